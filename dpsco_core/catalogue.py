@@ -217,7 +217,7 @@ def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
 def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> Method:
     """Return a method of the catalogue in a calibration and a tuning.
 
-    Those without privacy have neither. Raises `InvalidInput` for an unknown slug.
+    Methods without privacy have neither. Raises `InvalidInput` for an unknown slug.
     """
     family: Any = method_class(slug)
     private = family.card.privacy != "none"

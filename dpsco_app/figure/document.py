@@ -171,6 +171,7 @@ def text_width(text: str, kind: Type) -> float:
 
 @cache
 def _font_properties(is_bold: bool, is_code: bool) -> FontProperties:
+    """Return the font properties of bold text, of code, or of plain text."""
     weight = "bold" if is_bold else "normal"
     return FontProperties(family=list(CODE_FONTS if is_code else FONTS), weight=weight, size=100)
 
@@ -221,6 +222,7 @@ def _strip_groups(strips: Sequence[Strip]) -> Iterator[list[Strip]]:
 
 
 def _page_canvas(page: Sequence[tuple[float, Strip]], foot: str) -> Canvas:
+    """Return a page of strips, with a rule where a strip asks for one, and its foot."""
     canvas = Canvas(figsize=(PAGE_WIDTH / POINTS, PAGE_HEIGHT / POINTS))
     for top, strip in page:
         for left, depth, text, kind in strip.pieces:

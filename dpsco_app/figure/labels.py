@@ -56,6 +56,7 @@ def _corner_inside(place: PanelBox, words: Words, size: Point) -> Point | None:
     ceiling = place.pixels(edge[0].x, edge[0].upper) if edge else []
 
     def is_inside_region(box: Box) -> bool:
+        """Return whether a box lies inside the region, with a margin above it."""
         left, bottom, width, height = box
         ends = [level_at(ceiling, x) for x in (left, left + width) if ceiling]
         return bottom >= words.least * place.height and bottom + height + 5 < min(
@@ -136,6 +137,7 @@ def ladder_notes(ladder: Ladder, panel: PanelBox) -> list[Part]:
     notes: list[Part] = []
 
     def add_note(y_pixel: float, **fields: Any) -> None:
+        """Append a note at this height on the right edge of the panel."""
         place = {"xref": "paper", "x": 1, "yref": "y", "y": panel.at_pixel(0, y_pixel)["y"]}
         notes.append(place | {"showarrow": False} | fields)
 

@@ -185,6 +185,7 @@ def _filled_cells_trace(
     *,
     hatched: bool,
 ) -> Part:
+    """Return a trace that fills some cells with a colour, hatched or not."""
     columns, rows = cell_edges(cells.x), cell_edges(cells.y)
     x: list[float | None] = []
     y: list[float | None] = []

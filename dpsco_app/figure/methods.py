@@ -78,6 +78,10 @@ def short_names(methods: Sequence[str]) -> dict[str, str]:
 
 
 def _declared_or_free(method: str, name: str, choices: Sequence[str]) -> str:
+    """Return the choice that the method declares, or one that no rival declares.
+
+    Rivals are the methods with which it may share a figure.
+    """
     declared = getattr(catalogue.method_class(method), name)
     if declared in choices:
         return str(declared)

@@ -54,6 +54,7 @@ def pdf(figure: Figure, setting: str, *, columns: int = 1) -> bytes:
 
 
 def _draw_panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
+    """Draw a panel on Matplotlib axes, in the style of a printed paper."""
     ends, log = set_scales(ax, panel.x, y), panel.x.log
     for area in panel.regions:
         _draw_region(area, ends, log, y, ax)
@@ -86,6 +87,7 @@ def _draw_panel(panel: Panel, y: Axis, ax: Any, *, has_x_title: bool) -> None:
 
 
 def _draw_region(area: Region, ends: tuple[float, float], log: bool, y: Axis, ax: Any) -> None:
+    """Draw a region between two curves in grey, or hatched if it has no lower curve."""
     x, upper = extended(area.x, area.upper, ends, log=log)
     lower = [y.low] * len(x)
     if area.lower:
@@ -98,6 +100,7 @@ def _draw_region(area: Region, ends: tuple[float, float], log: bool, y: Axis, ax
 
 
 def _draw_line(line: Line, ends: tuple[float, float], log: bool, ax: Any) -> None:
+    """Draw a line with its marks; lines that are not measured extend to the ends of the axis."""
     x, y = list(line.x), list(line.y)
     if line.kind != "measured":
         x, y = extended(x, y, ends, log=log)

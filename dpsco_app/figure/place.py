@@ -92,6 +92,7 @@ def _line_point_counter(panel: Point, paths: Sequence[Path], margin: int) -> Cal
     sums = sums.cumsum(axis=0).cumsum(axis=1)
 
     def count(left: Ints, bottom: Ints, right: Ints, top: Ints) -> Ints:
+        """Return the number of points in each rectangle, given by its edges in pixels."""
         x0, x1 = (np.clip(v + margin, 0, shape[0]) for v in (left, right))
         y0, y1 = (np.clip(v + margin, 0, shape[1]) for v in (bottom, top))
         counted: Ints = sums[x1, y1] - sums[x0, y1] - sums[x1, y0] + sums[x0, y0]
@@ -121,6 +122,7 @@ def extended(
         return list(ends), [y[0], y[0]]
 
     def extrapolate(i: int, j: int, end: float) -> float:
+        """Return the value at `end` on the power law through points i and j."""
         a, b, c = (math.log(v) if log else v for v in (x[i], x[j], end))
         slope = math.log(y[j] / y[i]) / (b - a) if min(y[i], y[j]) > 0 else 0.0
         return y[i] * math.exp(slope * (c - a))

@@ -71,6 +71,7 @@ def _faded_parts(parts: Sequence[Part]) -> list[Part]:
 def _figure_layout(
     figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: list[Part]
 ) -> Part:
+    """Return Plotly's layout of a figure: axes, domains, margins and notes."""
     size, quiet = theme.size, theme.colour(QUIET)
     axes: Part = {}
     for place in places:
@@ -130,6 +131,7 @@ def _axis_without_overlaps(place: PanelBox) -> Axis:
     letter = LETTER * place.theme.px(12.5)
 
     def are_apart(a: tuple[float, str], b: tuple[float, str]) -> bool:
+        """Return whether the texts of two ticks do not overlap."""
         letters = sum(len(without_bold(text)) for _, text in (a, b))
         return abs(place.x_pixel(a[0]) - place.x_pixel(b[0])) >= letter * letters / 2 + 8
 
@@ -144,6 +146,7 @@ def _axis_without_overlaps(place: PanelBox) -> Axis:
 
 
 def _axis_fields(axis: Axis, ends: list[float], theme: Theme) -> Part:
+    """Return Plotly's fields of an axis."""
     return {
         "type": "log" if axis.log else "linear",
         "range": ends,

@@ -350,6 +350,7 @@ def _names_inside(ruler: Ruler, place: PanelBox) -> list[Part]:
         line = place.pixels(rung.x, rung.y)
 
         def is_beside(box: Box, line: Any = line) -> bool:
+            """Return whether a box is close to a line, above or below it, without touching it."""
             left, bottom, wide, high = box
             levels = [level_at(line, a) for a in (left, left + wide / 2, left + wide)]
             gaps = (bottom - max(levels), min(levels) - bottom - high)

@@ -115,6 +115,7 @@ def _write_around(
 def _draw_panel(
     panel: Panel, y: Axis, ax: Any, *, dark: bool, is_first: bool, is_alone: bool
 ) -> None:
+    """Draw a panel on Matplotlib axes, in the style of a slide."""
     ax.set_facecolor("none")
     ends, log = set_scales(ax, panel.x, y), panel.x.log
     for area in panel.regions:
@@ -167,6 +168,7 @@ def _write_words(words: Words, paths: dict[str, Path], ax: Any, *, dark: bool) -
     edge = paths.get(words.below)
 
     def is_inside(place: tuple[float, float, float, float]) -> bool:
+        """Return whether a box lies inside the region, with a margin above it."""
         left, bottom, width, height = place
         ends = [level_at(edge, a) for a in (left, left + width)] if edge else [math.inf]
         return bottom >= words.least * panel[1] and bottom + height + 5 < min(ends)
@@ -190,6 +192,7 @@ def _write_words(words: Words, paths: dict[str, Path], ax: Any, *, dark: bool) -
 
 
 def _draw_line(line: Line, ends: tuple[float, float], ax: Any, *, log: bool, dark: bool) -> None:
+    """Draw a line with its marks; lines that are not measured extend to the ends of the axis."""
     x, y = list(line.x), list(line.y)
     if line.kind != "measured":
         x, y = extended(x, y, ends, log=log)

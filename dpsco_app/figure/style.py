@@ -81,7 +81,7 @@ def words_style(*, dark: bool) -> str:
   .head .meaning {{ font-size: 0.8125rem; row-gap: 0.3rem; }}
   .head .meaning .data {{ width: 100%; }}
   .head .meaning .data > :last-child {{ max-width: none; flex: 1; line-height: 1.15rem; }}
-  .head .meaning img:not(.strip, .records) {{ height: 4rem; width: auto; }}
+  .head .meaning img:not(.strip, .records) {{ height: 3.4rem; width: auto; }}
   .head .meaning .records {{ display: none; }}
   .head .meaning .steps {{ gap: 0.5rem; flex-wrap: wrap; }}
   .head .meaning .term {{ flex-direction: column; gap: 0.1rem; }}

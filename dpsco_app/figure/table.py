@@ -30,6 +30,7 @@ def ladder_table(figure: Figure, theme: Theme) -> str:
 
 
 def _table_row(row: LadderRow, theme: Theme) -> str:
+    """Return a row of the table of a figure's lines, as HTML."""
     colour = theme.colour(row.colour)
     cells = "".join(f"<td>{escape(value)}</td>" for value in row.values)
     note = f"<small>{escape(row.note)}</small>" if row.note else ""

@@ -1,4 +1,4 @@
-"""What a page shows as the parameters of its address, and back."""
+"""The view of a page as parameters of its address, and back."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -14,16 +14,17 @@ EMPTY_LIST = "none"  # an empty list in old addresses
 
 
 def checked(default: Any, check: Callable[..., None], *allowed: Any) -> Any:
-    """Return a field of a view: its default, and the check of what it may hold.
+    """Return a dataclass field of a view with its default and a check of its values.
 
-    The check takes the field's name, its value and `allowed`, as those of `base.parsing` do.
+    The check is called with the field's name, its value and `allowed`, as those of `base.parsing`
+    are.
     """
     return field(default=default, metadata={"check": check, "allowed": allowed})
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageView:
-    """What a page shows: texts, numbers and switches, each with a default."""
+    """The settings of a page: texts, numbers and switches, each with a default."""
 
     def validate(self) -> Self:
         """Return the view; raises `InvalidInput` in one sentence."""
@@ -42,7 +43,7 @@ V = TypeVar("V", bound=PageView)
 
 @dataclass(frozen=True, kw_only=True)
 class Address(Generic[V]):
-    """How a view stands in an address: values at their defaults are left out."""
+    """The conversion between a view and its address, which leaves out values at their defaults."""
 
     # what the page shows where the address says nothing; the types of its values are those of the
     # fields
@@ -52,7 +53,7 @@ class Address(Generic[V]):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The page's own fields: parameters of the address, and ends of the widgets' keys."""
+        """The fields of the view: parameters of the address, and ends of the widgets' keys."""
         return tuple(f.name for f in fields(self.default))
 
     def from_query(self, query: Mapping[str, str]) -> tuple[V, list[str]]:
@@ -66,12 +67,13 @@ class Address(Generic[V]):
         return view, problems
 
     def to_query(self, view: V, scenario: Scenario | None = None) -> dict[str, str]:
-        """Return the state as parameters; what is at its default is left out."""
+        """Return the view as parameters of the address, without values at their defaults."""
         values = {name: getattr(view, name) for name in self.names}
         changed_values = {n: _text(v) for n, v in values.items() if v != getattr(self.default, n)}
         return changed_values if scenario is None else scenario.to_query(BASE) | changed_values
 
     def _parsed(self, name: str, text: str) -> str | int | float | bool:
+        """Return a value of the view from its text; raise `InvalidInput` if it is wrong."""
         kind = type(getattr(self.default, name))
         if kind is str:
             return "" if text == EMPTY_LIST and name in self.lists else text

@@ -1,6 +1,6 @@
-"""The answer above the figure, in words: what privacy costs, with whom, and on which data.
+"""The answer above the figure, in words: what privacy costs, with which method, on which data.
 
-No Streamlit, no Plotly and no pandas: the page without a server speaks with the same functions.
+It uses no Streamlit, Plotly or pandas, because the page without a server uses it too.
 """
 
 import math
@@ -32,7 +32,7 @@ from dpsco_core.runs.allowed import refusal
 QUESTION = "What does privacy cost on heavy-tailed data?"
 LIGHT_QUESTION = "What does privacy cost on light-tailed data?"
 TAILS_QUESTION = "What does privacy cost on heavy and on light tails?"
-# What is said where no private answer is better than one without data: after a price, and alone.
+# The words for a private answer that is no better than one without data: after a price, and alone.
 IGNORING = {
     "level": ("as bad as ignoring the data", "ignoring the data does as well"),
     "worse": ("worse than ignoring the data", "ignoring the data does better"),
@@ -44,7 +44,7 @@ Words = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What stands above the figure: two lines that a back row can read, and whose number it is."""
+    """The answer above the figure: two lines for the back of a room, and their method."""
 
     headline: tuple[str, ...]
     small: Words = ()
@@ -57,7 +57,7 @@ class Answer:
 
 
 def question(studies: Sequence[Study]) -> str:
-    """Return the question that the answer is to: about heavy tails only where the data have one."""
+    """Return the question above the answer; it mentions heavy tails only if the data have them."""
     scenario = studies[0].scenario
     if scenario.axis == "p" or compared(studies) == "tail":
         return TAILS_QUESTION
@@ -66,7 +66,7 @@ def question(studies: Sequence[Study]) -> str:
 
 
 def answer(studies: Sequence[Study]) -> Answer:
-    """Return the answer of one panel, or of two; none before all runs of the point are there."""
+    """Return the answer of one panel, or of two; empty until all runs of the point are finished."""
     difference = compared(studies)
     panels = [_PanelAnswer(s, difference) for s in studies]
     first_panel = panels[0]
@@ -126,14 +126,14 @@ def answer(studies: Sequence[Study]) -> Answer:
 
 
 def _robust(panel: "_PanelAnswer") -> str:
-    """Return what the same answer costs over the other methods without privacy that ran."""
+    """Return the cost over the other methods without privacy that ran."""
     ratios = panel.study.over_others(panel.x)
     texts = [f" Against {with_article(m)}: {cost_words(ratio, '')}." for m, ratio in ratios.items()]
     return "".join(texts)
 
 
 def _both_places(panels: Sequence["_PanelAnswer"]) -> str:
-    """Return the place of two panels in one phrase, before a verdict that is true of both."""
+    """Return one phrase for the data of two panels, for a verdict that holds for both."""
     places: dict[Role, str] = {
         "tail": "at both tails",
         "set": "on both sets",
@@ -143,7 +143,7 @@ def _both_places(panels: Sequence["_PanelAnswer"]) -> str:
 
 
 class _PanelAnswer:
-    """What is said of one panel."""
+    """The parts of the answer that are about one panel."""
 
     def __init__(self, study: Study, difference: Role) -> None:
         self.study, self.lead, self.difference = study, study.lead, difference
@@ -153,12 +153,12 @@ class _PanelAnswer:
 
     @property
     def reference(self) -> str:
-        """The method that the price is over; empty without a price."""
+        """The method without privacy that the price is relative to; empty without a price."""
         return "" if self.price is None else self.price.reference
 
     @property
     def lacks_reference(self) -> bool:
-        """Whether there is an error, and none without privacy to compare it with."""
+        """Whether there is an error but no method without privacy to compare it with."""
         return self.price is None and self.row is not None and self.row.mean > 0
 
     @property
@@ -166,6 +166,7 @@ class _PanelAnswer:
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
     def place_words(self, first_row: Measurement | None, *, is_alone: bool = False) -> str:
+        """Return the words for the data of the panel, such as "on the hardest data known"."""
         scenario, role = self.study.scenario, self.study.role
         if role == "hardest":
             loss = inside(problem_card(scenario.problem).name)
@@ -186,7 +187,7 @@ class _PanelAnswer:
 
 
 def _cost(study: Study, x: float | None, quantity: str) -> str:
-    """Return what privacy costs at a point, or the error where there is none to compare with."""
+    """Return the cost of privacy at a point, or the error if there is no reference for it."""
     row = study.row_at(study.lead, x)
     if row is None:
         return ""
@@ -202,13 +203,14 @@ def _cost(study: Study, x: float | None, quantity: str) -> str:
 
 
 def _placed(cost: str, place: str) -> str:
+    """Return the cost and the words for its data, in the order that reads well."""
     if "data" not in cost:
         return f"{cost} {place}"
     return f"{place} {cost}"
 
 
 def _lead_words(panels: Sequence[_PanelAnswer], details: str) -> Words:
-    """Say whose number the headline is, with the methods in their colours."""
+    """Return the sentence on which method has the headline's number, in the methods' colours."""
     leads = dict.fromkeys(one.lead for one in panels)
     best = {m: [one.best for one in panels if one.lead == m] for m in leads}
     names = [[(_method_name(lead), lead), *_level(lead, same)] for lead, same in best.items()]
@@ -218,7 +220,7 @@ def _lead_words(panels: Sequence[_PanelAnswer], details: str) -> Words:
 
 
 def _level(lead: str, best: Sequence[Collection[str]]) -> Words:
-    """Say which other methods are as good as one, as far as the trials tell, in all its panels."""
+    """Return the sentence on methods that the trials of all panels cannot tell from the best."""
     level = sorted(set.intersection(*map(set, best)) - {lead})
     if len(level) > 1:
         return ((f" (level with {len(level)} others)", ""),)
@@ -228,7 +230,7 @@ def _level(lead: str, best: Sequence[Collection[str]]) -> Words:
 
 
 def _outside_words(panel: _PanelAnswer) -> Words:
-    """Say that the scenario's own value is outside of the sweep, where it is, and why."""
+    """Return the sentence that the scenario's own value is outside of the sweep, and why."""
     scenario = panel.study.scenario
     if scenario.axis is None or panel.x is None:
         return ()
@@ -248,7 +250,7 @@ def _method_name(method: str) -> str:
 
 
 def _cost_along_axis(panel: _PanelAnswer) -> Words:
-    """Say what the method costs at the two ends of an axis, where that is not the records."""
+    """Return the sentence on the cost at both ends of the axis; empty for no axis or the axis n."""
     scenario = panel.study.scenario
     if scenario.axis in (None, "n"):
         return ()
@@ -263,7 +265,7 @@ def _cost_along_axis(panel: _PanelAnswer) -> Words:
 
 
 def _no_answer(study: Study) -> Answer:
-    """Return the answer where no private method has run, and why."""
+    """Return the answer for when no private method has run, with the reason."""
     private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
     if not private:
         return Answer(headline=("Choose a private algorithm", "to see what privacy costs"))

@@ -1,4 +1,4 @@
-"""What one change of a setting does, in a sentence that reads on into the headline."""
+"""The effect of one change of a setting, as a sentence that leads into the headline."""
 
 import math
 
@@ -11,7 +11,7 @@ TAILS = {True: ("lighter", "few"), False: ("heavier", "more")}
 
 
 def because(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
-    """Return why the answer is another one after a change of one field; empty without a reason.
+    """Return why the answer changes when one field changes; empty if there is no simple reason.
 
     Examples
     --------
@@ -46,6 +46,7 @@ def because(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
 
 
 def _of_budget(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
+    """Return the sentence on how a changed budget changes the noise."""
     growth = math.sqrt(old_scenario.setting.rho / new_scenario.setting.rho)
     letter = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}[field]
     old, new = getattr(old_scenario, field), getattr(new_scenario, field)
@@ -67,5 +68,6 @@ def _of_budget(old_scenario: Scenario, new_scenario: Scenario, field: str) -> st
 
 
 def _times(factor: float) -> str:
+    """Return a factor in words, such as "2 times"."""
     text = ratio_text(factor)
     return f"{text.removesuffix('.0')} times"

@@ -1,4 +1,4 @@
-"""Bounds as lines of a panel, and what they say when they are pointed at."""
+"""Bounds as lines of a panel, and the texts shown when the mouse is over them."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from dpsco_core.scenario import Scenario
 HUNDREDTH = 0.01
 THIN = 0.7
 FEW_BITS = "a private output holds too few bits to find the mean"  # the idea of Fano's inequality
-# The kinds of proofs of a limit: what they are called, and their ideas.
+# The kinds of proof of a limit: the name and the idea of each.
 FANO = "Fano’s inequality"
 SIGNS = "a private output cannot tell the sign of each coordinate"
 PROOFS: Mapping[Proof, tuple[str, str]] = {
@@ -37,17 +37,18 @@ PROOFS: Mapping[Proof, tuple[str, str]] = {
     "shifts": ("a bound for shifts of these data", "a private output tells too little of the mean"),
     "sampling": ("a bound without privacy", "so few records do not tell more"),
 }
-# Whom a limit binds, by what makes it.
+# The algorithms that a limit binds, by what makes the limit: sampling, or a notion of privacy.
 BOUND_ONES = {
     "private": "private algorithm",
     "zCDP": "zCDP algorithm",
     "sampling": "algorithm, private or not,",
 }
-LINE = 33  # letters of a line beside the name of a limit
+LINE = 33  # the largest number of letters in a line beside the name of a limit
 WIDER_NOTE = "a wider class of losses: methods for this problem may have smaller errors"
 
 
 def bound_line(curve: Sequence[Evaluation]) -> Line:
+    """Return the line of a bound along the axis."""
     card = curve[0].bound.card
     lower = card.kind == "lower"
     return Line(
@@ -97,23 +98,23 @@ def short_name(card: BoundCard) -> str:
 
 
 def limit_words(scenario: Scenario, e: Evaluation) -> str:
-    """Return over which data a limit holds, and what it says of whom, in short lines."""
+    """Return the data that a limit is about and the algorithms that it binds, in short lines."""
     data = "these data" if e.bound.card.of_law else "some data with this tail"
     claim = f"no {BOUND_ONES[bound_by(scenario, e)]} errs less"
     return "\n".join((f"{data}:", *textwrap.wrap(claim, LINE)))
 
 
 def second_proof(scenario: Scenario, card: BoundCard) -> str:
-    """Return what another proof of a limit is called, with whom it binds where these are fewer.
+    """Return the name of another proof of a limit, and whom it binds if these are fewer.
 
-    A bound on zCDP algorithms does not bind every private one under another budget.
+    A bound on zCDP algorithms does not bind every private algorithm under another budget.
     """
     binds_fewer = card.privacy == "zcdp" and scenario.rho is None
     return "a second proof (zCDP)" if binds_fewer else "a second proof"
 
 
 def proof_words(card: BoundCard) -> str:
-    """Return the kind of proof behind a limit with its idea, as it stands in a sentence."""
+    """Return the kind of a limit's proof and its idea, as part of a sentence."""
     if not card.proof:  # a bound of a plugin
         return inside(f"the {card.name.split(',')[0]} bound")
     name, idea = PROOFS[card.proof]
@@ -121,9 +122,9 @@ def proof_words(card: BoundCard) -> str:
 
 
 def class_name(curve: Sequence[Evaluation]) -> str:
-    """Return the name of a bound's line: of one for fewer laws than the worst case, with these.
+    """Return the name of a bound's line, with its class of laws if that is narrower than usual.
 
-    Such an upper bound may well be below that worst case.
+    An upper bound for a narrower class may lie below the worst case.
     """
     card = curve[0].bound.card
     proven_above = (card.kind, card.constant) == ("upper", "explicit")
@@ -133,6 +134,7 @@ def class_name(curve: Sequence[Evaluation]) -> str:
 
 
 def bound_hover(e: Evaluation) -> str:
+    """Return the hover text of a bound at one point."""
     card = e.bound.card
     worst = f"binds every {in_print(e.binds)}, in the worst case over {card.laws.words}"
     lines = (
@@ -151,7 +153,10 @@ LARGEST = "Largest proven lower bound"
 
 
 def window_hover(span: Span, *, on_instance: bool = False) -> str:
-    """Say which bounds are the ends of the window; on a hard instance the lower is its own."""
+    """Return the hover text of the window: the bounds at its two ends.
+
+    On a hard instance the lower end is the bound for that instance.
+    """
     upper = f"Smallest proven upper bound: {span.upper.card.name}, {rounded(span.high)}."
     if span.ignores_data:
         upper = f"No bound is proven below that of answering without data, {rounded(span.high)}."
@@ -163,9 +168,10 @@ def window_hover(span: Span, *, on_instance: bool = False) -> str:
 
 
 def bound_by(scenario: Scenario, e: Evaluation) -> str:
-    """Return what makes a floor: sampling, to a hundredth, or privacy of algorithms of a kind.
+    """Return "sampling" if that makes a floor, and otherwise which algorithms privacy binds.
 
-    That of sampling binds algorithms without privacy, too.
+    Sampling makes it if privacy adds less than a hundredth; the floor then binds algorithms without
+    privacy too.
     """
     sampling, privacy = (e.terms.get(name, 0.0) for name in ("sampling", "privacy"))
     power = 2 if e.bound.card.quantity == "l2 error" else 1  # the parts of errors add as squares
@@ -178,7 +184,7 @@ def bound_by(scenario: Scenario, e: Evaluation) -> str:
 def floor_words(
     scenario: Scenario, floor: Sequence[tuple[float | None, Evaluation]]
 ) -> tuple[str, ...]:
-    """Return what stands in the region below a floor."""
+    """Return the words inside the region below a floor."""
     kinds = {bound_by(scenario, e) for _, e in floor} - {"sampling"}
     subject = f"No {kinds.pop()} algorithm" if kinds else "No algorithm, private or not,"
     return (f"<b>{subject}</b>", "<b>can promise an error in here</b>")

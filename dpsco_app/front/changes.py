@@ -1,4 +1,4 @@
-"""What controls offer for a scenario, and what follows from a change of one of them."""
+"""The values that controls offer for a scenario, and the effect of changing one of them."""
 
 import math
 from dataclasses import replace
@@ -30,18 +30,19 @@ from dpsco_core.runs.allowed import (
 from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
 
 BUDGET = ("epsilon", "delta", "rho")
-Sweep = tuple[tuple[float, ...], tuple[float, ...]]  # what fits of it, and what was asked for
+# the points that fit, and all that were asked for
+Sweep = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def level_of(scenario: Scenario) -> Level:
-    """Return whose data a scenario hides: a user's, where users have several items."""
+    """Return the level that a scenario protects: users if they have several items."""
     has_several_items = scenario.m > 1 or scenario.axis == "m"
     user = has_several_items and bool(methods_for(scenario.problem, "user"))
     return "user" if user else "item"
 
 
 def offered(field: str, scenario: Scenario, value: float) -> list[float]:
-    """Return what the slider of a field can be set to, its present value included."""
+    """Return the values of a field's slider, which include its present value."""
     options = sorted({*OPTIONS[field], value})
     if field == "d" and scenario.geometry == "group-l1":
         return [x for x in options if x % GROUP_SIZE == 0 or x == value]
@@ -53,7 +54,7 @@ def offered(field: str, scenario: Scenario, value: float) -> list[float]:
 
 
 def listed(scenario: Scenario) -> list[str]:
-    """Return the methods of a scenario's level, and those that are chosen."""
+    """Return the methods of a scenario's level, together with those that are chosen."""
     known_methods = {*methods_for(scenario.problem, level_of(scenario)), *scenario.methods}
     return [m for m in METHOD_SLUGS if m in known_methods]
 
@@ -69,14 +70,15 @@ def changed(
     """
     fitting, whole = sweep
     if field in BUDGET and scenario.axis not in BUDGET and scenario.grid == fitting:
-        # No place refuses a point for its budget.
+        # A budget never makes a point too large to run.
         fitted_scenario, words = fitted(replace(scenario, **{field: value}), field)
         return fitted_scenario, sweep, words
     if scenario.grid == fitting:
         scenario = replace(scenario, grid=whole)
     asked_scenario, words = fitted(replace(scenario, **{field: value}), field)
     fitted_scenario = with_fitting_grid(asked_scenario, limits)
-    if len(asked_scenario.grid) >= ENOUGH_POINTS:  # nobody has asked for few points
+    # If fewer points were asked for, the visitor wants no more.
+    if len(asked_scenario.grid) >= ENOUGH_POINTS:
         fitted_scenario = with_enough_points(fitted_scenario, limits)
     return fitted_scenario, (fitted_scenario.grid, asked_scenario.grid), words
 
@@ -123,9 +125,9 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
 
 
 def reaching(scenario: Scenario) -> Scenario:
-    """Return a scenario whose usual sweep reaches its own value of the axis, where that is beyond.
+    """Return a scenario whose usual sweep includes its own value of the axis.
 
-    A sweep of one's own stays as it is.
+    A sweep that is not the usual one stays as it is.
     """
     usual = default_grid(scenario.axis, scenario.geometry, scenario.offset)
     extra_points = set(scenario.grid) - set(usual)
@@ -142,15 +144,16 @@ def reaching(scenario: Scenario) -> Scenario:
 
 
 def _with_axis(scenario: Scenario, axis: str | None) -> Scenario:
-    """Return a scenario with the usual sweep of an axis, which reaches its own value of that."""
+    """Return a scenario with the usual sweep of an axis, extended to the scenario's own value."""
     grid = default_grid(axis, scenario.geometry, scenario.offset)
     return reaching(replace(scenario, axis=axis, grid=tuple(grid)))
 
 
 def with_variance(scenario: Scenario) -> Scenario:
-    """Return a scenario with p from 2 on, in its sweep too, where its problem needs a variance.
+    """Return a scenario with p >= 2, also in its sweep, if its problem needs a variance.
 
-    Where it does not, a p below 2 has no variance to be scaled to 1.
+    For any other problem p < 2 changes the unit to the p-th moment, because there may be no
+    variance.
     """
     if problem_card(scenario.problem).infinite_variance:
         return replace(scenario, scale="moment") if scenario.p < 2 else scenario
@@ -187,7 +190,7 @@ def why_these(scenario: Scenario) -> str:
 
 
 def _are_usual(scenario: Scenario, level: Level) -> bool:
-    """Whether a scenario began with its methods, under some notion and on some set."""
+    """Return whether the methods are default ones, for some notion of privacy and some set."""
     point = replace(scenario, epsilon=scenario.epsilon or 1.0, rho=None, axis=None, grid=())
     sets = (("l2", None), ("lq", DEFAULT_Q), ("lq", 3.0))
     variants = (
@@ -197,5 +200,5 @@ def _are_usual(scenario: Scenario, level: Level) -> bool:
 
 
 def none_chosen(scenario: Scenario) -> str:
-    """Return what to do where no method is chosen; empty if one is."""
+    """Return what to do if no method is chosen; empty if one is."""
     return "" if scenario.methods else f"Choose at least one {words_for(scenario.problem).method}."

@@ -1,4 +1,4 @@
-"""What privacy costs, as it may be said: as sure as the trials make it."""
+"""The cost of privacy in words, with no more precision than the trials justify."""
 
 import math
 from collections.abc import Callable
@@ -7,18 +7,18 @@ from dpsco_app.front.study import BETTER
 from dpsco_app.front.titles import ratio_text
 from dpsco_core.results.price import Ratio
 
-CLOSE = 1.21  # upper over lower end of an interval: the factor is said as it is
-LOOSE = 1.5  # the same ratio, beyond which the interval is said in its place
-VAGUE = 10.0  # the upper end of a factor that trials tell nothing of
-DISTINCT_FROM_ONE = 1.05  # a factor below it is 1 in two digits
+CLOSE = 1.21  # up to this ratio of an interval's ends a factor is stated without "about"
+LOOSE = 1.5  # above this ratio of the ends the interval is stated instead of the factor
+VAGUE = 10.0  # with a larger upper end, too few trials have run to state a factor
+DISTINCT_FROM_ONE = 1.05  # a smaller factor is 1.0 with two digits
 LARGEST_FACTOR = 100.0
-# What comes before the error, in the place of a factor.
+# The words before the quantity if no factor is stated.
 LESS_PREFIX, SAME_PREFIX = "less ", "about the same "
 TOO_FEW_TRIALS = "too few trials to tell"
 
 
 def cost_words(price: Ratio, quantity: str) -> str:
-    """Return a factor of what is named as it may be said: as sure as the trials make it.
+    """Return a factor of a quantity in words, with no more precision than the trials justify.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def cost_words(price: Ratio, quantity: str) -> str:
 
 
 def most_text(price: Ratio) -> str:
-    """Return the upper end of a factor of which trials tell nothing more; empty where they do.
+    """Return the upper end of a factor if the trials tell nothing else of it; otherwise empty.
 
     Examples
     --------
@@ -79,15 +79,15 @@ def most_text(price: Ratio) -> str:
 
 
 def is_open(price: Ratio) -> bool:
-    """Whether the trials leave more than one number of a factor open."""
+    """Return whether the trials leave more than one number of a factor possible."""
     return bool(most_text(price) or loose_ends(price))
 
 
 def loose_ends(price: Ratio) -> tuple[str, str] | None:
-    """Return the ends between which a factor is said; None where the trials tell its value.
+    """Return the ends of a factor that the trials leave open; None if they determine it.
 
-    Where they leave open on which side of 1 it is, a factor that is measured below 1 has two ends:
-    an upper one alone would say that the lower of two lines is the higher.
+    If the trials do not tell on which side of 1 a factor lies, a factor measured below 1 has two
+    ends. With an upper end alone the text would call the lower one of two lines the higher.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The front figure: its panels on a common axis, and the ladder of named numbers."""
+"""The front figure: its panels on a common axis, and the table of its lines (the ladder)."""
 
 import math
 from collections.abc import Callable, Collection, Sequence
@@ -20,16 +20,20 @@ from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 CLOSE_BELOW = 1 / 1.35
-SPACE_ABOVE, SPACE_BELOW = 1.5, 1 / 1.8  # multiples of what is drawn: the ends of the vertical axis
+# The vertical axis ends at these multiples of the largest and the smallest value.
+SPACE_ABOVE, SPACE_BELOW = 1.5, 1 / 1.8
 ONLY_ZCDP = "binds algorithms that satisfy zCDP, as those with Gaussian noise; others may be below"
-# What the table says below a row's name.
+# The notes below the names of the table's rows.
 NOTES = {
     "promise for all data": WINDOW_NOTE,
     "answer without data": "the error of one fixed answer, on the data of the column",
 }
-ROOM = 0.06  # share of the axis below the place of an error of 0, and above it without a tick
-SPAN = 1e6  # the largest measured value over the smallest that the axis reaches
-DEEP = 30.0  # how far below the lowest measured error the axis may reach for a floor
+# The axis extends by this share below its edge, where an error of 0 is drawn, and has no tick up to
+# this share above the edge.
+ROOM = 0.06
+SPAN = 1e6  # the largest ratio of the largest measured value to the low end of the axis
+# The axis may extend down to a floor by at most this factor below the lowest measured error.
+DEEP = 30.0
 
 
 def front_figure(
@@ -42,8 +46,9 @@ def front_figure(
 ) -> Figure:
     """Return the figure of one study, or of two side by side, along their common axis.
 
-    `alt` is what it shows, in one sentence. With `panel_index` that panel alone is drawn; the
-    ladder has all. `is_old` says that what was measured is of other settings.
+    `alt` describes the figure in one sentence. With `panel_index` that panel alone is drawn,
+    although the table of lines beside the figure (its ladder) still has all panels. `is_old` says
+    that the measured values belong to other settings.
     """
     first_scenario = studies[0].scenario
     is_nested = nests(studies, view)
@@ -84,14 +89,14 @@ def front_figure(
 
 
 def nests(studies: Sequence[Study], view: View) -> bool:
-    """Whether a single panel is drawn, with its ruler."""
+    """Return whether a single panel is drawn, with its ruler."""
     return len(studies) == 1 and view.measure == "error"
 
 
 def _unit(scenario: Scenario, view: View) -> str:
     """Return the unit of distances in words.
 
-    The p-th moment of a coordinate is 1: for p = 2 its variance.
+    The p-th central moment of a coordinate is 1, which for p = 2 is its variance.
     """
     is_distance = scenario.problem == MEAN and view.measure != "price"
     if not is_distance or scenario.setting.constants.coordinate_moment != 1:
@@ -100,6 +105,7 @@ def _unit(scenario: Scenario, view: View) -> str:
 
 
 def _axis_name(scenario: Scenario, view: View, *, is_nested: bool) -> str:
+    """Return the title of the vertical axis."""
     if view.measure == "price":
         return PRICE_AXIS
     if is_nested and scenario.problem == MEAN:
@@ -110,7 +116,7 @@ def _axis_name(scenario: Scenario, view: View, *, is_nested: bool) -> str:
 def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
     """Return the ends of the vertical axis: all that is measured, and the proofs near it."""
     measured = [y for panel in panels for y in panel.measured if y > 0]
-    if price:  # what is beyond all measure is not drawn
+    if price:  # prices beyond the span of the axis are cut off
         low = min([*measured, 1.0])
         return low / 1.3, max([1.0, *(y for y in measured if y <= low * SPAN)]) * 1.3
     smallest = max(measured, default=0.0) / SPAN
@@ -132,6 +138,7 @@ def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return the ticks of the vertical axis: powers of ten, or 1, 2, 5 if those are too few."""
     first_power, last_power = math.ceil(math.log10(low)), math.floor(math.log10(high))
     powers = [float(f"1e{e}") for e in range(first_power, last_power + 1)]
     if len(powers) < 3:
@@ -143,7 +150,7 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 
 def _ladder(panels: Sequence[FrontPanel], edge: float, *, price: bool) -> Ladder:
-    """Return a row for the window, each method with a name, the floor and each bound."""
+    """Return the table beside the figure: rows for the window, methods, floor and bounds."""
     last_panel, is_single = panels[-1], len(panels) == 1
     named_keys = {
         line.key for panel in panels for line in (*panel.lines, *panel.hidden) if line.symbol
@@ -178,7 +185,7 @@ def _ladder(panels: Sequence[FrontPanel], edge: float, *, price: bool) -> Ladder
 def _rows(
     panel: FrontPanel, named_keys: Collection[str], edge: float, *, price: bool
 ) -> dict[str, LadderRow]:
-    """Return the rows that a panel has, each with its one number, by key."""
+    """Return the rows of a panel by key, each with its one number."""
     show: Callable[[float], str] = ratio_text if price else rounded
     lines = [line for line in panel.lines if line.key in named_keys]
     lines += [*panel.guides, *panel.hidden]
@@ -221,7 +228,7 @@ def _bound_name(panel: FrontPanel) -> str:
 
 
 def _row_note(panel: FrontPanel, line: Line) -> str:
-    """Return what stands below the name of a line: what it is, or what it binds."""
+    """Return the note below a line's name: what the line is, or whom it binds."""
     if line.name in NOTES:
         return NOTES[line.name]
     if line.key in BOUND_SLUGS and bound(line.key).card.kind == "lower":
@@ -233,14 +240,14 @@ def _row_note(panel: FrontPanel, line: Line) -> str:
 
 
 def _method_note(panel: FrontPanel, key: str) -> str:
-    """Return what is said of a method: that it is not private, or how it is no printed one."""
+    """Return the note on a method: that it is not private, or how it differs from print."""
     if key not in METHOD_SLUGS:
         return ""
     return "not private" * (method_card(key).privacy == "none") or form_note(panel.scenario, key)
 
 
 def _caption(panels: Sequence[FrontPanel]) -> str:
-    """Return the form of the methods, once where it is the same in all panels."""
+    """Return the form of the methods, once if it is the same in all panels."""
     texts = {
         form_caption(p.scenario, [m for m in p.scenario.methods if m in p.named_methods]): p.column
         for p in panels
@@ -252,7 +259,7 @@ def _caption(panels: Sequence[FrontPanel]) -> str:
 
 
 def _price(panel: FrontPanel, key: str) -> str:
-    """Return the price of a method over the one that was run, where that has an error above 0."""
+    """Return a method's error over that of the reference that ran, if that error is above 0."""
     row, public = (panel.study.row_at(m, panel.x) for m in (key, panel.study.public))
     if row is None or public is None or public.mean == 0:
         return ""

@@ -9,7 +9,7 @@ from dpsco_core.scenario import Scenario
 
 
 def with_problem(scenario: Scenario, problem: str, problems: tuple[str, ...]) -> Scenario:
-    """Return the scenario on a problem, unless its own is known; an unfit law or p gives way."""
+    """Return the scenario on a problem if its own is not allowed; law and p change if needed."""
     if scenario.problem in problems:
         return scenario
     law = scenario.distribution
@@ -25,6 +25,7 @@ def with_problem(scenario: Scenario, problem: str, problems: tuple[str, ...]) ->
 
 
 def item_level(scenario: Scenario) -> Scenario:
+    """Return the scenario with one item per user, for pages that show item level only."""
     if scenario.level == "item" and scenario.axis != "m":
         return replace(scenario, alike=0.0)
     axis, grid = (None, ()) if scenario.axis == "m" else (scenario.axis, scenario.grid)

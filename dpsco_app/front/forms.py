@@ -1,4 +1,4 @@
-"""Whether the methods of a figure run as printed or calibrated, in few words."""
+"""The forms of a figure's methods, as printed or calibrated, in few words."""
 
 import textwrap
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from dpsco_core.catalogue import method_class
 from dpsco_core.methods.form import Form, common_form, form_of
 from dpsco_core.scenario import Scenario
 
-LINE = 60  # letters of a line of what a point says
+LINE = 60  # the largest number of letters in a line of a hover text
 
 
 def forms(scenario: Scenario, methods: Sequence[str]) -> dict[str, Form]:
@@ -20,7 +20,7 @@ def forms(scenario: Scenario, methods: Sequence[str]) -> dict[str, Form]:
 
 
 def form_caption(scenario: Scenario, methods: Sequence[str]) -> str:
-    """Return what the methods have in common, and what is said of those that differ."""
+    """Return what the methods' forms have in common, and how the others differ."""
     method_forms = forms(scenario, methods)
     if not method_forms:
         return ""

@@ -1,4 +1,4 @@
-"""The headline over a single figure: what privacy costs there, and what nobody can change."""
+"""The headline over a single figure: the cost of privacy there, and the proven limit."""
 
 import math
 from collections.abc import Mapping
@@ -21,22 +21,22 @@ from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_core.results.measured import Measurement
 from dpsco_core.scenario import Scenario
 
-LIMIT = "limit"  # the mark of what is said of a limit
-STEADY = 1.05  # limits along the axis that differ by no larger factor are one number
-# What is said where no private answer is better than one without data.
+LIMIT = "limit"  # the mark of words on a limit
+STEADY = 1.05  # limits along the axis whose largest ratio is at most this count as equal
+# The sentence if no private answer is better than one without data.
 AS_WELL = {
     "level": "Ignoring the data does as well.",
     "worse": "Ignoring the data does better.",
 }
-Marks = tuple[tuple[str, str], ...]  # parts of a headline, and the method or `LIMIT` they are about
+Marks = tuple[tuple[str, str], ...]  # words, and their method or `LIMIT`
 
 
 def single_headline(
     study: Study, x: float | None, data_words: str, quantity: str
 ) -> tuple[tuple[str, ...], Marks]:
-    """Return the two lines over a single figure, and which of their words have a colour.
+    """Return the two lines over a single figure, and which of their words are coloured.
 
-    `data_words` names the data as they stand in a sentence, `quantity` is what is measured.
+    `data_words` names the data as part of a sentence, and `quantity` is what is measured.
     """
     row = study.row_at(study.lead, x)
     if row is None:
@@ -55,7 +55,7 @@ def single_headline(
 
 
 def _cost_line(study: Study, row: Measurement, data_words: str, quantity: str) -> tuple[str, str]:
-    """Return what privacy costs as a sentence, and the words of it that hold the number."""
+    """Return the sentence on the cost of privacy, and those of its words that hold the number."""
     name, price = quantity[:1].upper() + quantity[1:], row.price
     if row.mean == 0:
         runs = f"all {row.trials} runs" if row.trials > 1 else "one run"
@@ -76,7 +76,7 @@ def _cost_line(study: Study, row: Measurement, data_words: str, quantity: str) -
 
 
 def _limit_line(study: Study, row: Measurement, x: float | None) -> tuple[str, str]:
-    """Return what nobody can change, or else what becomes of the cost; and the limit's words."""
+    """Return the sentence on the limit, or on how the cost changes, and its coloured words."""
     if study.role == "hardest" and (promise := _promise(study.scenario, x)):
         return promise, ""
     limits = limit_prices(study)
@@ -98,7 +98,7 @@ def _limit_line(study: Study, row: Measurement, x: float | None) -> tuple[str, s
 
 
 def _promise(scenario: Scenario, x: float | None) -> str:
-    """Return what a promise for all data costs, where other data have larger errors than these."""
+    """Return the sentence on a promise for all data, if others have larger errors than these."""
     tails = tails_of(scenario)
     if not tails or are_hardest_of_all(scenario, x):
         return ""
@@ -120,7 +120,7 @@ def limit_prices(study: Study) -> dict[float, float]:
 
 
 def limit_text(price: float) -> str:
-    """Return a limit as a factor, rounded down: nobody is below what is said.
+    """Return a limit as a factor, rounded down so that it stays proven.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def limit_text(price: float) -> str:
 
 
 def _limit_along_axis(scenario: Scenario, limits: Mapping[float, float], x: float | None) -> str:
-    """Return what becomes of a limit along the records, where that is known, with the full stop."""
+    """Return how a limit changes with the number of records, if known, with a full stop."""
     if scenario.axis != "n" or len(limits) < len(scenario.grid) or len(limits) < 2:
         return "."
     if is_steady(limits):
@@ -147,7 +147,7 @@ def _limit_along_axis(scenario: Scenario, limits: Mapping[float, float], x: floa
 
 
 def is_steady(limits: Mapping[float, float]) -> bool:
-    """Whether limits along the axis, of two points at least, are one number."""
+    """Return whether the limits at two or more points of the axis are the same number."""
     values = limits.values()
     return len(values) > 1 and max(values) <= STEADY * min(values)
 
@@ -170,6 +170,7 @@ def _costs_elsewhere(study: Study, x: float | None) -> str:
 
 
 def _cost_there(study: Study, x: float) -> str:
+    """Return a clause with the cost of privacy at x; empty if none was measured."""
     row = study.row_at(study.lead, x)
     if row is None or row.price is None or row.mean == 0 or math.isinf(row.price.value):
         return ""
@@ -188,7 +189,7 @@ def _plain(cost: str) -> str:
 
 
 def marked(line: str, marks: Marks) -> list[tuple[str, str]]:
-    """Return a line as pieces of text, each with what it is about, or "".
+    """Return a line as pieces of text, each with the method or limit that it is about, or "".
 
     Examples
     --------

@@ -16,11 +16,11 @@ from dpsco_core.fields import parse
 from dpsco_core.runs.allowed import with_enough_points, with_fitting_grid
 from dpsco_core.scenario import Scenario
 
-BASE = DEFAULT.scenario  # what a field is that the address leaves out
+BASE = DEFAULT.scenario  # the values of fields that the address leaves out
 
 
 def query(scenario: Scenario) -> dict[str, str]:
-    """Return the parameters of a link to a scenario; never empty, so that it is no other one."""
+    """Return the parameters of a link to a scenario; never empty, because that means a default."""
     written = {"problem": scenario.problem} | scenario.to_query(BASE)
     if scenario.methods != usual_methods(scenario, level_of(scenario)):
         written["methods"] = to_text(scenario.methods)
@@ -28,9 +28,9 @@ def query(scenario: Scenario) -> dict[str, str]:
 
 
 def parameters(text: str, *, max_fields: int | None = None) -> dict[str, str]:
-    """Return the parameters of a link, of each name the last.
+    """Return the parameters of a link; of repeated ones the last counts.
 
-    Raises ValueError if `max_fields` is given and the text is no query, or one of more parameters.
+    Raises ValueError if `max_fields` is given and the text is no query, or has more parameters.
     """
     is_strict = max_fields is not None
     pairs = parse_qsl(
@@ -40,10 +40,10 @@ def parameters(text: str, *, max_fields: int | None = None) -> dict[str, str]:
 
 
 def read(link_fields: Mapping[str, str], *, sampling: bool = True) -> tuple[Scenario, list[str]]:
-    """Return the scenario of an address, and what is wrong there.
+    """Return the scenario of an address, and one sentence for each of its errors.
 
-    A field that cannot be read, or is not allowed with those before it, is left at its default, and
-    a grid with its axis. The others are kept, and a sentence says why and what is left out.
+    A field that cannot be read, or that is not allowed with the fields before it, takes its default
+    value, and a grid does so with its axis. The sentence says why and what is left out.
     """
     problems: list[str] = []
     readable: dict[str, str] = {}
@@ -73,7 +73,7 @@ def read(link_fields: Mapping[str, str], *, sampling: bool = True) -> tuple[Scen
 
 
 def _with_losses(problem: str, names: Sequence[str], link_fields: Mapping[str, str]) -> str:
-    """Add to a sentence the fields that are left out for it, unless it names the only one."""
+    """Return a sentence with the fields that are left out, unless it names the only one."""
     if len(names) == 1 and f"got {names[0].removesuffix('s')}" in problem:
         return problem
     listed = " and ".join(f"{name}={shorten(link_fields[name])}" for name in names)
@@ -81,13 +81,17 @@ def _with_losses(problem: str, names: Sequence[str], link_fields: Mapping[str, s
 
 
 def _allowed(link_fields: Mapping[str, str], *, sampling: bool) -> Scenario:
+    """Return the scenario of a link; raise `InvalidInput` if the dashboard does not allow it.
+
+    Where the link names no grid, the default one is cut to what the dashboard allows.
+    """
     scenario = Scenario.from_query(dict(link_fields), BASE)
     if "methods" not in link_fields:
         scenario = replace(scenario, methods=usual_methods(scenario, level_of(scenario)))
-    if "grid" not in link_fields:  # nobody has asked for its largest points
+    if "grid" not in link_fields:  # the default grid may be cut, since nobody chose its points
         fitting = with_fitting_grid(reaching(scenario), DASHBOARD)
         scenario = with_enough_points(fitting, DASHBOARD)
-    # A control that is given a larger one shows its default, without a word.
+    # A control that is given a larger seed would show its default without a message.
     must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"
     require(scenario.seed <= LARGEST_SEED, "seed", must, scenario.seed)
     return scenario.validate(DASHBOARD, sampling=sampling)

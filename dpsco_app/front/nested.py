@@ -30,9 +30,9 @@ from dpsco_core.results.measured import Measurement
 POSSIBLE = "possible"
 WITHOUT_DATA = "answering without data"
 ENTERS = "not private, so it may be here"
-# Fano's bound is so near to the limit, relatively, that one label names both.
+# If Fano's bound is within this relative distance of the limit, one label names both.
 LABEL_TOLERANCE = 0.1
-PALE = 0.45  # opacity of what an open card does not ask about
+PALE = 0.45  # the opacity of lines that the open card does not ask about
 SHORT = {
     "Proven possible": "possible",
     "With privacy": "private",
@@ -40,25 +40,26 @@ SHORT = {
     "Without privacy": "not private",
 }
 NO_REGION = ("No red region: no limit for private", "algorithms is proven on these data.")
-# Over which data a promise holds, and that it is about a mean over runs.
+# The words on a promise: the data over which it holds, and that it bounds a mean over runs.
 ALL_DATA = "all data with this tail:\nat most this error, on average"
 HEAD = "Times the error"
-# What the sections of the ruler's bar are: up to the limit, and from there to what is possible.
+# The names of the sections of the ruler's bar: below the limit, and between it and what is proven
+# possible.
 UNAVOIDABLE, UNSETTLED = "unavoidable", "not settled"
 HARDEST_DATA = "Hardest data known"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FanoTick:
-    """Fano's bound on the ruler, where another statement is the edge of the red region."""
+    """Fano's bound as a tick of the ruler, if another statement makes the red region's edge."""
 
     line: Line
-    value: float  # at the chosen point
-    is_near: bool  # so near to the edge that one label names both
+    value: float  # the bound at the chosen point
+    is_near: bool  # whether it is so near to the edge that one label names both
 
 
 class NestedPanel(FrontPanel):
-    """What the single panel draws; what it leaves out is in its table."""
+    """The contents of the single panel; what it leaves out stands in the table."""
 
     draws_window = False
 
@@ -76,10 +77,10 @@ class NestedPanel(FrontPanel):
         ]
 
     def _guides(self) -> list[Line]:
-        """Return the lines that are not measured; what else the table names is hidden."""
+        """Return the lines that are not measured; other lines of the table are hidden."""
         study, overlay = self.study, self.study.overlay
         if self.floor and overlay is not None and overlay.role == "hardest":
-            # No line of the other data is private and below the limit of these.
+            # No private line of the other data can be below the limit on these data.
             self.region = self._region()
         guides = super()._guides()
         start = [line for line in guides if line.key == "start"]
@@ -110,7 +111,7 @@ class NestedPanel(FrontPanel):
 
     @property
     def _best_so_far(self) -> str:
-        """The private method with the least error at the last point that has run of all."""
+        """The private method with the least error at the last point that all have run."""
         rows = {
             m: {r.x: r.mean for r in self.study.rows(m)}
             for m in self.scenario.methods
@@ -121,11 +122,12 @@ class NestedPanel(FrontPanel):
         return min(rows, key=lambda m: rows[m][last_shared[0]]) if last_shared else ""
 
     def _is_in_overlay(self, line: Line) -> bool:
-        """Whether a line is of a method that is drawn of the run that is kept for comparison."""
+        """Return whether a line is one of the two that are drawn of the other run."""
         overlay = self.study.overlay
         return overlay is not None and line.method in {overlay.lead, overlay.public}
 
     def _toned(self, line: Line) -> Line:
+        """Return a line in its emphasis: wide for the lead, pale if pinned."""
         if line.is_pinned:
             return replace(line, opacity=PALE)
         if self.view.card == "others" or line.key in (self.lead, self.study.public):
@@ -136,6 +138,7 @@ class NestedPanel(FrontPanel):
 
     @cached_property
     def _spans(self) -> Sequence[tuple[float | None, Span]]:
+        """Return the window of the proven bounds along the axis; empty unless it is drawn."""
         has_own = is_hard(self.scenario) and self._is_hardest and not self.price
         has_own = has_own and are_hardest_of_all(self.scenario, self.x)
         return drawn_window(self.scenario) if has_own and self.region else []
@@ -158,7 +161,7 @@ class NestedPanel(FrontPanel):
         return [line]
 
     def _possible_note(self) -> str:
-        """Say what is proven at the chosen point: of a method, or of answering without data."""
+        """Return the words on the smallest proven error: for all data, and by which answer."""
         ignores_data = dict(self._spans)[self.x].ignores_data
         return f"{ALL_DATA},\nby {WITHOUT_DATA}" if ignores_data else ALL_DATA
 
@@ -166,11 +169,11 @@ class NestedPanel(FrontPanel):
 
     @property
     def _measured_on(self) -> str:
-        """What the measured errors are of, beside the line."""
+        """The words beside the measured line for the data that it is about."""
         return "the hardest data" if self._is_hardest else "these data"
 
     def words_inside(self, low: float, high: float) -> list[Words]:
-        """Return what is written into the panel beside the red region's own words."""
+        """Return the words inside the panel, besides those of the red region."""
         if not self.region and self.study.overlay is None and not self.price:
             return [Words(lines=NO_REGION, colour=QUIET, want=(0.03, 0.02), is_small=True)]
         public = next((line for line in self.lines if line.key == self.study.public), None)
@@ -198,7 +201,7 @@ class NestedPanel(FrontPanel):
     # -- the ruler ----------------------------------------------------------------------------
 
     def ruler(self, edge: float) -> Ruler:
-        """Return the factors over the error without privacy, at the chosen point."""
+        """Return the ruler: factors over the error without privacy at the chosen point."""
         public = self.study.row_at(self.study.public, self.x)
         base = public.mean if public is not None and public.mean > 0 else 0.0
         rungs = [*self._proven_rungs(base, edge), *self._measured_rungs(base, edge)]
@@ -215,6 +218,7 @@ class NestedPanel(FrontPanel):
         )
 
     def _proven_rungs(self, base: float, edge: float) -> list[RulerMark]:
+        """Return the ruler's marks of the proven bounds at the chosen point."""
         rungs = []
         for line in self.guides:
             values = self.heights_at_point(line.x, line.y)
@@ -251,7 +255,7 @@ class NestedPanel(FrontPanel):
 
     @cached_property
     def _fano(self) -> FanoTick | None:
-        """Fano's bound at the chosen point, where another statement is the red region's edge."""
+        """Fano's bound at the chosen point; None if it makes the red region's edge."""
         line = self._fano_line
         if line is None or self.study.overlay is not None:
             return None
@@ -264,7 +268,7 @@ class NestedPanel(FrontPanel):
         )
 
     def _fano_rung(self, base: float, edge: float) -> list[RulerMark]:
-        """Return the tick of Fano's bound, where the label of the edge does not name it."""
+        """Return the tick of Fano's bound; None if the edge's label already names it."""
         tick = self._fano
         if tick is None or tick.is_near:
             return []
@@ -276,7 +280,7 @@ class NestedPanel(FrontPanel):
         return [replace(rung, is_tick=True)]
 
     def _other_rungs(self, edge: float) -> list[RulerMark]:
-        """Return the names of the run that is kept for comparison."""
+        """Return the ruler's names for the lines of the other run."""
         overlay = self.study.overlay
         if overlay is None:
             return []
@@ -292,6 +296,7 @@ class NestedPanel(FrontPanel):
         ]
 
     def _measured_rungs(self, base: float, edge: float) -> list[RulerMark]:
+        """Return the ruler's marks of the measured methods at the chosen point."""
         names, rungs = short_names(self.scenario.methods), []
         for line in self.lines:
             row = self.study.row_at(line.key, self.x)
@@ -317,6 +322,7 @@ class NestedPanel(FrontPanel):
         return rungs
 
     def _factor(self, row: Measurement, *, is_hero: bool) -> str:
+        """Return a method's error over that of the reference, as words of the ruler."""
         price = row.price
         if price is None or row.mean == 0 or cost_words(price, "") == TOO_FEW_TRIALS:
             return ""
@@ -325,6 +331,7 @@ class NestedPanel(FrontPanel):
         return factor_text(price) if is_hero else f"×{ratio_text(price.value)}"
 
     def _parts(self, base: float) -> list[RulerPart]:
+        """Return the coloured parts of the ruler between the marks."""
         floor_bound = dict(self.floor).get(self.x) if self.region else None
         top = [
             y
@@ -335,7 +342,7 @@ class NestedPanel(FrontPanel):
         parts, limit = [], base
         if floor_bound is not None and floor_bound.value > base:
             limit, colour = floor_bound.value, IMPOSSIBLE.edge
-            # Beside other data than the hardest, the limit is about data that are not shown.
+            # Unless these are the hardest data, the limit is about data that are not shown.
             name = UNAVOIDABLE if self._is_hardest else ""
             parts.append(RulerPart(low=base, high=limit, colour=colour, opacity=0.2, name=name))
         best = self.study.row_at(self.lead, self.x)
@@ -351,7 +358,7 @@ class NestedPanel(FrontPanel):
 
     @property
     def axis_words(self) -> str:
-        """What stands below the axis: its name, that its dot moves, and what to look for."""
+        """The words below the axis: its name, that its dot moves, and what to look for."""
         scenario = self.scenario
         if scenario.axis is None:
             return ""
@@ -363,7 +370,7 @@ class NestedPanel(FrontPanel):
 
     @property
     def _prices_at_the_ends(self) -> str:
-        """Say what the price is at both ends of the axis; empty where it is not told."""
+        """Return the price at both ends of the axis; empty if it is unknown."""
         scenario = self.scenario
         if scenario.axis is None or len(scenario.grid) < 2:
             return ""
@@ -390,6 +397,7 @@ def _rung(
     bold: bool = False,
     opacity: float = 1.0,
 ) -> RulerMark:
+    """Return a mark of the ruler for a line, at its value or at the edge if that is too small."""
     heights = [max(y, edge) for y in line.y]
     return RulerMark(
         key=line.key,
@@ -407,5 +415,6 @@ def _rung(
 
 
 def _possible_hover(span: Span) -> str:
+    """Return the hover text of the smallest proven upper bound."""
     name = span.upper.card.name
     return f"<b>Proven possible</b>: {rounded(span.high)}<br>{name}, on average, on all data"

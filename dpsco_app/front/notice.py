@@ -1,4 +1,4 @@
-"""What is said below Explore's figure: what to notice there, and how it is read."""
+"""The texts below Explore's figure: what to notice, and how to read it."""
 
 from functools import lru_cache
 
@@ -65,7 +65,8 @@ def to_notice(scenario: Scenario, view: View) -> tuple[str, ...]:
         bound = f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}"
     else:
         bound = FLOOR + EASIER_DATA * (not no_window(scenario)) + ANEW * (view.against == "hardest")
-    if bound and view.measure != "price" and not shows_promises:  # no such bound is drawn there
+    # no such bound is drawn over prices and promises
+    if bound and view.measure != "price" and not shows_promises:
         texts.append(bound)
     if scenario.axis == "p":
         texts.append(SCALED)
@@ -122,6 +123,7 @@ HOW_TO_READ_USERS = """
 
 
 def how_to_read(scenario: Scenario) -> str:
+    """Return the explanation of the figure, with what a problem or users add to it."""
     parts = [HOW_TO_READ]
     if scenario.problem != MEAN:
         parts.append(HOW_TO_READ_RISKS)

@@ -58,14 +58,14 @@ from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
 from dpsco_core.results.price import Ratio
 
-MOST_NAMED = 5  # measured lines with a colour and a row of their own
+MOST_NAMED = 5  # the largest number of measured lines with a colour and a row of their own
 GREY: Pair = METHODS["grey"]
 EDGE = "a log axis has no 0, so it is drawn at the lower edge"
 FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")
 
 
 class FrontPanel:
-    """What one panel draws, collected before the common axis is known."""
+    """The contents of one panel, collected before the common axis is known."""
 
     draws_window = True
 
@@ -75,11 +75,11 @@ class FrontPanel:
         self.is_alone, self.price = len(studies) == 1, view.measure == "price"
         self.scenario, self.lead = study.scenario, study.lead
         self.x = chosen_point(self.scenario)
-        self.hidden: list[Line] = []  # what is in the table alone
+        self.hidden: list[Line] = []  # lines that only the table shows
         has_window = self.draws_window and not (self.price or no_window(self.scenario))
         self.window = self._window(drawn_window(self.scenario)) if has_window else []
         self.floor = [] if self.price else region(self.scenario)
-        # The lines of a pinned run have a floor of their own.
+        # A pinned run may be on other data, whose floor differs from this one.
         self.region = self._region() if self.floor and study.overlay is None else []
         self.guides = self._guides()
         order = (self.lead, study.public, *self.scenario.methods)
@@ -103,6 +103,7 @@ class FrontPanel:
         return [*guides, *([self._edge()] if self.floor and not self.region else [])]
 
     def _window(self, spans: Sequence[tuple[float | None, Span]]) -> list[Region]:
+        """Return the region between the largest lower and the smallest upper bound."""
         area = Region(
             key="window",
             name="promise for all data",
@@ -115,6 +116,7 @@ class FrontPanel:
         return [area] if spans else []
 
     def _region(self) -> list[Region]:
+        """Return the region of errors that no private algorithm reaches on these data."""
         area = Region(
             key="floor",
             name="proven limit",
@@ -127,6 +129,7 @@ class FrontPanel:
         return [area]
 
     def _edge(self) -> Line:
+        """Return the upper edge of the region as a line."""
         return Line(
             key="floor",
             name="proven limit",
@@ -139,7 +142,7 @@ class FrontPanel:
         )
 
     def _start(self) -> list[Line]:
-        """Return what costs are compared with: no privacy, or errors of an answer without data."""
+        """Return the line that costs are relative to: no privacy, or an answer without data."""
         starts = starting_risks(self.scenario)
         risks = [1.0 if self.price else risk for _, risk in starts]
         line = Line(
@@ -160,8 +163,9 @@ class FrontPanel:
         return shown(self.scenario, self.view.views)
 
     def _bounds(self) -> list[Line]:
+        """Return the lines of the bounds that the visitor has chosen."""
         slugs = [fano(self.scenario)] if self._fano_is_true_here() else []
-        # The floor of these data is the region.
+        # Floors of these data are left out, since the region shows them.
         slugs += [s for s in self._view_bounds if not bound(s).card.of_law]
         slugs += filter(None, [self.view.named_bound(self.scenario)])
         curves = [evaluations(self.scenario, (slug,)) for slug in dict.fromkeys(slugs)]
@@ -172,7 +176,7 @@ class FrontPanel:
         return [*lines, *([wider_line(wider)] if wider else [])]
 
     def _formula_lines(self) -> list[Line]:
-        """Return the formulas of one's own."""
+        """Return the lines of the formulas that the visitor has typed."""
         texts = self.view.formulas
         curves = [own_line(self.scenario, parse_formula(text)) for text in texts]
         return [
@@ -194,10 +198,10 @@ class FrontPanel:
         ]
 
     def _fano_is_true_here(self) -> bool:
-        """Whether Fano's bound, a worst case, is known to bind on the panel's own data.
+        """Return whether Fano's bound, a worst case, binds on the panel's own data.
 
-        They are its own hard instance, or the region is above it. So no line of the algorithms that
-        it binds crosses it.
+        It does on its own hard instance, and where the region reaches above it. So no line of an
+        algorithm that it binds crosses it.
         """
         if not fano(self.scenario) or self.price:
             return False
@@ -260,25 +264,26 @@ class FrontPanel:
         return row.price.value, upper_half, lower_half
 
     def _is_second(self, method: str) -> bool:
-        """Whether a line is dashed, as another one beside it has its hue."""
+        """Return whether a line is dashed because another one beside it has its hue."""
         hues = [colour_of(m) for m in self.named_methods]
         return (
             method in self.named_methods and is_dashed(method) and hues.count(colour_of(method)) > 1
         )
 
     def _own_bound(self, method: str) -> tuple[tuple[float, float], ...]:
-        """Return what is proven of the mean error of this very run, where it holds."""
+        """Return the bound on the mean error of this very run, if it holds."""
         slug = self._proven.get(method)
         curve = () if slug is None else evaluations(self.scenario, (slug,))
         return tuple((place(e.x), e.value) for e in curve if not e.failures and e.value < math.inf)
 
     @cached_property
     def _proven(self) -> dict[str, str]:
-        """The bound on its own run that is drawn of each method, by method."""
+        """The bound that is drawn for each method's own run, by method."""
         slugs = shown(self.scenario, ("upper bounds",))
         return {bound(slug).card.method: slug for slug in reversed(slugs)}
 
     def _hover(self, study: Study, row: Measurement, proven: Mapping[float, float]) -> str:
+        """Return the hover text of a measured point."""
         quantity = "excess risk" if self.scenario.problem != MEAN else "error"
         lines = [
             f"<b>{method_card(row.method).name}</b>{at_point(study.scenario, row.x)}",
@@ -302,11 +307,14 @@ class FrontPanel:
 
     @property
     def measured(self) -> list[float]:
-        """All heights of measured lines; a logarithmic axis has no place for the least."""
+        """The heights of all measured lines; a logarithmic axis has no place for 0."""
         return [y for line in self.lines for y in line.y]
 
     def build(self, edge: float, *, has_edge_note: bool) -> Panel:
-        """Return the panel; what is below `edge`, as is 0, is drawn there, and it may say so."""
+        """Return the panel; heights below `edge`, 0 included, are drawn at the edge.
+
+        With `has_edge_note` a note says so.
+        """
         words = []
         lines = [replace(line, y=[max(y, edge) for y in line.y]) for line in self.lines]
         if has_edge_note:
@@ -330,7 +338,7 @@ class FrontPanel:
             about=panel_about(self.study),
             x=self._axis(),
             regions=[*self.region, *self.window],
-            # The measured lines that are thick, the best one above all, are on top.
+            # Thick measured lines are drawn on top; the thickest one is that of the best method.
             lines=[*self.guides, *sorted(lines, key=lambda line: line.width)],
             words=words,
             gap=self._gap(),
@@ -343,6 +351,7 @@ class FrontPanel:
         return [b for a, b in zip(x, y, strict=False) if a == point]
 
     def _axis(self) -> Axis:
+        """Return the horizontal axis, with the chosen value in bold."""
         axis, grid = self.scenario.axis, self.scenario.grid
         if axis is None:
             return Axis(title="", low=MIDDLE / 2, high=MIDDLE * 2, ticks=())
@@ -358,10 +367,11 @@ class FrontPanel:
 
     @property
     def axis_words(self) -> str:
-        """What stands below the axis."""
+        """The words below the axis."""
         return axis_title(self.scenario)
 
     def _gap(self) -> Gap | None:
+        """Return the gap between lead and reference at the chosen point; None if unknown."""
         best, public = (self.study.row_at(m, self.x) for m in (self.lead, self.study.public))
         if self.price or best is None or public is None or best.price is None:
             return None
@@ -381,7 +391,7 @@ class FrontPanel:
 
 
 def factor_text(price: Ratio) -> str:
-    """Return the price as text: its interval where the trials do not tell it, as the headline."""
+    """Return the price as text, or its interval if the trials leave it open, as in the headline."""
     ends = loose_ends(price)
     if ends is None and (largest := most_text(price)):
         return f"≤ ×{largest}"

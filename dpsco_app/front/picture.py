@@ -1,10 +1,10 @@
-"""What the page of a private mean takes of a scenario, and says of it."""
+"""The scenario and the texts of the page on a private mean."""
 
 from dpsco_app.front.fits import item_level, with_problem
 from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
-# Fields that mean nothing here.
+# The fields on which the picture does not depend.
 UNUSED_FIELDS = ("d", "m", "axis", "grid", "trials", "methods", "tuning", "calibration", "geometry")
 FIT_REASON = "The picture is about a mean, with one item per user."
 

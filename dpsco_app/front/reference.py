@@ -1,6 +1,7 @@
-"""What the answer says of its reference: the method without privacy that its factors are over.
+"""The sentences of the answer about its reference, the method that its factors are relative to.
 
-It is one that has run, and the price carries it; nothing here chooses another one.
+The reference is the method without privacy that has run and that the price carries; this module
+does not choose another one.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from dpsco_core.fields import MEAN
 from dpsco_core.methods.euclidean import Erm, Sgd
 from dpsco_core.methods.mean import MedianOfMeans, SampleMean
 
-# Why a method without privacy may have the larger error. Noise never helps; what comes with it may.
+# The weakness by which a method without privacy may have the larger error; noise alone never helps.
 WEAKNESS = {
     SampleMean.card.slug: "clips nothing, so that a few far records move it",
     MedianOfMeans.card.slug: "is less accurate where no record is far out",
@@ -24,7 +25,7 @@ ROBUST = {MEAN: MedianOfMeans.card.slug}  # the reference that heavy tails do no
 
 
 def reference_name(method: str) -> str:
-    """Return what a price is over, in a sentence; empty without one."""
+    """Return the name of a price's reference, as part of a sentence; empty without one."""
     return inside(method_card(method).short or method_card(method).name) if method else ""
 
 
@@ -35,7 +36,7 @@ def with_article(method: str) -> str:
 
 
 def reference_words(methods: Sequence[str]) -> str:
-    """Return what the factors are over, by panel: the method that ran there, or nothing."""
+    """Return the reference of each panel; empty for a panel without one."""
     names = [reference_name(method) for method in dict.fromkeys(methods) if method]
     if len(names) < 2:
         return f", against the non-private {names[0]}" if names else ""
@@ -44,7 +45,7 @@ def reference_words(methods: Sequence[str]) -> str:
 
 
 def why_less(study: Study, reference: str) -> str:
-    """Return why an error is below that of a method without privacy, and what is fairer."""
+    """Return why an error is below that of the reference, and which comparison is fairer."""
     name = with_article(reference)
     weakness = WEAKNESS.get(reference, "could be improved without privacy, too")
     text = f" Privacy gains nothing here: {name} {weakness}."
@@ -55,7 +56,7 @@ def why_less(study: Study, reference: str) -> str:
 
 
 def without_reference(study: Study) -> str:
-    """Return what to choose, where nothing without privacy has run to compare with."""
+    """Return what to choose if no method without privacy has run."""
     scenario = study.scenario
     methods = methods_for(scenario.problem, level_of(scenario))
     public = [m for m in methods if method_card(m).privacy == "none"]

@@ -23,9 +23,9 @@ from dpsco_app.front.view import View
 
 @dataclass(frozen=True, kw_only=True)
 class FrontScreen:
-    """What follows a run."""
+    """The part of the first screen that depends on the runs."""
 
-    studies: tuple[Study, ...]  # the panels: all below is about these
+    studies: tuple[Study, ...]  # the panels, which all other fields describe
     answer: Answer
     head: str  # HTML
     figure: Figure
@@ -34,7 +34,7 @@ class FrontScreen:
 
     @property
     def lead(self) -> str:
-        """The private method that is spoken of; "" without one."""
+        """The private method of the headline; "" without one."""
         return self.studies[0].lead
 
 
@@ -49,11 +49,11 @@ def front_screen(
     waiting: str = "",
     because: str = "",
 ) -> FrontScreen:
-    """Return what is shown of panels; see `front_figure` for `panel_index`.
+    """Return the screen of some panels; see `front_figure` for `panel_index`.
 
-    Title, figure, table and answer are of the same panels. `is_old` says that the settings have
-    changed since these ran, and makes them pale; `waiting` stands in the place of the headline
-    then, so that no number of theirs does. `because` is what has changed, in words.
+    Title, figure, table and answer are about the same panels. `is_old` says that the settings have
+    changed since these ran; the screen is then pale, and `waiting` replaces the headline, so that
+    no old number stands under new settings. `because` says in words what has changed.
     """
     studies = agreed(studies)
     scenario = studies[0].scenario
@@ -61,7 +61,7 @@ def front_screen(
     if has_bands:
         reply = Answer(headline=tails_headline(scenario))
         figure = tails_figure(scenario, reply.plain)
-        is_old, waiting = False, ""  # nothing of it is measured
+        is_old, waiting = False, ""  # the figure of promises has no measured values
     else:
         reply = answer(studies)
         figure = front_figure(studies, view, reply.plain, panel_index, is_old=is_old)
@@ -84,6 +84,7 @@ def _head(
     waiting: str,
     because: str,
 ) -> str:
+    """Return the head of the screen as HTML: question, answer and status."""
     question_text = question(studies)
     if not nests(studies, view):
         lines_above = (waiting, "") if waiting else reply.headline
@@ -94,7 +95,7 @@ def _head(
         [(text, colours.get(subject)) for text, subject in marked(line, reply.marks)]
         for line in reply.headline
     ]
-    # Where bands of promises are drawn nothing of it is measured.
+    # No prices stand beside the bands of promises, which are not measured.
     has_prices = not (waiting or is_old or (view.card == "light" and not reply.marks))
     small = meaning(studies[0], theme, has_prices=has_prices)
     return answer_head_html(

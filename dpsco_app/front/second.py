@@ -1,4 +1,4 @@
-"""What stands beside the chosen data: the hardest case known, another tail, another set, a pin."""
+"""The second panel: the hardest data, another tail, another set, or a pinned run."""
 
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -17,17 +17,17 @@ from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.results.findings import with_other_tail
 from dpsco_core.scenario import Scenario
 
-# A second exponent would need a second control.
+# l_q balls are left out, since the exponent of a second one would need a control of its own.
 SECONDS = (HARDEST, TAIL, NO_SET, *(kind for kind in GEOMETRIES if kind != "lq"))
-LONGEST = 2000  # characters of a pinned scenario in the address
+LONGEST = 2000  # the largest number of characters of a pinned scenario in the address
 
 
 @dataclass(frozen=True, kw_only=True)
 class Companions:
-    """What is run beside the scenario of the controls."""
+    """The scenarios that run together with the scenario of the controls."""
 
     second_scenario: Scenario | None = None  # the scenario of the second panel
-    role: Role = "hardest"  # what that is
+    role: Role = "hardest"  # the kind of the second panel
     overlay: Scenario | None = None  # the pinned run, drawn dashed in the first panel
 
     @property
@@ -36,7 +36,7 @@ class Companions:
 
 
 def companions_of(scenario: Scenario, kind: str, pin: str, card: str = "") -> Companions:
-    """Return what a session runs beside a scenario, an open `card` asking for other data."""
+    """Return the companions of a scenario; an open `card` may ask for other data."""
     pinned_scenario = pinned(pin)
     if (
         pinned_scenario is not None
@@ -59,20 +59,20 @@ def companions_of(scenario: Scenario, kind: str, pin: str, card: str = "") -> Co
 
 
 def other_data(scenario: Scenario) -> Scenario | None:
-    """Return a scenario on textbook data; where its own are not the hardest known, on these."""
+    """Return the scenario on textbook data if its own are the hardest known, else on these."""
     if has_hardest_law(scenario):
         return replace(scenario, distribution=Scenario.distribution)
     return hardest(scenario)
 
 
 def second_name(kind: str) -> str:
-    """Return the name of a choice."""
+    """Return the name of a choice for the second panel."""
     names = {NO_SET: "nothing", TAIL: "a light tail", HARDEST: "the hardest data known"}
     return names.get(kind) or f"the {geometry_name(kind)}"
 
 
 def overlays(a: Scenario, b: Scenario) -> bool:
-    """Whether the curves of two scenarios can be drawn into one panel: same axis and quantity."""
+    """Return whether two scenarios fit into one panel: same axis and same quantity."""
     same = words_for(a.problem).quantity == words_for(b.problem).quantity
     return same and a.axis == b.axis
 
@@ -112,7 +112,7 @@ def _parsed(text: str) -> Scenario:
 
 
 def in_short(pinned_scenario: Scenario, scenario: Scenario) -> str:
-    """Return what a pinned scenario has that the present one has not: "ε = 1, p = 3"."""
+    """Return how a pinned scenario differs from the present one, as in "ε = 1, p = 3"."""
     texts = []
     for difference in differences(scenario, pinned_scenario):
         sign = " =" if difference.field in SYMBOL else ""

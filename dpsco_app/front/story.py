@@ -1,4 +1,4 @@
-"""What the steps say, and what the picture shows beside each; every number is computed."""
+"""The steps of the story and the picture beside each; every number is computed."""
 
 import math
 from dataclasses import replace
@@ -27,7 +27,7 @@ INTRODUCTION = (
     "follows the text, and you can drag the circle, the record and the sliders in it."
 )
 NEXT_TITLE = "Where to go next"
-# What the first link opens: data that are the hardest at every n.
+# The scenario of the first link: data that are the hardest at every n.
 HARDEST = replace(
     SCENARIO,
     distribution="hypercube",
@@ -53,8 +53,8 @@ TO_CURVES = (
 TO_PICTURE = "The whole picture, where a radius is chosen privately"
 # Half the width of the plane of records: with most of them, with a large circle.
 NEAREST_VIEW, NEAR_VIEW, MIDDLE_VIEW = 2.0, 3.0, 9.0
-CLOSER = 1.5  # how much the averages are magnified once the noise is small
-DISTANCE = 1000  # the distance of your record, at first
+CLOSER = 1.5  # the factor by which the averages are magnified once the noise is small
+DISTANCE = 1000  # the distance of the visitor's record at the start
 MOVED_RECORD = (-0.8 * DISTANCE, -0.6 * DISTANCE)
 AVERAGES = ("records", "means")
 AVERAGES_AND_FAR = (*AVERAGES, "far")
@@ -68,7 +68,7 @@ def curves_query(scenario: Scenario, view: View) -> str:
 
 
 def _leads() -> tuple[tuple[str, str], ...]:
-    """Return the links of the last steps: the same n, d and budget, measured on hard data."""
+    """Return the links of the last step, to measured curves at the same n, d and budget."""
     return tuple(
         (f"Explore at p = {scenario.p:g}: measured on the hardest data", curves_query(scenario, v))
         for _, scenario, v in TO_CURVES
@@ -76,7 +76,7 @@ def _leads() -> tuple[tuple[str, str], ...]:
 
 
 def story(numbers: Why) -> ScrollStory:
-    """Return the steps with what they show: the heavy tail, and the light one."""
+    """Return the story: its steps, and the prices that they show at a heavy and at a light tail."""
     sides = numbers.heavy, numbers.light
     lines = [{"p": one.p, "prices": one.guarantees, "floors": one.floors} for one in sides]
     return ScrollStory(
@@ -87,6 +87,7 @@ def story(numbers: Why) -> ScrollStory:
 
 
 def setting() -> str:
+    """Return the sentence on the records and the budget of the pictures."""
     return (
         f"The picture: {SCENARIO.n} records from a skewed Pareto law in the plane, p "
         f"= {number_text(SCENARIO.p)} (in step 8 p = {number_text(LIGHT)}), "
@@ -96,6 +97,7 @@ def setting() -> str:
 
 
 def steps(numbers: Why) -> tuple[ScrollStep, ...]:
+    """Return the steps of the story, each with its text and its picture."""
     heavy, light, small, large = numbers.heavy, numbers.light, numbers.small, numbers.large
     best, shift = heavy.best, DISTANCE / SCENARIO.n
     plain_state = partial(PictureState, view=NEAR_VIEW)

@@ -1,4 +1,4 @@
-"""What a panel of the front figure is about."""
+"""The data of one panel of the front figure."""
 
 import math
 from collections.abc import Sequence
@@ -19,19 +19,20 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Role = Literal["own", "hardest", "tail", "set", "pin", "data"]
-BETTER = 0.95  # share of an error above which two digits may not show a difference
-MIDDLE = 1.0  # the middle of the axis that a single point has
+BETTER = 0.95  # two errors with a larger ratio than this may agree in two digits
+MIDDLE = 1.0  # the place of a single point, in the middle of its axis
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A scenario with what has been measured of it so far."""
+    """A scenario with the outcomes that have been measured so far."""
 
     scenario: Scenario
     outcomes: tuple[Outcome, ...] = field(default=(), hash=False)
     role: Role = "own"
     overlay: "Study | None" = None  # a pinned run, drawn dashed in the same panel
-    preferred: str = ""  # the private method that is spoken of, though another's mean is smaller
+    # the private method of the headline if it is not the one with the smallest mean
+    preferred: str = ""
 
     @cached_property
     def table(self) -> Table:
@@ -43,12 +44,13 @@ class Study:
         return sorted(rows, key=lambda r: -math.inf if r.x is None else r.x)
 
     def row_at(self, method: str, x: float | None) -> Measurement | None:
+        """Return the measured row of a method at x; None if there is none."""
         row = self.table.get((method, x))
         return row if row is not None and row.mean >= 0 else None
 
     @cached_property
     def lead(self) -> str:
-        """The private method that is spoken of: the best at the chosen point; "" without one."""
+        """The private method of the headline: the best at the chosen point; "" without one."""
         if self.preferred:
             return self.preferred
         x = chosen_point(self.scenario)
@@ -58,7 +60,7 @@ class Study:
 
     @cached_property
     def level(self) -> tuple[str, ...]:
-        """The private methods that the trials of the chosen point do not tell from the best."""
+        """The private methods that the trials at the chosen point cannot tell from the best."""
         x, errors = chosen_point(self.scenario), dict[str, list[float]]()
         for o in sorted(self.outcomes, key=lambda o: o.trial):
             if o.x == x and method_card(o.method).privacy != "none" and self.row_at(o.method, x):
@@ -72,13 +74,13 @@ class Study:
 
     @property
     def complete(self) -> bool:
-        """Whether all runs of the chosen point are there."""
+        """Whether all runs of the chosen point have finished."""
         x, trials = chosen_point(self.scenario), self.scenario.trials
         rows = [self.table.get((m, x)) for m in self.scenario.methods]
         return all(r is not None and (r.refusal or r.trials >= trials) for r in rows)
 
     def useless(self, x: float | None) -> Literal["", "level", "worse"]:
-        """Return how the best private answer is to one without data, unless it is better."""
+        """Return the verdict if the best private answer is no better than one without data."""
         row, blind = self.row_at(self.lead, x), without_data(self.scenario.at(x))
         if row is None or not 0 < BETTER * blind <= row.mean:
             return ""
@@ -86,13 +88,13 @@ class Study:
 
     @cached_property
     def public(self) -> str:
-        """The method without privacy that prices are over; empty if none has run."""
+        """The method without privacy that prices are relative to; empty if none has run."""
         return reference_of(self.table)
 
     def over_others(self, x: float | None) -> dict[str, Ratio]:
-        """Return what the best private error is over the methods without privacy but `public`.
+        """Return the best private error over each method without privacy but `public`.
 
-        By method, in the order of the scenario.
+        The ratios are by method, in the order of the scenario.
         """
         errors = dict[str, dict[int, float]]()
         for o in self.outcomes:
@@ -108,13 +110,13 @@ class Study:
 
 
 def agreed(studies: Sequence[Study]) -> tuple[Study, ...]:
-    """Let all panels speak of the method of the first, where their trials do not tell it apart."""
+    """Return the panels, with the first one's lead wherever it cannot be told from the best."""
     lead = studies[0].lead
     return tuple(replace(s, preferred=lead) if lead in s.level else s for s in studies)
 
 
 def place(x: float | None) -> float:
-    """Return the place of a point on the axis: without one, all stand in the middle."""
+    """Return the place of a point on the axis; without an axis every point is in the middle."""
     return MIDDLE if x is None else x
 
 
@@ -125,11 +127,12 @@ def chosen_point(scenario: Scenario) -> float | None:
     value = getattr(scenario, scenario.axis)
     if is_linear(scenario.axis):
         return min(scenario.grid, key=lambda x: abs(x - value))
-    value = min(value or scenario.grid[-1], 10 * scenario.grid[-1])  # an exponent may be infinite
+    # an infinite exponent is drawn at ten times the last point
+    value = min(value or scenario.grid[-1], 10 * scenario.grid[-1])
     return min(scenario.grid, key=lambda x: abs(math.log(x / value)))
 
 
 def compared(studies: Sequence[Study]) -> Role:
-    """Return what tells two panels apart: their tails or their sets, else whose data they have."""
+    """Return how two panels differ: in their tails, in their sets, or else in their data."""
     roles: tuple[Role, ...] = ("tail", "set")
     return next((role for role in roles if role in {s.role for s in studies}), "own")

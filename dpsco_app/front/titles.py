@@ -23,7 +23,7 @@ WINDOW_WORDS = (
 )
 TINY_WORDS = ("<b>≈ 0</b> is drawn at the lower edge:", "far below what this axis shows.")
 ZERO_WORDS = ("<b>0</b> is drawn at the lower edge:", "a log axis has no place for it.")
-# Why no window is drawn, in the words that stand in its place.
+# The words in place of the window, by the reason why none is drawn.
 WINDOW_LACKS: Mapping[Missing, tuple[str, ...]] = {
     "lower bound on the set": ("<b>No band here</b>: no lower bound", "is proven on this set."),
     "l2 ball": ("<b>No band here</b>: it is known", "in the ℓ₂ ball only."),
@@ -45,7 +45,7 @@ WINDOW_NOTE = "it holds the best promise for all data with this tail"
 
 
 def panel_title(study: Study, studies: Sequence[Study]) -> str:
-    """Return what a panel shows: the data, and for a loss which one."""
+    """Return the title of a panel: the data, and for a risk the loss."""
     scenario = study.scenario
     law = distribution_card(scenario.distribution).name
     if study.role == "hardest":
@@ -64,7 +64,7 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
 
 
 def panel_about(study: Study) -> str:
-    """Return what the data of the hardest case are like."""
+    """Return a description of the hardest data."""
     if study.role != "hardest":
         return ""
     if study.scenario.problem != MEAN:
@@ -74,6 +74,7 @@ def panel_about(study: Study) -> str:
 
 
 def column_name(study: Study, studies: Sequence[Study]) -> str:
+    """Return the name of a study's column in the table of lines."""
     if study.role == "hardest":
         return "hardest"
     scenario, difference = study.scenario, compared(studies)
@@ -88,9 +89,9 @@ def column_name(study: Study, studies: Sequence[Study]) -> str:
 
 
 def panel_names(scenario: Scenario, second_scenario: Scenario | None, role: Role) -> dict[str, str]:
-    """Return what the switch of panels calls both of them, the first and the second.
+    """Return the names of both panels for the switch, the first and the second.
 
-    A panel alone is called what it is called beside the other.
+    A panel that is shown alone keeps the name that it has beside the other.
     """
     pair = [
         Study(scenario=scenario),
@@ -105,6 +106,7 @@ def panel_names(scenario: Scenario, second_scenario: Scenario | None, role: Role
 
 
 def _short(name: str) -> str:
+    """Return a column's name as a title, with a capital letter."""
     if name == "hardest":
         return "Hardest data"
     return name if "=" in name else name[:1].upper() + name[1:]
@@ -116,12 +118,12 @@ def axis_title(scenario: Scenario) -> str:
 
 
 def drag_words(axis: str) -> str:
-    """Return what stands behind the name of an axis whose dot can be dragged."""
+    """Return the words that follow the name of an axis whose dot can be dragged."""
     return f"drag the dot; {'the vertical axis is' if is_linear(axis) else 'both axes'} logarithmic"
 
 
 def no_window(scenario: Scenario) -> tuple[str, ...]:
-    """Return why there is no window, in the words that stand in its place; empty where one is."""
+    """Return why there is no window; empty if there is one."""
     if unequal(scenario):
         return (
             "<b>No band here</b>: the bounds are worst cases",
@@ -137,17 +139,17 @@ def no_window(scenario: Scenario) -> tuple[str, ...]:
 
 
 def unequal(scenario: Scenario) -> bool:
-    """Whether coordinates differ in scale, so that a worst case over equal ones says little."""
+    """Return whether coordinates' scales differ, so that worst cases over equal ones say little."""
     return scenario.decay > 0 or scenario.axis == "decay"
 
 
 def data_word(scenario: Scenario) -> str:
-    """Return what the law is of: data, or the features of a linear model."""
+    """Return the noun for the law: data, or features for a linear model."""
     return "features" if scenario.problem in LINEAR_MODELS else "data"
 
 
 def formula_names(formulas: Sequence[str]) -> list[str]:
-    """Return the names of formulas of one's own."""
+    """Return the names of the formulas that the visitor has typed."""
     has_several = len(formulas) > 1
     return [
         f"Your formula {i + 1}" if has_several else "Your formula" for i in range(len(formulas))
@@ -155,12 +157,12 @@ def formula_names(formulas: Sequence[str]) -> list[str]:
 
 
 def at_point(scenario: Scenario, x: float | None) -> str:
-    """Return the point of the axis in words; nothing without an axis."""
+    """Return the point of the axis in words; empty without an axis."""
     return "" if x is None else f", {SYMBOL[str(scenario.axis)]} = {number_text(x)}"
 
 
 def settings_text(scenario: Scenario, x: float | None) -> str:
-    """Return the numbers that an answer is at: n, m, d and the budget, the chosen one among them.
+    """Return the settings of an answer in words: n, m, d and the budget.
 
     Examples
     --------
@@ -175,7 +177,7 @@ def settings_text(scenario: Scenario, x: float | None) -> str:
 
 
 def ratio_text(value: float) -> str:
-    """Return a factor: two figures from 1 to ten, none behind the point above; never 0.0.
+    """Return a factor with two figures, and without decimals from ten on; never as 0.0.
 
     Examples
     --------

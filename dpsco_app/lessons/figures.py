@@ -184,7 +184,7 @@ def _value_at(line: Line, x: float) -> float:
 
 
 def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
-    """Return the names of both axes, the symbol of the first, and what is measured in a word."""
+    """Return the names of both axes, the symbol of the first, and a word for what is measured."""
     if lesson.experiment is not None:
         return AXES[lesson.experiment]
     words, symbol = words_for(lesson.scenario.problem), SYMBOL[str(lesson.scenario.axis)]

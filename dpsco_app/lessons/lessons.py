@@ -82,6 +82,7 @@ class Lesson:
 
     @property
     def last_x(self) -> float:
+        """The last value on the axis of the lesson's figure."""
         return (
             float(self.scenario.grid[-1])
             if self.experiment is None

@@ -32,7 +32,7 @@ def _studies(lesson: Lesson, *, is_preview: bool) -> Iterator[Scenario]:
 
 
 def work(lesson: Lesson, *, is_preview: bool = False) -> list[Cell | Part]:
-    """Return what a lesson runs, or only what its preview needs, trial after trial."""
+    """Return the runs of a lesson, or only those of its preview, trial after trial."""
     if lesson.experiment is not None:
         return list(parts(lesson.experiment))
     studies = [
@@ -43,7 +43,7 @@ def work(lesson: Lesson, *, is_preview: bool = False) -> list[Cell | Part]:
 
 
 def measure(lesson: Lesson, results: LessonResults, *, is_preview: bool = False) -> LessonEvidence:
-    """Return what a lesson has measured, or only what its preview shows."""
+    """Return the measurements of a lesson, or only those that its preview shows."""
     if lesson.experiment is not None:
         rows = tuple(row for part in parts(lesson.experiment) for row in results.rows(part))
         points = series_points(rows)

@@ -20,9 +20,7 @@ FEWEST = float(SHARES[0])
 
 
 def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> Figure:
-    """Return the figure of false alarms against misses, with the proven limit once the run is
-    over.
-    """
+    """Return the figure of false alarms against misses; after the run, with the proven limit."""
     shares, place = SHARES.tolist(), attacker.FALSE_ALARMS
     curve = attacker.least_misses(SHARES).tolist()
     blind = thin_line("", shares, (100 - SHARES).tolist())

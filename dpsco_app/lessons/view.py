@@ -34,6 +34,7 @@ class LessonsView(PageView):
     replies: str = ""  # The visitor's replies to the questions, one per line.
 
     def validate(self) -> Self:
+        """Return the view at an allowed step; raise `InvalidInput` if a value is wrong."""
         self.predictions()
         length = f"at most {MOST_LETTERS} letters long"
         require(len(self.sentence) <= MOST_LETTERS, "sentence", length, shorten(self.sentence))
@@ -94,6 +95,7 @@ class LessonsView(PageView):
         return replace(self, replies="\n".join(lines) if any(lines) else "").validate()
 
     def _check_assignment(self) -> None:
+        """Raise `InvalidInput` unless the teacher's tasks and questions are allowed."""
         slugs = [slug for slug in self.tasks.split(",") if slug]
         is_list = set(slugs) <= set(SLUGS) and len(set(slugs)) == len(slugs)
         require(is_list, "tasks", "names of lessons, each once", shorten(self.tasks))
@@ -128,7 +130,7 @@ def answers_text(predictions: Mapping[str, Answer]) -> str:
 
 
 def name_of(step: str) -> str:
-    """Return what a step is called in the list of steps."""
+    """Return the name of a step in the list of steps."""
     return NAMES.get(step) or step_name(step)
 
 

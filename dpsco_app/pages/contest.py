@@ -55,12 +55,13 @@ def nearest_cell(plane: Plane, point: Scenario) -> tuple[int, int]:
 
 
 def cell_text(plane: Plane, row: int, column: int) -> str:
+    """Return the values of a cell's axes in words."""
     places = ((plane.x_axis, plane.x[column]), (plane.y_axis, plane.y[row]))
     return ", ".join(f"{SYMBOL[axis]}\xa0=\xa0{short_text(value)}" for axis, value in places)
 
 
 def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
-    """Return which method is best in the cell of the point, and on how much of the map."""
+    """Return the best method in the cell of the point, and its share of the map."""
     row, column = nearest_cell(contest.plane, point)
     best, cell = int(contest.smallest[row, column]), cell_text(contest.plane, row, column)
     if not contest.has_value[row, column]:
@@ -95,7 +96,7 @@ def value_text(value: float, *, holds: bool) -> str:
 
 
 def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figure:
-    """Return the map; the ladder has each method's value at the point, and its share of the map."""
+    """Return the map; the table beside it has each method's value at the point and its share."""
     plane = contest.plane
     ends = [cell_edges(list(values)) for values in (plane.x, plane.y)]
     x, y = (
@@ -105,10 +106,12 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
     names = list(short_names(contest.methods).values())
 
     def texts(row: int, column: int) -> list[str]:
+        """Return the methods' values in a cell, as texts."""
         pairs = zip(contest.values[:, row, column], contest.holds[:, row, column], strict=True)
         return [value_text(float(value), holds=bool(holds)) for value, holds in pairs]
 
     def hover_text(row: int, column: int) -> str:
+        """Return the hover text of a cell."""
         values = zip(names, texts(row, column), strict=True)
         idle = [IDLE] if contest.winners[row, column] == len(names) else []
         return "<br>".join([cell_text(plane, row, column), *map(" ".join, values), *idle])
@@ -134,6 +137,7 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
 
 
 def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[str]]) -> Ladder:
+    """Return the table of the methods in the visitor's cell, the best one first."""
     cell = nearest_cell(contest.plane, point)
     best = np.where(contest.holds[:, *cell], contest.values[:, *cell], np.inf)
     names = short_names(contest.methods)
@@ -197,6 +201,7 @@ def draw_contest(
     whole = bool(contest.has_value.all())
 
     def draw(on_click: Callable[[str], None] | None = None) -> Figure:
+        """Draw the map with its question and its answer, and return it."""
         figure = contest_figure(contest, point, reading)
         screen.say(
             question, figure.alt, f"{small}{READING_NOTES[reading]} A click moves the point."

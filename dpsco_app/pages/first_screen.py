@@ -1,4 +1,4 @@
-"""A page's first screen: a question, its answer, one figure, and what is behind the figure."""
+"""A page's first screen: a question, its answer, one figure, and its files and numbers."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -99,9 +99,9 @@ class FirstScreen:
         setting: str = "",
         columns: Collection[str] = (),
     ) -> None:
-        """Draw what folds away below a figure: its files and its numbers, or those of its lines.
+        """Draw the fold below a figure with its files and its numbers, or its lines' numbers.
 
-        Of a wide table `columns` are shown, and the file has all.
+        With `columns` a wide table shows only these, and the file has all.
         """
         numbers = table or partial(numbers_of, figure)
         if figure.ladder.rows and not figure.panels[0].cells:
@@ -124,12 +124,12 @@ class FirstScreen:
 
 
 def has_slide(figure: Figure) -> bool:
-    """Whether a figure is of lines along an axis, which a slide can show."""
+    """Return whether a figure has lines along an axis, which a slide can show."""
     return not figure.square and all(panel.cells is None for panel in figure.panels)
 
 
 def numbers_of(figure: Figure) -> pd.DataFrame:
-    """Return the lines of a figure as a table, or its marks: a place on its axis a row."""
+    """Return the lines of a figure as a table, or its marks with a row for each place."""
     named_lines = [
         line
         for line in figure.panels[0].lines

@@ -1,4 +1,4 @@
-"""The frame of a page: its question, its answer, and what stands below."""
+"""The frame of a page: its question, its answer, and the parts below."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from dpsco_core.scenario import Scenario
 
 Draw = Callable[
     [FirstScreen, Any, Scenario], None
-]  # called with the screen, the view and the scenario
+]  # a function of the screen, the view and the scenario
 WHOLE = ""  # The part of a page without parts.
 
 

@@ -26,11 +26,13 @@ STATE = PageState(
 
 
 def page() -> None:
+    """Draw the page on a single private mean."""
     draw_views("private-mean")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: TITLE})
 
 
 def _draw(screen: FirstScreen, _: PageView, scenario: Scenario) -> None:
+    """Draw the picture of the scenario's records, with a circle to clip them."""
     screen.head.title(TITLE)
     draw_picture(scenario, "private_mean")
     st.caption(

@@ -1,7 +1,7 @@
-"""The numbers of One run, Who wins and Users as scripts that use the library alone.
+"""Scripts that compute the numbers of One run, Who wins and Users with the library alone.
 
-Each is in the percent format: a script, and cell by cell a notebook. The tables that it prints as
-CSV are in the order of the page's figures.
+Each is in the percent format, which is a script and, cell by cell, a notebook. The tables that it
+prints as CSV are in the order of the page's figures.
 """
 
 from dpsco_app.pages.users.state import View as UsersView

@@ -31,12 +31,14 @@ STATE = PageState(name="why", default=PageView())
 
 
 def page() -> None:
+    """Draw the story of why privacy costs accuracy."""
     st.html(STYLE)
     draw_views(WHY)
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: TITLE})
 
 
 def _draw(screen: FirstScreen, _: PageView, __: Scenario) -> None:
+    """Draw the story step by step, and the links to what comes next."""
     with screen.head.container(gap=None):
         st.title(TITLE)
         st.markdown(INTRODUCTION)

@@ -9,6 +9,7 @@ JOURNALS = re.compile(r"Journal|Transactions|JMLR|Annals|Biometrika|Statistical 
 
 
 def citation(paper: Paper) -> str:
+    """Return a paper's reference as a line of text."""
     if not paper.authors:
         return f"{paper.title}."
     venue = "" if paper.venue in ("", "preprint") else f" {paper.venue}."
@@ -23,6 +24,7 @@ def bibtex(papers: Iterable[Paper]) -> str:
 
 
 def _entry(paper: Paper) -> str:
+    """Return a paper's BibTeX entry."""
     authors = " and ".join(part.strip() for part in paper.authors.split(","))
     authors = re.sub(r"(?: and)? et al\.?$", " and others", authors)
     kind, venue = "inproceedings", ("booktitle", paper.venue)

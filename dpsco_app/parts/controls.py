@@ -110,11 +110,13 @@ def _draw_open_and_folded(
     areas: Mapping[str, str],
     page_folds: Collection[str],
 ) -> None:
+    """Draw the controls that are always visible, and the others in a fold."""
     front = front_fields(scenario, page_folds)
     _draw_all(front, scenario, left_out, problems, lead, areas)
     rest = [field for field in ALL_CONTROLS if field not in front]
 
     def fill() -> None:
+        """Draw the controls inside the fold."""
         with st.container(gap=GAP):
             if not {"epsilon", "rho"} <= set(left_out):
                 _draw_notion()
@@ -131,6 +133,7 @@ def _draw_open_and_folded(
 
 
 def _draw_notion() -> None:
+    """Draw the choice of the notion of privacy."""
     st.segmented_control(
         "Notion of privacy",
         list(NOTIONS),
@@ -152,13 +155,14 @@ def _draw_all(
     lead: str = "",
     areas: Mapping[str, str] | None = None,
 ) -> None:
+    """Draw the controls of some fields, except those that do not apply or are left out."""
     for field in names:
         if ALL_CONTROLS[field].is_shown(scenario) and field not in left_out:
             _draw_one(field, scenario, problems, lead, (areas or {}).get(field, ""))
 
 
 def _held_value(field: str, key: str) -> Any:
-    """Return what the control of a field shows, and let its widget hold it."""
+    """Return the value that the control of a field shows, and let its widget hold it."""
     value = visit.current().value(field)
     value = list(value) if isinstance(value, tuple) else value
     if key not in st.session_state or st.session_state[key] != value:
@@ -188,6 +192,7 @@ def _show_message(words: str) -> None:
 def _draw_one(
     field: str, scenario: Scenario, problems: tuple[str, ...], lead: str, area: str
 ) -> None:
+    """Draw the control of a field as the widget that fits it."""
     # The session's value is also the widget's default. Streamlit sends the value only in the first
     # run; a browser that draws the control in a later run, because its code came late or somebody
     # clicked fast, starts from the default.
@@ -253,9 +258,7 @@ def _draw_one(
 def _draw_methods(
     label: str, value: list[str], scenario: Scenario, options: dict[str, Any]
 ) -> None:
-    """Draw the chosen algorithms as chips with the marks of their lines; the rest is shown on
-    demand.
-    """
+    """Draw the chosen algorithms as chips with the marks of their lines, others on demand."""
     hidden = [m for m in listed(scenario) if m not in value]
     names = _methods_with_chips(scenario)
     called = short_names(names)

@@ -44,6 +44,7 @@ def difference_text(scenario: Scenario, usual: Scenario, reason: str) -> str:
 
 
 def _difference_phrase(difference: Difference) -> str:
+    """Return a difference as a phrase: the value here, and the visitor's own."""
     sign = " =" if difference.field in SYMBOL else ""
     # A word such as "Gaussian" explains itself; a number needs its name.
     name = "" if difference.field in READ else f"{inside(difference.name)}{sign} "
@@ -65,5 +66,6 @@ READ: dict[str, Callable[[Any], str]] = {
 
 
 def _value_words(scenario: Scenario, field: str) -> str:
+    """Return the value of a scenario's field in words."""
     value = getattr(scenario, field)
     return READ[field](value) if field in READ else "none" if value is None else value_text(value)

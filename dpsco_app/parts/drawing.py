@@ -26,9 +26,7 @@ LOW_HEIGHT = 380
 
 
 class Place:
-    """A place for successive figures: the old figure stays until the new one is drawn, without
-    flicker.
-    """
+    """A place for successive figures: the old one stays until the new one is drawn."""
 
     def __init__(self, container: DeltaGenerator) -> None:
         self._container = container
@@ -40,9 +38,7 @@ class Place:
         key: str,  # A key that is different for every figure in one run of the page.
         on_click: Callable[[str], None] | None = None,
     ) -> None:
-        """Draw a figure; a click calls `on_click` with the key whose selection holds the chosen
-        point.
-        """
+        """Draw a figure; a click calls `on_click` with the key whose selection holds the point."""
         options: dict[str, Any] = {}
         if on_click is not None:
             clicks = {"clickmode": "event+select", "dragmode": False}
@@ -61,14 +57,13 @@ class Place:
             config=CONFIG,
             **options,
         )
-        if isinstance(place, DeltaGenerator):  # The value is otherwise a selection of points.
+        # if clicks are observed, it is a selection of points instead
+        if isinstance(place, DeltaGenerator):
             self._container = place
 
 
 def _pass_click_on(on_click: Callable[[str], None], key: str) -> None:
-    """Count a click, and call `on_click` with the key whose selection holds its point; a
-    callback.
-    """
+    """Count a click, and pass on the key whose selection holds its point; a callback."""
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
     on_click(key)
 

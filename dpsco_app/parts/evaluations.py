@@ -51,9 +51,7 @@ def window(scenario: Scenario) -> list[tuple[float | None, Span]]:
 
 
 def missing_window(scenario: Scenario) -> Missing | None:
-    """Return why `window` is undefined at the first point without one; None if every point has
-    one.
-    """
+    """Return why `window` is undefined at the first point without it; None if it is defined."""
     lacking = (_missing_of_the_class(_without_law(point)) for _, point in scenario.points())
     return next((why for why in lacking if why is not None), None)
 
@@ -105,9 +103,7 @@ _sharpest = lru_cache(maxsize=256)(hardest_bound)
 
 
 def hardest_law(scenario: Scenario) -> str:
-    """Return the slug of the hardest law known for the problem of a scenario; empty if none is
-    known.
-    """
+    """Return the slug of the hardest law known for a scenario's problem; empty for none."""
     sharpest = _sharpest(scenario)
     if sharpest is None or sharpest.card.instance_problem != scenario.problem:
         return ""

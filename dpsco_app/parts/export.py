@@ -51,8 +51,9 @@ def download(label: str, make: Make, file: str, **more: Any) -> None:
 
 
 def csv_text(result: Result) -> str:
-    """Return the results as CSV with a row for each (method, x, trial); a column names each of
-    several runs.
+    """Return the results as CSV, one row per (method, x, trial).
+
+    If there are several runs, a column names each of them.
     """
     tables = [
         frame(part.outcomes).assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
@@ -64,6 +65,7 @@ def csv_text(result: Result) -> str:
 
 
 def json_text(result: Result) -> str:
+    """Return all runs of a result as JSON."""
     return runs_json(
         {name: (run.scenario, run.outcomes) for name, run in result.parts_by_name.items()}
     )
@@ -95,6 +97,7 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
     """Draw the popover that saves a page's numbers as a script in the percent format."""
 
     def draw() -> None:
+        """Draw the buttons for the script and the notebook of the page."""
         st.markdown("The numbers of this page, made again by the library.")
         for label, make, end in (
             ("Python: a script", script, "py"),
@@ -140,9 +143,7 @@ def draw_source(setting: str) -> None:
 
 
 def picture_buttons(name: str, title: str, key: str | None = None, *, setting: str = "") -> None:
-    """Draw the buttons with which the browser saves the visible figure at one of the places
-    `name`.
-    """
+    """Draw the buttons that save the visible figure at one of the places `name`."""
     component("files", "files.css")(
         key=key or f"{name}_pictures",
         data={
@@ -172,6 +173,7 @@ def draw_files(
     """Draw the fold below a figure with its files and the numbers behind it."""
 
     def draw() -> None:
+        """Draw the buttons for the files of the picture and of its numbers."""
         table = numbers()
         with st.container(horizontal=True, key=f"{name}_files"):
             if title:

@@ -343,10 +343,12 @@ def matching_terms(query: str) -> tuple[Term, ...]:
         return GLOSSARY
 
     def text(term: Term) -> str:
+        """Return everything about a term that a query is compared with."""
         latex = term.latex.removeprefix("\\")
         return " ".join((term.symbol, latex, term.name, term.meaning, term.field or "")).casefold()
 
     def rank(term: Term) -> tuple[bool, bool]:
+        """Return the sort key: terms whose symbol or name matches come first."""
         signs = [sign.strip() for sign in term.symbol.casefold().split(",")]
         symbols = {*signs, term.latex.removeprefix("\\").casefold(), term.field or ""}
         return words[0] not in symbols, words[0] not in term.name.casefold()
@@ -364,6 +366,7 @@ def draw_glossary() -> None:
 
 @st.dialog("Glossary", width="large", icon=":material/menu_book:")
 def _draw_entries() -> None:
+    """Draw the search field and the entries that match it."""
     query = st.text_input("Find a symbol or a word", key=QUERY, placeholder="epsilon, packing, G …")
     terms = matching_terms(query)
     st.caption(f"{len(terms)} of {len(GLOSSARY)} entries")
@@ -374,6 +377,7 @@ def _draw_entries() -> None:
 
 
 def entry_html(term: Term) -> str:
+    """Return an entry of the glossary as Markdown."""
     sign = f"${term.latex}$ · " if term.latex else ""
     name = term.name if term.latex else term.name[0].upper() + term.name[1:]
     control = f" In the address: `{term.field}`." if term.field else ""

@@ -69,8 +69,7 @@ def ranged(low: float, high: float) -> str:
 
 
 def at_most(share: float) -> str:
-    """Return an upper bound on a share in percent: rounded up, but below 100 % unless it is
-    certain.
+    """Return an upper bound on a share in percent, rounded up, but below 100 % unless certain.
 
     Examples
     --------

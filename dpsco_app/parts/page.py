@@ -26,9 +26,7 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """A view that has its own button: its name, what to look for, and the changes that lead to
-    it.
-    """
+    """A view with a button of its own: its name, what to look for, and the changes to it."""
 
     name: str
     look_for: str
@@ -43,8 +41,7 @@ def opened(state: PageState[V]) -> V:
 
 
 def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
-    """Begin a page; return its view, the visit's scenario, or why the page cannot show that
-    scenario.
+    """Begin a page; return its view, and the visit's scenario or why the page cannot show it.
 
     The address is remembered; for a page without a scenario, only its view.
     """
@@ -114,6 +111,7 @@ def draw_wrong(sentences: Sequence[str]) -> None:
 
 
 def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
+    """Draw a button for each scene, which sets the page to it."""
     with st.container(horizontal=True, key=f"{state.name}_scenes"):
         for scene in scenes:
             st.button(
@@ -191,6 +189,7 @@ def link(
     key = f"{state.name}_link"
 
     def draw() -> None:
+        """Draw the address of the page, with a choice of parts to leave out for a class."""
         st.markdown(
             f"{introduction} Copy it to share. For a class it can leave parts of the dashboard out."
         )

@@ -61,6 +61,7 @@ def paper_figure(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> Figure
 
 
 def _panel_of_paper(panel: PaperPanel, y: Axis) -> Panel:
+    """Return a panel of a paper's figure: measured curves, with predicted slopes."""
     names = short_names(panel.scenario.methods)
     lines = []
     for curve in panel.curves:
@@ -76,6 +77,7 @@ def _panel_of_paper(panel: PaperPanel, y: Axis) -> Panel:
 
 
 def _measured_line(curve: SlopedCurve, name: str, colour: Pair, y: Axis) -> Line:
+    """Return the line of a measured curve, named after its method and slope."""
     slope = f"\n{curve.slope_text}" if curve.slope_text else ""
     heights = [max(value, y.low / ROOM) for value in curve.mean]
     return Line(
@@ -91,6 +93,7 @@ def _measured_line(curve: SlopedCurve, name: str, colour: Pair, y: Axis) -> Line
 
 
 def _predicted_line(curve: SlopedCurve, colour: Pair) -> Line:
+    """Return the dashed line that the predicted slope gives."""
     return Line(
         key=f"{curve.method} predicted",
         name="",
@@ -109,6 +112,7 @@ def main(arguments: str) -> int:
 
 
 def _draw(chosen: Mapping[str, Any]) -> None:
+    """Write the paper's figure and its table to the chosen files."""
     outputs = [chosen["out"], *filter(None, [chosen["table"]])]
     for target in outputs:
         require_writable(target)
@@ -127,6 +131,7 @@ def _draw(chosen: Mapping[str, Any]) -> None:
 def _print_slopes(
     entry: ReproducedPaper, panels: Sequence[PaperPanel], outputs: Sequence[str], *, as_json: bool
 ) -> None:
+    """Print the slopes of the figure as a table, or everything as JSON."""
     if as_json:
         print_json(figure_json(entry, panels) | {"files": [str(Path(path)) for path in outputs]})
         return

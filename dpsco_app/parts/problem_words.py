@@ -47,15 +47,14 @@ GEOMETRY_NAMES = {
 
 
 def geometry_name(kind: str, q: float | None = None) -> str:
+    """Return the name of a set for the screen."""
     if kind == "lq" and q is not None:
         return f"ℓq ball, q = {number_text(q)}"
     return GEOMETRY_NAMES[kind]
 
 
 def wider_name(card: BoundCard) -> str:
-    """Return the name of the line for a lower bound over a wider class of losses than the
-    problem's.
-    """
+    """Return the name of the line for a lower bound over a wider class of losses."""
     return f"lower bound for {card.loss_class} losses"
 
 

@@ -38,6 +38,7 @@ def grouped_refusals(refused: Iterable[tuple[str, str, Changes]]) -> tuple[Refus
 
 
 def measured_refusals(outcomes: Iterable[Outcome]) -> tuple[Refusal, ...]:
+    """Return the refusals of the methods that could not run, those with one reason together."""
     refused_cells = {o.method: o for o in outcomes if o.not_applicable}
     return grouped_refusals(
         (m, o.not_applicable or "", o.changes) for m, o in refused_cells.items()

@@ -81,9 +81,7 @@ def _proven(card: BoundCard) -> bool:
 def _holding(
     scenario: Scenario, slugs: tuple[str, ...], worst: frozenset[LawClass]
 ) -> frozenset[str]:
-    """Return the upper bounds that hold, at every point, for the laws of the worst cases as
-    well.
-    """
+    """Return the upper bounds that hold at every point for all laws of the worst cases."""
     points = [point.setting for _, point in scenario.points()]
 
     def holds(card: BoundCard) -> bool:

@@ -11,9 +11,7 @@ MOST_TICKS = 10
 
 
 def log_axis(title: str, low: float, high: float) -> Axis:
-    """Return a logarithmic axis marked at powers of ten, and at 2 and 5 times them if these are
-    few.
-    """
+    """Return a logarithmic axis with marks at powers of ten, or also at 2 and 5 times them."""
     lowest_power, highest_power = math.floor(math.log10(low)), math.ceil(math.log10(high))
     digits = (1, 2, 5) if highest_power - lowest_power < 4 else (1,)
     candidates = [

@@ -35,6 +35,7 @@ def stopper() -> Callable[[], None]:
     pace = Pace(ASK_EVERY_SECONDS, interval=ASK_EVERY_SECONDS)
 
     def stop_if_clicked() -> None:
+        """Give Streamlit a chance to stop the run, if enough time has passed."""
         if pace.due():
             st.session_state.get(STOP_POINT)
 

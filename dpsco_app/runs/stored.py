@@ -71,6 +71,7 @@ class Shelf:
         return list(_served_outcomes(self, scenario, _file_state(self.source)))
 
     def _read(self, scenario: Scenario) -> list[Outcome]:
+        """Return a scenario's stored outcomes; raise `InvalidInput` for a file of another kind."""
         with self._opened() as store:
             stored = [(cell, store.get(cell)) for cell in cells(scenario)]
         try:

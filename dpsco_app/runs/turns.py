@@ -138,6 +138,7 @@ class Turn:
             self.leave()
 
     def leave(self) -> None:
+        """End the turn, so that another visitor's run may go on."""
         self._turns.go(self)
         self._left = SLICE_SECONDS
 

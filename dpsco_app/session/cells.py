@@ -90,5 +90,6 @@ def _count_of(point: Scenario, method: str, x: float | None) -> TrialCount:
 
 @lru_cache(maxsize=KEPT_CELLS)
 def _new_seconds(point: Scenario, method: str) -> float:
+    """Return the predicted seconds of a cell that has not run yet."""
     scenario = replace(point, axis=None, grid=(), methods=(method,), trials=1)
     return max(cost(scenario, exact=False).seconds, KEPT_SECONDS)

@@ -84,7 +84,7 @@ class Curves:
         self._is_going = is_requested or self._is_going
 
     def _begin(self) -> None:
-        """Begin the result of the settings with what the previous result has of its scenarios."""
+        """Begin the result of the settings, with the previous result's outcomes for them."""
         if self.result is not None and (
             self._previous is None or self.result.complete or self.result.can_be_drawn
         ):
@@ -145,6 +145,7 @@ class Curves:
         pairs: list[Companions] = []
 
         def companions(candidate: Scenario) -> tuple[Scenario, ...]:
+            """Return the companions of a candidate, and remember them with it."""
             pairs.append(self.companions_of(candidate))
             return pairs[0].scenarios
 
@@ -211,6 +212,7 @@ class Curves:
         start = time.monotonic()
 
         def is_over() -> bool:
+            """Return whether the head start is used up and the rest takes long."""
             spent = time.monotonic() - start
             return spent > HEAD_START_SECONDS and spent + self.seconds_left > AT_ONCE_SECONDS
 

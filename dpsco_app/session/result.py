@@ -133,10 +133,12 @@ class Growth:
     # A stopped run of a page may continue for a moment beside the next one.
 
     def _next_cell(self) -> tuple[Result, Cell, Kind] | None:
+        """Return the cell that runs next, with its result; None if all have run."""
         with self._lock:
             return self._todo[0] if self._todo else None
 
     def _note_end(self, cell: Cell) -> None:
+        """Remove a cell that has run from the queue."""
         with self._lock:
             if self._todo and self._todo[0][1] is cell:
                 self._todo.popleft()

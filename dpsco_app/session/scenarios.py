@@ -97,6 +97,7 @@ class Scenarios:
         self.show_here(None if controls == self._nearest_scenario(page) else controls, page.name)
 
     def _nearest_scenario(self, page: Page[Any]) -> Scenario:
+        """Return the visit's scenario, changed as little as the page needs."""
         return with_methods_in_order(
             page.use.fit(self.visit_scenario) if page.use is not None else self.visit_scenario
         )

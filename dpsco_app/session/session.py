@@ -127,6 +127,7 @@ class Session:
         self._turn_to(NO_PAGE)
 
     def _turn_to(self, page: Page[Any]) -> None:
+        """Make a page the current one, with the scenario that it shows."""
         self.page = page
         self.scenario = self.scenarios.scenario_for(page)
 
@@ -183,7 +184,7 @@ class Session:
         return replace(scenario, distribution=links.BASE.distribution), NO_HARDEST * is_new
 
     def choose(self, field: str, value: float) -> str:
-        """Set a field from the figure, and adapt the others if it needs other algorithms."""
+        """Set a field from the figure, and adapt others if the value needs other algorithms."""
         moved_scenario: Scenario = replace(self.scenario, **cast(dict[str, Any], {field: value}))
         if level_of(moved_scenario) != level_of(self.scenario):
             return self.change(field, value)
@@ -196,7 +197,7 @@ class Session:
         self._begin_anew()
 
     def take(self, scenario: Scenario) -> None:
-        """Make the page's scenario the scenario of the visit."""
+        """Make the page's scenario the scenario of the whole visit."""
         self.scenarios.take(scenario, self.page.name)
         self._load()
         self._settle()
@@ -247,10 +248,12 @@ class Session:
         self._remember_hidden(scenario)
 
     def _remember_hidden(self, scenario: Scenario) -> None:
+        """Store the budget and q of a scenario, so that hidden controls keep their values."""
         values = {name: getattr(scenario, name) for name in (*BUDGET, "q")}
         self._hidden |= {name: value for name, value in values.items() if value}
 
     def _with_notion(self, scenario: Scenario, notion: str) -> Scenario:
+        """Return the scenario under another notion of privacy, with the stored budget."""
         values = self._hidden
         if notion == "zcdp":
             return replace(scenario, epsilon=None, delta=None, rho=values["rho"])
@@ -260,6 +263,7 @@ class Session:
     # -- the curves ---------------------------------------------------------------------------
 
     def press_run(self) -> None:
+        """Run the present settings, as the visitor asks."""
         self.forgive()
         self._settle(is_requested=True)
 
@@ -330,6 +334,7 @@ class Session:
         return self.curves.work(is_over)
 
     def _settle(self, *, is_requested: bool = False) -> None:
+        """Settle what runs of the present settings; on other pages do nothing."""
         if self.page.name != CURVES.name:
             return
         scenario, view = self.scenario, self.view

@@ -15,6 +15,7 @@ def waiting_words(scenario_run: Scenario, scenario: Scenario, runs: int, *, meas
 
 
 def _setting_words(scenario_run: Scenario, scenario: Scenario) -> str:
+    """Return how the scenario that runs differs from the one shown, in words."""
     changes = differences(scenario_run, scenario)
     if len(changes) != 1:
         return " at these settings" if changes else ""

@@ -59,6 +59,7 @@ class Guard:
         host, origin = request_headers.get("host", ""), request_headers.get("origin")
 
         async def answer(message: Message) -> None:
+            """Send a message with the headers of the guard."""
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *encoded(headers())]
             await send(message)
@@ -136,6 +137,7 @@ def is_own(origin: str | None, host: str) -> bool:
 
 
 def _port(address: str) -> int | None:
+    """Return the port of an address; None if it has none or a wrong one."""
     try:
         return urlsplit(address).port
     except ValueError:

@@ -34,6 +34,7 @@ class Signpost:
         is_lost = False
 
         async def answer(message: Message) -> None:
+            """Send a message, or the page for lost visitors in place of Streamlit's page."""
             nonlocal is_lost
             if message["type"] == "http.response.start":
                 kind = dict(message["headers"]).get(b"content-type", b"")
@@ -57,6 +58,7 @@ def _base_path() -> str:
 
 
 def _answer(path: str, query: str) -> Response:
+    """Return a redirection to the front page, or the page for lost visitors."""
     if path == EXPLORE:  # The front page has no path of its own.
         return RedirectResponse(f"{_base_path()}/{'?' * bool(query)}{query}")
     return HTMLResponse(lost_page_html(path), status_code=404)

@@ -55,6 +55,7 @@ DRAW = {
 
 
 def main() -> None:
+    """Draw the dashboard: its frame, its menu and the page that the address names."""
     visit.note_way_back()
     mode = teaching.take()
     st.set_page_config(

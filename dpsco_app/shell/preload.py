@@ -28,9 +28,7 @@ PAGE_PATHS = tuple(f"/{slug}" for slug in PLACES if slug != EXPLORE)
 
 
 class Preload:
-    """Write into a page's head the addresses that the browser would have to find out (ASGI
-    middleware).
-    """
+    """Name in a page's head the addresses that the browser needs later (ASGI middleware)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -46,6 +44,7 @@ class Preload:
         body = bytearray()
 
         async def hold(message: Message) -> None:
+            """Collect the whole page, and send it with the script links in its head."""
             if message["type"] == "http.response.start":
                 start.update(message)
                 return

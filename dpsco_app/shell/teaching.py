@@ -71,15 +71,14 @@ def parts_on(
 
 
 def _all_known(name: str, value: str) -> None:
+    """Raise `InvalidInput` unless all parts in a list of hidden parts are known."""
     for part in hidden_names(value):
         one_of(name, part, tuple(PARTS))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Teaching(PageView):
-    """The teacher mode: the parts to hide (comma-separated), the type size, and the page's
-    extent.
-    """
+    """The teacher mode: hidden parts (comma-separated), the type size, and the page's extent."""
 
     hide: str = checked("", _all_known)
     type: str = checked(SIZES[0], one_of, SIZES)
@@ -91,7 +90,7 @@ class Teaching(PageView):
 
     @property
     def is_figure(self) -> bool:
-        """Whether a page shows its figure only."""
+        """Whether the page shows only its figure."""
         return self.extent == EXTENTS[1]
 
 
@@ -155,6 +154,7 @@ def wrong() -> list[str]:
 
 
 def current() -> Teaching:
+    """Return the teaching mode of this visit."""
     mode: Teaching = st.session_state.get(MODE_KEY, Teaching())
     return mode
 
@@ -182,6 +182,7 @@ FIGURE_ALONE = (
 
 
 def style(teaching: Teaching) -> str:
+    """Return the CSS that hides and enlarges what the teaching mode asks for."""
     rules = [
         f"{selector} {{ display: none !important; }}"
         for name in _hidden(teaching)

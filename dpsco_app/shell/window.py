@@ -47,6 +47,7 @@ def watch(
     """Listen to the page's width and theme, and rerun the page when it needs other figures."""
 
     def note_window() -> None:
+        """Store the size of the window that the browser has reported."""
         st.session_state[SIZE_KEY] = st.session_state[KEY]["size"]
         st.session_state[LOW] = st.session_state[KEY]["low"]
 

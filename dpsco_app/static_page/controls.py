@@ -64,6 +64,7 @@ def controls(scenario: Scenario, view: View, theme: Theme, lead: str = "") -> st
 def _control_html(
     field: str, scenario: Scenario, theme: Theme, lead: str = "", area: str = ""
 ) -> str:
+    """Return the control of a field, as HTML."""
     control, value = ALL_CONTROLS[field], getattr(scenario, field)
     label = text(control.label, scenario)
     match widget(control):
@@ -130,6 +131,7 @@ def _methods_html(label: str, scenario: Scenario, theme: Theme, lead: str) -> st
     names = short_names(slugs)
 
     def chip(slug: str) -> str:
+        """Return the check box of a method, as HTML."""
         chosen = " checked" if slug in scenario.methods else ""
         return (
             f"<label class='chip' style='--own:{theme.colour(colour_of(slug))}'>"

@@ -33,6 +33,7 @@ def prose_html(text: str) -> str:
 
 
 def _formula(latex: str) -> str:
+    """Return a LaTeX formula as HTML with raised exponents."""
     plain = escape(plain_formula(latex.replace("&gt;", ">").replace("&lt;", "<")))
     raised = RAISED.sub(lambda m: f"<sup>{m[1] or m[2]}</sup>", plain.replace("-", "−"))
     return f"<span class='formula'>{raised}</span>"
@@ -101,6 +102,7 @@ def handed_in(answers: Sequence[Answered], view: LessonsView) -> str:
 
 
 def _handed_in(answers: Sequence[Answered], view: LessonsView) -> Iterator[str]:
+    """Yield the parts of the handed-in page, with fields for the teacher's questions."""
     yield f"<p class='small'>{escape(CLOSE)} {escape(words.HANDING_IN)}</p>"
     for i, (question, reply) in enumerate(view.discussion):
         yield (

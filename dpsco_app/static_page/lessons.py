@@ -63,6 +63,7 @@ class KeptResults:
         return item in (self._rows if isinstance(item, Part) else self._outcomes)
 
     def run(self, item: Cell | Part) -> None:
+        """Run a cell or a part of an experiment, and store its outcome."""
         if isinstance(item, Part):
             self._rows[item] = run_part(item)
         else:
@@ -121,6 +122,7 @@ class Lessons:
         self._set(self.path.forget(self.view))
 
     def _set(self, view: LessonsView) -> None:
+        """Show a view of the lessons, and queue the runs that it needs."""
         view = view.validate()
         # The other links of the first page are views of this page, and assignments are not made
         # here.
@@ -205,6 +207,7 @@ class Lessons:
         return values
 
     def _lesson_screen(self, lesson: Lesson, theme: Theme) -> dict[str, Any]:
+        """Return the screen of a lesson, before or after its run."""
         slug, words = lesson.slug, lesson.words
         run, answers = self.answered(slug), self.view.predictions()
         evidence = self._measured(lesson, is_before=True) if run is None else run.evidence
@@ -237,6 +240,7 @@ class Lessons:
         }
 
     def _hand_in_screen(self, theme: Theme) -> dict[str, Any]:
+        """Return the screen on which all answers are handed in."""
         answered = self.all_answered()
         return {
             "head": head_html(HANDED_IN, [progress_text(answered, self.view)], [], theme),

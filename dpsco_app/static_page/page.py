@@ -23,7 +23,7 @@ OF_LESSONS = ("lesson", "answers", "sentence", "tasks", "questions", "replies")
 
 
 class LivePage:
-    """All views of the page; each runs what it shows, and keeps it while another view is shown."""
+    """All views of the page; each one runs its own cells, and keeps them while another is shown."""
 
     def __init__(self) -> None:
         self.visit = Visit()
@@ -48,6 +48,7 @@ class LivePage:
                 self.lessons.open(values[0])
 
     def _teach(self, name: str, *values: Any) -> None:
+        """Do one of the things that a visitor of the lessons can do, by its name."""
         acts: dict[str, Callable[..., None]] = {
             "go": self.lessons.go,
             "run": self.lessons.run,

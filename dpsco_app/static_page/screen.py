@@ -25,9 +25,7 @@ def panel_switch(screen: Screen) -> str:
 
 
 def cards(screen: Screen) -> str:
-    """Return the questions below the figure as HTML: a button for each, and the steps of a
-    proof.
-    """
+    """Return the questions below the figure as HTML: a button for each, and a proof's steps."""
     chosen = screen.view.card
     open_slugs = {chosen, *(card.slug for card in screen.cards if card.choices)}
     buttons = "".join(

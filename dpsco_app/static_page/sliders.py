@@ -63,6 +63,7 @@ def slider_places(scenario: Scenario, fields: Sequence[str]) -> dict[str, list[f
 
 
 def _value_of(scenario: Scenario, name: str) -> float:
+    """Return the scenario's value of a field; raise `InvalidInput` if it has none."""
     value: float = getattr(scenario, name)
     require(value is not None, "over", "a field that the study has", name)
     return value
@@ -168,6 +169,7 @@ def _packed_data(text: str) -> str:
 
 
 def _page_html(scenario: Scenario, sliders: dict[str, list[float]], data: str) -> str:
+    """Return the page with the sliders and the data, as HTML."""
     inputs = "".join(
         slider_html(
             text(ALL_CONTROLS[name].label, scenario),
@@ -215,6 +217,7 @@ def main(arguments: str) -> int:
 
 
 def _write_page(chosen: Mapping[str, Any]) -> None:
+    """Write the page of a study's file to the chosen file."""
     require_writable(chosen["out"])
     scenario = read_scenario(Path(chosen["file"]), {}).validate()
     page = sliders_page(scenario, chosen["over"])

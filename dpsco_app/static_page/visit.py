@@ -54,6 +54,7 @@ class Visit:
         self.session.open(PAGE, parameters(query))
 
     def show(self, scenario: Scenario, view: View) -> None:
+        """Show a scenario with a view of the front page."""
         self.words = []
         self.session.look(PAGE, view)
         self.session.show(scenario)
@@ -146,6 +147,7 @@ class Visit:
     def _frame(
         self, theme: Theme, wrong: list[str], status: str, *, is_done: bool, lead: str = ""
     ) -> dict[str, Any]:
+        """Return the parts of the page around the figure: address, controls and status."""
         return {
             "address": self.address,
             "controls": controls(self.scenario, self.session.view, theme, lead),
@@ -172,6 +174,7 @@ class Visit:
         )
 
     def python(self) -> str:
+        """Return the Python script that makes the drawn result again."""
         result, _ = self.session.curves.result_to_draw()
         return run_script(list(result.scenarios))
 

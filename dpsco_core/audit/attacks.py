@@ -144,7 +144,7 @@ def _best_cut(
 ) -> _Cut:
     """Return the test whose box is farthest below the curve.
 
-    If the box of none is below it, the test of the largest advantage.
+    If no test has a box below the curve, it is the test of the largest advantage.
     """
     pooled = np.unique(np.concatenate([values, neighbour_values]))
     places = np.linspace(0, len(pooled) - 1, min(len(pooled), CUTS)).round().astype(np.intp)

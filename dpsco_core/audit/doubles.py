@@ -79,6 +79,7 @@ class ManyRuns(Ledger):
     def release(
         self, mechanism: Any, value: Vector, rng: np.random.Generator, *, label: str = ""
     ) -> Any:
+        """Release once through the ledger, and draw the noise of many further runs."""
         single = super().release(mechanism, value, rng, label=label)
         if not isinstance(mechanism, GaussianNoise | LaplaceNoise):
             return single

@@ -308,6 +308,7 @@ FAILED_BOOK = np.array([1.0, *[0.0] * (1 + BOOKED_RELEASES)])
 
 
 def _ledger_book(entries: tuple[Entry, ...]) -> Vector:
+    """Return the entries of a ledger as a vector, so that an audit can read them too."""
     noises = [math.log(e.noise) for e in entries[:BOOKED_RELEASES]]
     return np.array([0.0, len(entries), *noises, *noises[-1:] * (BOOKED_RELEASES - len(noises))])
 

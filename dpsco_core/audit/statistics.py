@@ -43,7 +43,7 @@ class Evidence:
 def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:
     """Return a lower confidence limit of a probability, wrong with probability at most `level`.
 
-    Clopper and Pearson (1934), one side.
+    It is the one-sided limit of Clopper and Pearson (1934).
 
     Examples
     --------
@@ -135,7 +135,11 @@ def audit(
 
 
 def statistics(outputs: Vector, neighbour_outputs: Vector) -> tuple[Vector, Vector]:
-    """Return one number per run, shape (runs,), along the best direction of the even runs."""
+    """Return one number per run, shape (runs,), along the direction that separates the even runs.
+
+    Outputs are projected on the direction that best separates the two neighbours in runs 0, 2, 4
+    and so on.
+    """
     direction = separating_direction(outputs[::2], neighbour_outputs[::2])
     return outputs @ direction, neighbour_outputs @ direction
 

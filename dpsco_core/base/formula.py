@@ -104,6 +104,7 @@ def _compose(function: Callable[..., float], *parts: Value) -> Value:
     """Return the function of the letters that applies `function` to the values of its parts."""
 
     def value(letters: Mapping[str, float]) -> float:
+        """Return the value of the composed formula; infinite where it overflows."""
         arguments = [part(letters) for part in parts]
         try:
             return function(*arguments)

@@ -69,6 +69,7 @@ def find_root(
 
 
 def _value(function: Callable[[float], float], point: float) -> float:
+    """Return the function's value at a point; raise `ValueError` if it is NaN."""
     value = float(function(point))
     if math.isnan(value):
         raise ValueError(f"The function value at x={point} is NaN; solver cannot continue.")

@@ -42,9 +42,10 @@ class Hypothesis:
 
 
 def independent_items(card: BoundCard) -> Hypothesis:
-    """Return the condition of every proof that gives no reason to do without it.
+    """Return the condition that the items of a user are independent.
 
-    A user's m items are taken as independent, by bounds of item level too, which count n m records.
+    Every proof needs it unless its card gives a reason. Bounds of item level need it too, because
+    they count the n m items as records.
     """
 
     def check(setting: Setting) -> str:
@@ -142,7 +143,7 @@ class Bound:
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
         """Return the terms of the bound by name; of a bound on a run, of the run with this plan.
 
-        The single term `VOID`, which says nothing, where the proof does not hold: `why_void`.
+        Where the proof does not hold (see `why_void`), there is the single term `VOID`.
         """
         if self.why_void(setting):
             return {VOID: math.inf if self.card.kind == "upper" else 0.0}
@@ -153,8 +154,8 @@ class Bound:
     def setting_of_statement(self, setting: Setting) -> Setting:
         """Return the setting as the statement counts records: users, or all of their items.
 
-        Of the law of the records only a bound for a law is told, which counts users whose items are
-        one record (theory/instance-floors.md, 8.1).
+        Only a bound for a single law is given the law of the records, which counts users whose
+        items are one record (theory/instance-floors.md, 8.1).
         """
         if self.card.of_law:
             return setting

@@ -60,8 +60,8 @@ def laws_for(losses: LossClass) -> LawClass:
 def of_class(setting: Setting, laws: LawClass = COORDINATE) -> Setting:
     """Return the setting at which no more is certified than moments of coordinates and R.
 
-    Of bounded gradients their bound is certified, and what follows from it: not how smooth the
-    risk of a law is.
+    For bounded gradients the setting certifies their bound and its consequences, but not the
+    smoothness of the risk under a law.
     """
     constants = setting.constants
     if laws == BOUNDED:

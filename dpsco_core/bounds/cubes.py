@@ -35,8 +35,8 @@ def _scale_and_largest_square(
 ) -> tuple[float, float]:
     r"""Return the factor of the set in moment units, and the largest squared norm of a mean.
 
-    In moment units. A quadratic loss of strong convexity :math:`\lambda` has its minimiser at
-    :math:`\mu/\lambda`, and gradients :math:`\lambda w-\mu`, of norm at most R on the set.
+    Both are in moment units. A quadratic loss of strong convexity :math:`\lambda` has its minimiser
+    at :math:`\mu/\lambda`, and gradients :math:`\lambda w-\mu`, of norm at most R on the set.
     """
     scale = moment_scale(setting)
     if not strong:
@@ -68,7 +68,7 @@ def _budget_of_notion(setting: Setting, privacy: Privacy) -> Budget:
 def _own_cube(setting: Setting, body: ConstraintSet, *, strong: bool) -> Cube:
     """Return the cube of hard data, which is the best one for their loss and budget.
 
-    Where users have m items it is that for all n m of them: `make_instance` of the catalogue.
+    If users have m items, it is the cube for all n m items: `make_instance` of the catalogue.
     """
     form: Form = "squared" if strong else "l2"
     n, order = setting.n * setting.m, setting.moment_order

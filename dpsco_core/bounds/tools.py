@@ -124,7 +124,7 @@ def joint_bias(level: float, mean_bound: float, d: int, order: float) -> float:
 
     .. math:: \sum_jb_j^2\le(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0),\quad\psi(a)=h_p(T-a)^2
 
-    Not every coordinate of the mean can be as large as R. Infinite for T <= R. See
+    Not every coordinate of the mean can be as large as R. It is infinite for T <= R. See
     theory/kamath-liu-zhang.md, 3.2.
     """
     centre, edge = hinge_bias(level, order), hinge_bias(level - mean_bound, order)

@@ -91,7 +91,7 @@ def mean_error(setting: Setting) -> float:
 
 
 def convex_risk(setting: Setting) -> float:
-    """Return the bound on the excess risk of the centre by the gradient there."""
+    """Return the bound on the excess risk of the centre that follows from the gradient there."""
     if math.isinf(setting.constants.diameter):
         return math.inf
     return farthest(setting.body) * setting.constants.mean_gradient_bound

@@ -32,6 +32,7 @@ MOST_SECONDS = 5.0
 
 
 def add_about(commands: Any) -> None:
+    """Add the command `about` to the parser."""
     parser = add_command(commands, "about", run_about)
     parser.description = (
         "The recipe, what to set and how much noise to add, is at the defaults of `dpsco run`, or "
@@ -139,6 +140,7 @@ def _recipe_point(chosen: argparse.Namespace) -> Scenario:
 
 
 def _recipe_json(method_recipe: Recipe) -> dict[str, Any]:
+    """Return a method's recipe, with code that follows it, as JSON values."""
     scenario = {"scenario": method_recipe.point.to_dict()}
     return scenario | method_recipe.to_dict() | {"code": snippets(method_recipe)}
 
@@ -156,6 +158,7 @@ def _print_code(slug: str, method_recipe: Recipe | None, library: str) -> None:
 
 
 def _wrap_text(text: str, mark: str = "") -> str:
+    """Return a text in lines of the terminal's width, the first one with a mark."""
     return textwrap.fill(
         plain_text(text),
         WIDTH,

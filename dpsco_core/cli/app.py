@@ -11,6 +11,7 @@ from dpsco_core.base.parsing import shorten
 
 
 def add_app(commands: Any) -> None:
+    """Add the command `app` to the parser."""
     parser = commands.add_parser("app", allow_abbrev=False)
     parser.set_defaults(does=open_dashboard)
     parser.add_argument("--port", help="port to listen on")

@@ -28,6 +28,7 @@ FLAW_DELTA = 0.2
 
 
 def add_audit(commands: Any) -> None:
+    """Add the command `audit` to the parser."""
     parser = add_command(
         commands,
         "audit",
@@ -58,6 +59,7 @@ def add_audit(commands: Any) -> None:
 
 
 def run_audit_command(chosen: argparse.Namespace) -> None:
+    """Run an audit, show each look at it, and print the findings."""
     task = _audit_task(chosen).validate()
     for result in run_audit(task):  # at least one look, because the last one is at the end
         if sys.stderr.isatty():
@@ -109,6 +111,7 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
 
 
 def _audit_task(chosen: argparse.Namespace) -> Audit:
+    """Return the audit that the flags describe; what they leave out is from the method's stage."""
     fields_given = given_fields(chosen)
     methods = fields_given.pop("methods", ["mean.clipped"])
     require(len(methods) == 1, "method", "a single one", shorten(", ".join(methods)))
@@ -127,6 +130,7 @@ def _audit_task(chosen: argparse.Namespace) -> Audit:
 
 
 def _print_findings(task: Audit, result: AuditFindings) -> None:
+    """Print the findings of an audit as tables."""
     fault_text = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
     print(f"{task.method}{fault_text}: {result.neighbours}\n")
     # The confidence covers all looks together, so a bound that one look has proven remains proven.

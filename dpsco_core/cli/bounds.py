@@ -17,6 +17,7 @@ from dpsco_core.results.report import bounds_json
 
 
 def add_bounds(commands: Any) -> None:
+    """Add the command `bounds` to the parser."""
     parser = add_command(commands, "bounds", run_bounds)
     parser.add_argument(
         "--bound",
@@ -31,6 +32,7 @@ def add_bounds(commands: Any) -> None:
 
 
 def run_bounds(chosen: argparse.Namespace) -> None:
+    """Print the bounds of the flags' scenario, all or those that are asked for."""
     scenario = scenario_from_flags(chosen, sampling=False)
     slugs = [b.card.slug for b in bounds_for(scenario.problem, scenario.level)]
     for slug in chosen.bounds or ():

@@ -68,6 +68,7 @@ STATED = {
 
 
 def add_budget(commands: Any) -> None:
+    """Add the command `budget` to the parser."""
     parser = add_command(commands, "budget", run_budget)
     for name, text in FLAGS.items():
         names = (f"--{name}", "--target-epsilon") if name == "epsilon" else (f"--{name}",)
@@ -79,6 +80,7 @@ def add_budget(commands: Any) -> None:
 
 
 def run_budget(chosen: argparse.Namespace) -> None:
+    """Print what a budget is worth, for the sizes that the flags give."""
     texts = {name: getattr(chosen, name) for name in FLAGS}
     inputs = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
     if inputs["epochs"] is not None:
@@ -311,6 +313,7 @@ def _allocation_row(point: Point, steps: int, passes: int) -> dict[str, Any]:
 
 
 def _scenario_point(inputs: dict[str, float | None]) -> Point:
+    """Return the budget of the flags as a point of the calculator."""
     epsilon, delta, rho = (inputs[name] for name in ("epsilon", "delta", "rho"))
     read_at = delta or 1e-6
     if rho is not None:

@@ -12,6 +12,7 @@ def add_catalogue(commands: Any) -> None:
 
 
 def run_catalogue(chosen: argparse.Namespace) -> None:
+    """Print the catalogue."""
     catalogue = catalogue_json()
     if chosen.json:
         print_json(catalogue)

@@ -17,6 +17,7 @@ from dpsco_core.explain.tables.left_out import LEFT_OUT
 
 
 def add_errata(commands: Any) -> None:
+    """Add the command `errata` to the parser."""
     parser = add_command(
         commands,
         "errata",
@@ -29,6 +30,7 @@ def add_errata(commands: Any) -> None:
 
 
 def run_errata(chosen: argparse.Namespace) -> None:
+    """Print the list of errata, or a single one with its experiment."""
     if chosen.slug is not None:
         _print_entry(erratum(chosen.slug), chosen.json)
         return
@@ -56,6 +58,7 @@ def run_errata(chosen: argparse.Namespace) -> None:
 
 
 def _print_entry(entry: Erratum, as_json: bool) -> None:
+    """Print an erratum in full, with the finding of its experiment."""
     finding = None if entry.experiment is None else entry.experiment.run()
     if as_json:
         document = None if finding is None else finding_dict(finding)

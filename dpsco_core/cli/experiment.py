@@ -13,6 +13,7 @@ _COLUMNS = ("series", "x", "trials", "mean", "median", "q10", "q90")
 
 
 def add_experiment(commands: Any) -> None:
+    """Add the command `experiment` to the parser."""
     parser = add_command(
         commands,
         "experiment",
@@ -26,6 +27,7 @@ def add_experiment(commands: Any) -> None:
 
 
 def run_experiment(chosen: argparse.Namespace) -> None:
+    """Run an experiment of the lessons and print its numbers."""
     experiment = next((name for name in EXPERIMENTS if name == chosen.name), None)
     if experiment is None:
         names = ", ".join(EXPERIMENTS)

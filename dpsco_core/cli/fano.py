@@ -68,6 +68,7 @@ _DEFAULTS: dict[str, float] = {
 
 
 def add_fano(commands: Any) -> None:
+    """Add the command `fano` to the parser."""
     parser = add_command(
         commands,
         "fano",
@@ -116,6 +117,7 @@ def _packing_budget(flags: dict[str, str | None]) -> Budget:
 
 
 def _packing_numbers(flags: dict[str, str | None]) -> dict[str, Any]:
+    """Return the numbers of Fano's inequality for the packing that the flags describe."""
     budget = _packing_budget(flags)
     builder = Builder(
         bits=_parse_number("bits", flags["bits"]),
@@ -138,6 +140,7 @@ def _packing_numbers(flags: dict[str, str | None]) -> dict[str, Any]:
 
 
 def _problem_numbers(flags: dict[str, str | None], hard: str) -> dict[str, Any]:
+    """Return the lower bounds on the hard mean problem at the sizes of the flags."""
     budget = {name: parse(name, flags[name]) for name in ("epsilon", "delta", "rho")}
     if all(value is None for value in budget.values()):
         budget["rho"] = 0.01
@@ -189,6 +192,7 @@ def _parse_whole(name: str, text: str | None) -> int:
 
 
 def _print_numbers(numbers: dict[str, Any]) -> None:
+    """Print the parts of the result, each as a table or as a list of values."""
     for title, part in numbers.items():
         print(f"{title.capitalize().replace('_', ' ')}\n")
         if isinstance(part, list):

@@ -15,6 +15,7 @@ DEFAULT_SECTION = "1"
 
 
 def add_figure(commands: Any) -> None:
+    """Add the command `figure` to the parser."""
     parser = add_command(commands, "figure", draw_figure)
     parser.description = (
         "Draw the four panels that the authors of a paper would draw, as PDF: the error against n, "

@@ -13,6 +13,7 @@ HEADER = ["problem", "geometry", "budget", "m", "methods", "upper", "lower", "wi
 
 
 def add_matrix(commands: Any) -> None:
+    """Add the command `matrix` to the parser."""
     parser = add_command(
         commands,
         "matrix",
@@ -25,6 +26,7 @@ def add_matrix(commands: Any) -> None:
 
 
 def run_matrix(chosen: argparse.Namespace) -> None:
+    """Print how many methods and bounds there are for each class of problems."""
     if chosen.problem is not None:
         one_of("problem", chosen.problem, PROBLEM_SLUGS)
     cells = tuple(matrix(chosen.problem))
@@ -42,6 +44,7 @@ def run_matrix(chosen: argparse.Namespace) -> None:
 
 
 def _matrix_row(cell: MatrixCell) -> list[str]:
+    """Return the row of a class of problems as texts."""
     counts = (cell.methods, cell.uppers, cell.lowers, cell.wider)
     return [
         cell.problem,

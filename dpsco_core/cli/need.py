@@ -28,6 +28,7 @@ MOST_NUMBERS = 20_000_000  # the largest run whose noise is printed, because tha
 
 
 def add_need(commands: Any) -> None:
+    """Add the command `need` to the parser."""
     parser = add_command(
         commands,
         "need",
@@ -52,6 +53,7 @@ def add_need(commands: Any) -> None:
 
 
 def run_need(chosen: argparse.Namespace) -> None:
+    """Print how many records, or which budget, each method needs for the target error."""
     scenario = Scenario.from_dict(given_fields(chosen)).validate(sampling=False)
     if chosen.find not in UNKNOWNS:
         raise InvalidInput(f"find must be one of {', '.join(UNKNOWNS)}, got find={chosen.find}.")

@@ -7,6 +7,7 @@ from dpsco_core.cli.streams import start_child
 
 
 def add_page(commands: Any) -> None:
+    """Add the command `page` to the parser."""
     parser = commands.add_parser("page", allow_abbrev=False)
     parser.set_defaults(does=make_page)
     parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")

@@ -18,6 +18,7 @@ from dpsco_core.explain.tables.papers.statements import paper_json, section_tabl
 
 
 def add_paper(commands: Any) -> None:
+    """Add the command `paper` to the parser."""
     parser = add_command(commands, "paper", run_paper)
     parser.description = (
         "Every statement of a paper in numbers: as printed, as proven here, and what its method "
@@ -48,6 +49,7 @@ def run_paper(chosen: argparse.Namespace) -> None:
 
 
 def _print_papers(as_json: bool) -> None:
+    """Print the papers whose statements can be reproduced."""
     if as_json:
         rows = [
             {

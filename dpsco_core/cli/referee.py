@@ -43,6 +43,7 @@ Writer = Callable[[str, Sequence[Report]], int]
 
 
 def add_referee(commands: Any) -> None:
+    """Add the command `referee` to the parser."""
     parser = add_command(
         commands,
         "referee",
@@ -136,6 +137,7 @@ def _write_json(path: str, reports: Sequence[Report]) -> int:
 
 
 def _write_text(path: str, text: str) -> int:
+    """Write a text to a file as a whole, and return exit status 0."""
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
     return 0
@@ -189,11 +191,13 @@ def _read_submission(
 
 
 def _show_progress(words: str) -> None:
+    """Show the present step of the referee, on a terminal only."""
     if sys.stderr.isatty():
         print(f"\r{words[:79]:79}\r", end="", file=sys.stderr, flush=True)
 
 
 def _print_report(report: Report) -> None:
+    """Print a report: verdict, claim, hypotheses and checks."""
     print_text(f"{report.title}: {report.verdict}")
     print_text(f"Claim: {report.claim}")
     if report.hypotheses:
@@ -204,6 +208,7 @@ def _print_report(report: Report) -> None:
 
 
 def _print_check(check: Check) -> None:
+    """Print a check: its verdict, its sentence and its table."""
     print(f"\n{check.name}: {check.verdict}")
     print_text(check.sentence, indent="  ")
     if check.rows:

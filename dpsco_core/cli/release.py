@@ -43,6 +43,7 @@ LENGTHS = {
 
 
 def add_release(commands: Any) -> None:
+    """Add the command `release` to the parser."""
     parser = add_command(commands, "release", run_release)
     parser.description = (
         "Bound, unit, centre and p are statements of yours, from public knowledge: where they are "
@@ -132,6 +133,7 @@ def run_release(chosen: argparse.Namespace) -> None:
 def _release_json(
     answer: ArrayRelease, columns: list[str], notes: tuple[str, ...]
 ) -> dict[str, Any]:
+    """Return a private answer about the user's own columns as JSON values."""
     return {
         "method": answer.method,
         "columns": columns,

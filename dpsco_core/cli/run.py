@@ -25,6 +25,7 @@ from dpsco_core.scenario import Scenario
 
 
 def add_run(commands: Any) -> None:
+    """Add the command `run` to the parser."""
     parser = add_command(commands, "run", run_scenario)
     add_workers(parser)
     words = "with --json: add what to set for each private method"
@@ -35,6 +36,7 @@ def add_run(commands: Any) -> None:
 
 
 def run_scenario(chosen: argparse.Namespace) -> None:
+    """Run the flags' scenario and print the errors beside the bounds."""
     scenario = scenario_from_flags(chosen, sampling=True)
     workers = worker_count(scenario, chosen.workers)
     require_memory(scenario, listed=True)

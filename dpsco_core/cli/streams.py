@@ -42,7 +42,7 @@ def open_streams() -> None:
 def silent_when_interrupted() -> Iterator[None]:
     """Exit without a message on Ctrl-C while the library is being imported.
 
-    Of an exception in the midst of an import, Python would print where it was.
+    For an exception in the midst of an import, Python would print a traceback.
     """
     handler = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
@@ -137,6 +137,7 @@ def child_status(command: Callable[[Mapping[str, Any]], None], arguments: str) -
     print_every_character()
 
     def run() -> None:
+        """Load the user's plugins and run the command in this process."""
         from dpsco_core.plugins import extend
 
         chosen = json.loads(arguments)

@@ -40,6 +40,7 @@ WRITE_EVERY = 0.2  # seconds
 
 
 def add_study(commands: Any) -> None:
+    """Add the command `study` to the parser."""
     parser = add_command(commands, "study", run_study_command)
     parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
     parser.add_argument("--out", required=True, metavar="FILE", help="results, made if not there")
@@ -52,6 +53,7 @@ def add_study(commands: Any) -> None:
 
 
 def add_export(commands: Any) -> None:
+    """Add the command `export` to the parser."""
     parser = commands.add_parser("export", allow_abbrev=False)
     parser.set_defaults(does=run_export)
     parser.add_argument("file", help="results of `dpsco study`")
@@ -61,6 +63,7 @@ def add_export(commands: Any) -> None:
 
 
 def run_study_command(chosen: argparse.Namespace) -> None:
+    """Run the study of a file, and store its results as they come."""
     scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
     require(bool(scenario.methods), "methods", "at least one for a study", "none")
     workers = worker_count(scenario, chosen.workers)
@@ -83,6 +86,7 @@ def run_study_command(chosen: argparse.Namespace) -> None:
 def _run_outcomes(
     scenario: Scenario, store: Store, workers: int, address: str | None
 ) -> Iterator[Outcome]:
+    """Yield the outcomes of a study, run here or on a Dask cluster."""
     if address is None:
         yield from run_study(scenario, workers, store)
     else:
@@ -155,6 +159,7 @@ def _with_progress_line(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iter
 
 
 def run_export(chosen: argparse.Namespace) -> None:
+    """Write stored results to a file as CSV or Parquet."""
     target = chosen.parquet or chosen.csv
     to_terminal = target == "-" and chosen.parquet is None
     if not to_terminal:
@@ -201,6 +206,7 @@ def stored_frame(store: Store) -> pd.DataFrame:
 
 
 def _study_frame(number: int, scenario: Scenario, outcomes: list[Outcome]) -> pd.DataFrame:
+    """Return the outcomes of a study as a table, with the fields of its scenario."""
     table = frame(outcomes)
     table.insert(0, "study", number)
     uncertain = [o.error_uncertainty for o in outcomes]

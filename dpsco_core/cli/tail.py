@@ -30,6 +30,7 @@ NOT_PRIVATE = (
 
 
 def add_tail(commands: Any) -> None:
+    """Add the command `tail` to the parser."""
     parser = add_command(commands, "tail", run_tail)
     parser.add_argument("file", metavar="FILE", help=f"CSV file; {STDIN} is standard input")
     parser.add_argument(
@@ -55,6 +56,7 @@ def run_tail(chosen: argparse.Namespace) -> None:
 
 
 def _describe_records(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
+    """Return the lines on the columns, and on the matching scenario."""
     from dpsco_core.explain.columns.records import names_in_words, rows_in_words
 
     blurs = [central_moment(values, 2) / math.sqrt(records.count) for values in records.values.T]
@@ -76,6 +78,7 @@ def _describe_records(records: "NumberRecords", answer: dict[str, Any]) -> list[
 
 
 def _describe_tail(answer: dict[str, Any]) -> str:
+    """Return the line on a column's tail index and its interval."""
     index = float(answer["tail_index"])  # infinity is text in JSON
     low, high = map(float, answer["tail_interval"])
     kind = kind_in_words(answer["kind"], can_be_either=answer["can_be_either"])
@@ -140,6 +143,7 @@ def _tail_summary(records: "NumberRecords") -> dict[str, Any]:
 
 
 def _tail_values(fit: Tail) -> dict[str, Any]:
+    """Return the fit of a tail as JSON values."""
     return {
         "tail_index": to_plain(fit.index),
         "tail_interval": [to_plain(end) for end in fit.interval],

@@ -52,12 +52,12 @@ def require_sound(
 
 
 def read_number(name: str, text: str) -> float:
-    """Return the number of a flag; raise `InvalidInput` if it is none."""
+    """Return the number of a flag; raise `InvalidInput` if it is not a number."""
     return float(read_text(name, text))
 
 
 def read_whole(name: str, value: float) -> int:
-    """Return the integer of a flag; raise `InvalidInput` if it is none."""
+    """Return the integer of a flag; raise `InvalidInput` if it is not an integer."""
     if not (math.isfinite(value) and value == int(value)):
         raise InvalidInput(f"{name} must be an integer, got {name}={value}.")
     return int(value)

@@ -106,6 +106,7 @@ class AlikeItems(Distribution):
 
     @property
     def unit_moment(self) -> float:
+        """The p-th central moment of a coordinate."""
         if self.base.unit == "moment":
             return self.base.unit_moment
         return self.moment(self.moment_order)
@@ -126,6 +127,7 @@ class AlikeItems(Distribution):
         return self.base.direction_factor(order)
 
     def moment(self, k: float) -> float:
+        """Return the k-th central absolute moment of a coordinate."""
         require(k >= 0, "k", "a number of at least 0", k)
         if k >= self.tail_index:
             return math.inf

@@ -163,7 +163,7 @@ class Distribution(ABC):
     def largest_second_moment(self) -> float:
         r"""The largest eigenvalue of :math:`E XX^\top`, exactly.
 
-        A bound on it if the scales of coordinates are unequal and the mean is not 0.
+        It is a bound if the scales of coordinates are unequal and the mean is not 0.
         """
         return self.moment(2) + self.mean_norm**2
 
@@ -195,13 +195,13 @@ class Distribution(ABC):
         r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2` at mean 0, exactly.
 
         For independent coordinates with moments m2 and m4 every v gives :math:`m_4+(d-1)m_2^2`,
-        since terms with an odd power vanish. If the scales differ, the largest one is the worst.
-        Infinite if there is no fourth moment.
+        since terms with an odd power vanish. If the scales differ, the largest one is the worst. It
+        is infinite if there is no fourth moment.
         """
         return self.moment(4) + (self.d / self.lead**2 - 1) * self.moment(2) ** 2
 
     def squared_margin(self, v: Vector) -> float:
-        r"""Return :math:`E\langle X,v\rangle^2` at mean 0, exactly."""
+        r"""Return the mean squared product :math:`E\langle X,v\rangle^2` at mean 0, exactly."""
         return self.moment(2) * float(v @ v)
 
     def central_direction(self, k: float) -> float:
@@ -227,14 +227,14 @@ class Distribution(ABC):
         return self.mean_norm + self.central_direction(k)
 
     def raw_coordinate(self, k: float) -> float:
-        r"""Return :math:`\max_j E|X_j|^k` at mean 0."""
+        r"""Return the largest k-th moment of a coordinate, :math:`\max_j E|X_j|^k`, at mean 0."""
         return self.moment(k)
 
     @abstractmethod
     def moment(self, k: float) -> float:
         r"""Return :math:`E|X_j - \mu_j|^k` of a coordinate, exactly; k is real, at least 0.
 
-        If the scales of coordinates differ, it is the moment of the largest. Infinite for
+        If the scales of coordinates differ, it is the moment of the largest. It is infinite for
         k >= `tail_index`, and if it exceeds the range of a float.
 
         Raises `InvalidInput` if k is negative or NaN.
@@ -335,6 +335,7 @@ class ScaledLaw(Distribution):
 
     @property
     def unit_moment(self) -> float:
+        """The p-th central moment of the largest coordinate."""
         if self.unit == "moment":
             return exp_or_inf(self.moment_order * math.log(self.lead))
         return self.moment(self.moment_order)
@@ -356,6 +357,7 @@ class ScaledLaw(Distribution):
 
     @property
     def smallest_second_moment(self) -> float:
+        """The smallest eigenvalue of the second moment matrix."""
         if self.decay == 0:
             return super().smallest_second_moment
         return self.moment(2) * (float(self.scales[-1]) / self.lead) ** 2
@@ -373,12 +375,17 @@ class ScaledLaw(Distribution):
         return bound(self.d, order)
 
     def moment(self, k: float) -> float:
+        """Return the k-th central absolute moment of the largest coordinate.
+
+        It is infinite from the tail index on.
+        """
         require(k >= 0, "k", "a number of at least 0", k)
         if k >= self.tail_index:
             return math.inf
         return exp_or_inf(self._log_moment(k) - k * self._log_unit + k * math.log(self.lead))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with draws: centred ones, then scaled and shifted."""
         self._fill_centred(out, rng)
         if self.decay > 0:
             out *= self.scales

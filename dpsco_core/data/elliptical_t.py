@@ -94,6 +94,7 @@ class EllipticalT(ScaledLaw):
         )
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with normal vectors, each over the root of a chi-square variable."""
         half = 0.5 * self.tail_index
         numerator = self.scale * math.sqrt(half)
         ziggurat(NormalShape()).fill(out.reshape(-1), rng)

@@ -56,6 +56,7 @@ class Gaussian(ScaledLaw):
         return NormalLaw(scale=self.scale)
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
+        """Return n means of m records, shape (n, d), which are normal."""
         noise: Vector = self.scale / math.sqrt(m) * rng.standard_normal((n, self.d))
         if self.decay > 0:
             noise *= self.scales
@@ -89,7 +90,10 @@ CLIP_LEVELS = tuple(1 + 0.25 * i for i in range(33))
 
 
 def _clipped_second_moment(level: float) -> float:
-    r"""Return :math:`E(|N|-\beta)_+^2` of a standard normal N; an upper bound for levels >= 6."""
+    r"""Return :math:`E(|N|-\beta)_+^2`, the mean square that clipping a normal N at beta cuts off.
+
+    It is an upper bound for levels of at least 6.
+    """
     density = math.exp(-0.5 * level**2) / math.sqrt(2 * math.pi)
     if level >= 6:  # The difference below would lose all its digits at such levels.
         return 4 * density / level**3

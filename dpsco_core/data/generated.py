@@ -93,6 +93,7 @@ class RowSource(BlockSource[Vector]):
         return RowSource(self.law, self.key, self.n)
 
     def _draw(self, number: int, rows: int) -> Vector:
+        """Return block `number` of the rows, read-only."""
         block = np.empty((rows, self.d))
         self.law.fill(block, self._streams.generator(number))
         block.flags.writeable = False
@@ -179,6 +180,7 @@ class GeneratedRows(Range[RowSource], PiecedRows):
             yield self.source.block(number)[low:high]
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the rows at `indices`, shape (len(indices), d)."""
         rows = np.empty((len(indices), self.d))
         for number, selected, block_rows in self.source.blocks_of(self.places(indices)):
             rows[selected] = self.source.block(number)[block_rows]

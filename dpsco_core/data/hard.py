@@ -163,6 +163,7 @@ class TwoPoint(HardInstance):
         return self.mean / self.spike_probability
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
+        """Return n means of m records, shape (n, d): binomial shares of the spike."""
         counts = rng.binomial(m, self.spike_probability, size=n)
         return (counts / m)[:, None] * self.spike
 
@@ -219,6 +220,7 @@ class TwoPoint(HardInstance):
         return (exp_or_inf(spiked) + exp_or_inf(unspiked)) * math.pow(self.shrink, k)
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with zeros and, at random, the drawn spike."""
         out.fill(0.0)
         out[self._draw_spiked_indices(len(out), rng)] = self._spike_size * self._drawn_pattern()
 
@@ -271,6 +273,7 @@ class Spike(TwoPoint):
         return self.d // 2
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law with a drawn support of the spike."""
         pattern = np.zeros(self.d, dtype=np.int8)
         support = rng.choice(self.d, size=self.weight, replace=False, shuffle=False)
         pattern[support.astype(np.intp, copy=False)] = 1
@@ -333,6 +336,7 @@ class Hypercube(TwoPoint):
         return self.d if self.support is None else self.support
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law with drawn signs of the spike."""
         count = self.weight // 2 if self.paired else self.weight
         signs = 2 * rng.integers(0, 2, size=count, dtype=np.int8) - 1
         if self.paired:
@@ -354,6 +358,7 @@ class Hypercube(TwoPoint):
 
     @property
     def mean(self) -> Vector:
+        """The mean of a record, shape (d,)."""
         mean = super().mean
         mean[: self.weight] += self.centre
         return mean
@@ -375,6 +380,7 @@ class Hypercube(TwoPoint):
 
     @property
     def outermost_means(self) -> Vector:
+        """The two means of the prior that are farthest apart, shape (2, d)."""
         word = np.zeros(self.d)
         word[: self.weight] = 1.0
         centre = self.centre * word
@@ -389,6 +395,7 @@ class Hypercube(TwoPoint):
 
     @property
     def second_moment_trace(self) -> float:
+        """The mean squared norm of a record."""
         base_trace = super().second_moment_trace
         return self.variance_trace + self.mean_norm**2 if self.centre > 0 else base_trace
 
@@ -398,10 +405,12 @@ class Hypercube(TwoPoint):
         return spiked + self._centre_norm
 
     def raw_direction(self, k: float) -> float:
+        """Return a bound on the root of the k-th raw moment in any direction."""
         spiked = math.pow(self.spike_probability, 1 / k) * super().record_norm
         return spiked + self._centre_norm
 
     def raw_coordinate(self, k: float) -> float:
+        """Return a bound on the k-th raw moment of a coordinate."""
         base_moment = super().raw_coordinate(k)
         return (
             math.pow(math.pow(base_moment, 1 / k) + self.centre, k)
@@ -410,12 +419,14 @@ class Hypercube(TwoPoint):
         )
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
+        """Return n means of m records, shape (n, d), with the centre added."""
         means = super().draw_means(n, m, rng)
         if self.centre > 0:
             means[:, : self.weight] += self.centre
         return means
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with zeros and spikes, and add the centre."""
         super().fill(out, rng)
         if self.centre > 0:
             out[:, : self.weight] += self.centre

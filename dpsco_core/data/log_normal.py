@@ -82,6 +82,7 @@ class LogNormal(ScaledLaw):
         return LogNormalLaw(scale=self.scale, sigma=self.sigma)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with log-normal draws, minus their mean and scaled."""
         sigma, scale = self.sigma, self.scale
         centre = math.exp(0.5 * sigma**2)
         ziggurat(NormalShape()).fill(out.reshape(-1), rng, sigma)
@@ -98,7 +99,7 @@ class LogNormal(ScaledLaw):
 def log_centred_moment(sigma: float, k: float) -> float:
     r"""Return :math:`\log E|e^{\sigma Z} - e^{\sigma^2/2}|^k`, Z standard normal, k >= 0.
 
-    By quadrature; the moment's relative accuracy is 1e-10 for sigma k up to 100.
+    It is computed by quadrature. The moment's relative accuracy is 1e-10 for sigma k up to 100.
 
     Examples
     --------

@@ -63,11 +63,13 @@ class Pareto(ScaledLaw):
         return SymmetricParetoLaw(scale=self.scale, alpha=self.tail_index)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with Pareto draws of random sign, scaled."""
         for part in entry_blocks(out):
             np.copysign(part, _fill_pareto(part, self.tail_index, rng), out=part)
             part *= self.scale
 
     def _log_moment(self, k: float) -> float:
+        """Return the logarithm of the k-th absolute moment before scaling."""
         alpha = self.tail_index
         return math.log(alpha) - math.log(alpha - k)
 
@@ -121,6 +123,7 @@ class SkewedPareto(ScaledLaw):
         return OneSidedParetoLaw(scale=self.scale, alpha=self.tail_index)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with Pareto draws, minus their mean and scaled."""
         alpha = self.tail_index
         centre = alpha / (alpha - 1)
         for part in entry_blocks(out):

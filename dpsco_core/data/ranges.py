@@ -24,7 +24,7 @@ def require_dimension_and_order(
 
 
 def require_below_two(moment_order: float, margin: float, unit: str) -> None:
-    """Raise `InvalidInput` unless margin and unit fit p: below 2 at least 0.05, and the moment."""
+    """Raise `InvalidInput` if p is below 2 and the margin is too small or the unit a variance."""
     if moment_order >= 2:
         return
     must = f"at least {MARGIN_MIN:g} for p below 2, near whose tail index a scaled law is 0"

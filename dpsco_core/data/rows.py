@@ -185,6 +185,7 @@ class ScaledRows(Rows):
             low += len(block)
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the rows at `indices`, each times its coefficient."""
         rows = self.x.take(indices)
         return _scale_rows(rows, self.coefficients_of(rows, indices))
 
@@ -223,6 +224,7 @@ class MappedRows(Rows):
         return self.x.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
+        """Yield the blocks of the mapped rows."""
         for block in self.x.blocks(start, stop):
             yield real_array("rows", self.function(block))
 

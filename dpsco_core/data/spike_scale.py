@@ -39,11 +39,11 @@ def spike_shrink(q: Floats, moment_order: float) -> Floats:
 
 
 def centring_shrink(moment_order: float) -> float:
-    r"""Return :math:`2^{1-2/p}` for p below 2, and 1 from there on.
+    """Return the factor that keeps central moments at most 1: :math:`2^{1-2/p}` for p < 2, else 1.
 
-    A variable of raw p-th moment 1, times this, has a central one of at most 1: to subtract the
-    mean has norm at most 2 on :math:`L^1` and 1 on :math:`L^2`, so that it has norm at most
-    :math:`2^{2/p-1}` on :math:`L^p` (Riesz and Thorin).
+    A variable of raw p-th moment 1, times this, has a central p-th moment of at most 1: the map
+    that subtracts the mean has norm at most 2 on :math:`L^1` and 1 on :math:`L^2`, and therefore
+    at most :math:`2^{2/p-1}` on :math:`L^p` (Riesz and Thorin).
 
     Examples
     --------

@@ -116,10 +116,12 @@ class Tracing(HardInstance):
         return moment * math.pow(self.shrink, k)
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law with drawn biases of the signs."""
         uniform = rng.beta(self.shape / 2, self.shape / 2, size=self.d)
         return replace(self, biases=tuple((self.spread * (2 * uniform - 1)).tolist()))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with zeros and, at random, vectors of biased signs."""
         size = self._spike_size
         positive_probability = (1 + self._drawn_biases()) / 2
         spiked = self._draw_spiked_indices(len(out), rng)

@@ -125,10 +125,12 @@ class StudentLaw(BellLaw):
 
     @property
     def peak(self) -> float:
+        """The largest value of the density."""
         log_ratio = math.lgamma(0.5 * (self.nu + 1)) - math.lgamma(0.5 * self.nu)
         return math.exp(log_ratio) / (self.scale * math.sqrt(self.nu * math.pi))
 
     def density(self, x: Vector) -> Vector:
+        """Return the density at each x."""
         power = -0.5 * (self.nu + 1)
         return np.asarray(self.peak * np.exp(power * np.log1p((x / self.scale) ** 2 / self.nu)))
 
@@ -171,11 +173,13 @@ class SymmetricParetoLaw(EvenLaw):
         return (-self.scale, self.scale)
 
     def density(self, x: Vector) -> Vector:
+        """Return the density at each x, which is 0 inside the scale."""
         size = np.maximum(np.abs(x), self.scale)
         density = self.peak * (self.scale / size) ** (self.alpha + 1)
         return np.where(np.abs(x) < self.scale, 0.0, density)
 
     def cdf(self, x: Vector) -> Vector:
+        """Return the distribution function at each x."""
         size = np.maximum(np.abs(x), self.scale)
         tail = 0.5 * (self.scale / size) ** self.alpha
         return np.where(x > 0, 1 - tail, tail)
@@ -219,6 +223,7 @@ class OneSidedParetoLaw(Univariate):
         return (self.scale,)
 
     def density(self, x: Vector) -> Vector:
+        """Return the density at each x, which is 0 below the scale."""
         ratio = self.scale / np.maximum(x, self.scale)
         return np.where(x < self.scale, 0.0, self.peak * ratio ** (self.alpha + 1))
 
@@ -230,10 +235,12 @@ class OneSidedParetoLaw(Univariate):
         return float(self.cdf(np.array([self.scale + length]))[0])
 
     def integrated_cdf(self, x: Vector) -> Vector:
+        """Return the integral of the distribution function up to each x."""
         b, power, x = self.scale, self.alpha - 1, np.maximum(x, self.scale)
         return np.asarray((x - b) - b * (1 - (b / x) ** power) / power)
 
     def twice_integrated_cdf(self, x: Vector) -> Vector:
+        """Return the second integral of the distribution function up to each x."""
         b, alpha, x = self.scale, self.alpha, np.maximum(x, self.scale)
         reach = x - b
         tail = b * b * (1 - (b / x) ** (alpha - 2)) / ((alpha - 1) * (alpha - 2))
@@ -261,6 +268,7 @@ class LogNormalLaw(Univariate):
         return math.exp(0.5 * self.sigma**2) / (self.scale * self.sigma * ROOT_TWO_PI)
 
     def density(self, x: Vector) -> Vector:
+        """Return the density at each x, which is 0 below 0."""
         positive, z = self._positive_and_score(x)
         shape = np.exp(-0.5 * z * z) / (positive * (self.sigma * ROOT_TWO_PI))
         return np.where(x > 0, shape, 0.0)

@@ -78,6 +78,7 @@ class StudentShape(DensityShape):
         return math.sqrt(self.nu * math.expm1(-math.log(height) / self._half_exponent))
 
     def tail_area(self, x: float) -> float:
+        """Return the area under the unnormalised density beyond x."""
         area = math.sqrt(self.nu) * float(beta(0.5 * self.nu, 0.5))
         return area * float(stdtr(self.nu, -x))
 

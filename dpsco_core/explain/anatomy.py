@@ -60,10 +60,11 @@ class RiskPath:
 class ErrorParts:
     """Four parts of the excess risk of clipped gradient descent, by clip radius; they add up.
 
-    The same steps and step size at every radius, on the four runs of `ladder_parts`: a large sample
-    without clipping, whose risk is optimisation; the same clipped; n records in its place; noise.
-    The risk is from the true minimiser, and of a squared distance these are the parts of
-    `SquaredParts`. A part may be negative: clipping can help.
+    The steps and the step size are the same at every radius. The parts come from the four runs of
+    `ladder_parts`: on a large sample without clipping, whose risk is due to optimisation; on the
+    same sample with clipping; on n records; and with noise. The risk is in excess of that of the
+    true minimiser, and for the squared distance these are the parts of `SquaredParts`. A part may
+    be negative, because clipping can help.
     """
 
     radii: Vector  # the clip radii, shape (k,)
@@ -127,10 +128,11 @@ def _large_sample(point: Scenario, trial: int) -> Sample:
 def starting_risk(point: Scenario) -> float:
     """Return the error of the centre of the set: where optimisers start, without any data.
 
-    Of a hard instance it is the mean over its prior, as the lower bounds on it are: over members
-    that are drawn from a fixed seed, until the standard error is 1 % or there are 1024 of them. It
-    is exact where all members have the same, as most do, and where it is a multiple of the squared
-    norm of the mean, whose own mean is known (tracing with a squared distance).
+    For a hard instance it is the mean over the prior, as in the lower bounds on the instance.
+    Members of the prior are drawn from a fixed seed until the standard error is 1 % or there are
+    1024 of them. The mean is exact if all members have the same error, as in most instances, and if
+    the error is a multiple of the squared norm of the mean, whose own mean is known (tracing with a
+    squared distance).
     """
     # The fields on which a population risk does not depend take fixed values.
     point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
@@ -164,7 +166,7 @@ def _starting_risk(point: Scenario) -> float:
 
 
 def risk_path(point: Scenario, method: str, trial: int = 0, factor: float = 1.0) -> RiskPath:
-    """Return the excess risk along one run of an optimiser; raises `NotApplicable` as it does.
+    """Return the excess risk along one run of an optimiser.
 
     Clipped gradients, the method to which `factor` applies, run at this multiple of their radius,
     with the same steps: the ledger is given that radius, and the noise grows with it.
@@ -338,11 +340,11 @@ def _evaluate_path(
 def single_runs(point: Scenario, method: str, factor: float = 1.0) -> dict[str, RiskPath]:
     """Return one private run, under ``"private"``, with the noiseless runs beside it.
 
-    Clipped gradients run at `factor` times their clip radius; others have none that moves.
+    `factor` multiplies the clip radius of clipped gradients, and is ignored for other methods.
 
-    ``"clipped"``, the same steps without noise, beside clipped gradients; ``"exact"``, those
-    without noise or clipping, or the steps of clipped gradients where the method takes none of its
-    own along full gradients. A run that cannot be made is left out.
+    For clipped gradients ``"clipped"`` has the same steps without noise. ``"exact"`` has the steps
+    without noise or clipping; if the method takes no steps along full gradients, these are the
+    steps of clipped gradients. A run that cannot be made is left out.
 
     Raises `NotApplicable` where the method cannot run.
     """

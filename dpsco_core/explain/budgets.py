@@ -73,7 +73,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Conversion:
-    """One way between rho and (epsilon, delta)."""
+    """One conversion between rho and (epsilon, delta)."""
 
     # Bun and Steinke's formula (paper), the best formula for every zCDP mechanism (tight), the
     # exact curve of Gaussian noise, or the exact rho of Laplace noise.
@@ -95,10 +95,11 @@ class Conversion:
 def conversions(point: Point) -> tuple[Conversion, ...]:
     r"""Return the conversions of a budget between rho and (epsilon, delta).
 
-    An (epsilon, delta) budget: the rho that each allows. A zCDP one: the epsilon that each proves
-    at delta. A pure one, which implies :math:`\varepsilon^2/2`-zCDP in the papers and
-    :math:`\varepsilon\tanh(\varepsilon/2)`-zCDP at best: the same as that, without the Gaussian
-    curve, which such noise does not have, and never above the pure epsilon itself.
+    Under an (epsilon, delta) budget a conversion has the rho that it allows, under a zCDP budget
+    the epsilon that it proves at delta. A pure budget implies :math:`\varepsilon^2/2`-zCDP in the
+    papers and :math:`\varepsilon\tanh(\varepsilon/2)`-zCDP at best. It is converted like these zCDP
+    budgets, but not by the Gaussian curve, which such noise does not have, and its epsilon is never
+    above the pure epsilon itself.
 
     Examples
     --------
@@ -152,7 +153,7 @@ def approximate(point: Point) -> Point:
 
 
 def guess_ceiling(epsilon: float, delta: float = 0.0) -> float:
-    r"""Return how often a guess about one record can be right at most, under (epsilon, delta)-DP.
+    r"""Return the largest probability of a right guess about a record, by (epsilon, delta).
 
     .. math:: \frac{e^\varepsilon+\delta}{1+e^\varepsilon},
 
@@ -169,7 +170,7 @@ def guess_ceiling(epsilon: float, delta: float = 0.0) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """What a budget promises for one kind of neighbours."""
+    """The promise of a budget for one kind of neighbours."""
 
     # whether a neighbour replaces one record, or takes one out of a sum over a public number of
     # records
@@ -179,7 +180,7 @@ class Promise:
 
     @property
     def guess(self) -> float:
-        """How often a guess between two neighbours is right at most; see `guess_ceiling`."""
+        """The largest share of right guesses between two neighbours; see `guess_ceiling`."""
         return guess_ceiling(self.epsilon, self.delta)
 
 
@@ -208,7 +209,7 @@ def promises(point: Point) -> tuple[Promise, Promise]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BudgetCurves:
-    """Epsilon at one delta over rho, by the three conversions; arrays of one shape."""
+    """Epsilon at one delta as a function of rho, by three conversions; arrays of one shape."""
 
     rho: Vector
     paper: Vector
@@ -231,7 +232,7 @@ def epsilon_curves(
 
 @dataclass(frozen=True, kw_only=True)
 class Composed:
-    """Epsilon at one delta of k equal releases, by four accountings."""
+    """The epsilon of k equal releases together at one delta, by four accountings."""
 
     releases: int
     basic: float  # the sum of the epsilons and of the deltas
@@ -307,7 +308,7 @@ def release_counts(largest: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Shuffled:
-    """What hiding the order of n records is worth to each record's own Gaussian release."""
+    """The effect of a secret order of n records on the noise of each record's own release."""
 
     # `"none"` stands for no amplification; `"printed"`, `"closed"` and `"numerical"` are those of
     # `amplify`; `"steps"` is that of `shuffle_steps`, where steps may be adaptive.
@@ -317,7 +318,7 @@ class Shuffled:
 
     @property
     def noise_multiplier(self) -> float | None:
-        """Noise over sensitivity of each release; None where there is none."""
+        """The noise over the sensitivity of each release; None if the argument gives no rho."""
         return None if self.rho is None else noise_multiplier(self.rho)
 
 
@@ -362,8 +363,10 @@ def _check_batch(batch: int, count: int) -> None:
 def subsampling_curve(
     epsilon: float, delta: float, count: int, releases: int
 ) -> tuple[Vector, Vector, Vector, Vector]:
-    r"""Return batch sizes, epsilon on a batch, its linear bound :math:`q(e^\varepsilon-1)`, and
-    epsilon of Gaussian releases on a batch each.
+    r"""Return the batch sizes and three curves of epsilon over them.
+
+    They are epsilon on a batch, its linear bound :math:`q(e^\varepsilon-1)`, and the epsilon of
+    Gaussian releases on a batch each.
     """
     sizes = np.unique(np.geomspace(1, count, 40).round().astype(np.int64))
     exact = [subsampled(epsilon, delta, int(size), count).epsilon for size in sizes]

@@ -75,7 +75,7 @@ class Contest:
 
 
 def bounds_of(method: str, reading: Reading, scenario: Scenario) -> tuple[Bound, ...]:
-    """Return the bounds that stand for a method: its rate, or proven bounds on its mean error."""
+    """Return the bounds that represent a method: its rate, or proven bounds on its mean error."""
     if reading == "rates":
         rate = method_card(method).rate
         fits = rate and scenario.problem in bound(rate).card.problems
@@ -90,7 +90,7 @@ def bounds_of(method: str, reading: Reading, scenario: Scenario) -> tuple[Bound,
 
 
 def compared(scenario: Scenario, reading: Reading) -> tuple[str, ...]:
-    """Return the private methods of a scenario that have something to be compared by a reading."""
+    """Return the private methods of a scenario that can be compared by bounds, or by runs."""
     private = [m for m in scenario.methods if method_card(m).privacy != "none"]
     return tuple(m for m in private if reading == "measured" or bounds_of(m, reading, scenario))
 
@@ -135,7 +135,7 @@ def contest_cells(plane: Plane, start: tuple[int, int] = (0, 0)) -> tuple[tuple[
 
 
 def cells_at(scenario: Scenario, plane: Plane, row: int, column: int) -> tuple[Cell, ...]:
-    """Return the runs of a cell: trial by trial every method on the same records."""
+    """Return the runs of a cell; in each trial all methods see the same records."""
     point = point_at(scenario, plane, row, column)
     return tuple(
         Cell(point=canonical(point), method=method, x=None, trial=trial)
@@ -174,7 +174,7 @@ def measured_contest(
 def is_tied(
     errors: Vector,  # the errors, shape (methods, trials)
 ) -> bool:
-    """Whether the interval of the best method's paired difference to another one holds 0.
+    """Return whether the interval of a method's paired difference to the best one contains 0.
 
     Examples
     --------
@@ -190,9 +190,9 @@ def is_tied(
 def clearly_better(
     errors: Vector,  # the errors, shape (methods, trials)
 ) -> NDArray[np.bool_]:
-    """Return whether a method (a row) has a smaller error than another one (a column).
+    """Return a matrix: whether a method (a row) has a smaller error than another (a column).
 
-    It has where the 95 % interval of their paired differences is above 0.
+    The error is smaller if the 95 % interval of the paired differences is above 0.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def _is_measurable(scenario: Scenario, plane: Plane, limits: Limits) -> bool:
 
 
 def contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contest:
-    """Return a whole contest at once, by any reading."""
+    """Return the complete contest, by rates, by proven bounds or by measured errors."""
     if reading != "measured":
         return bounds_contest(scenario, plane, reading)
     outcomes = {

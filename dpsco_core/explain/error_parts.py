@@ -36,7 +36,8 @@ PARTS = ("optimisation", "bias", "sampling", "noise")
 Split = tuple[float, float, float, float]  # one value for each of `PARTS`
 
 RECORDS = 200_000  # the number of records in the sample that stands for a law
-# Parts are shown only if the square without its noise has at most this relative standard error.
+# The parts of an error are shown only if the mean square that remains without the privacy noise has
+# at most this relative standard error.
 LARGEST_UNCERTAINTY = 0.25
 FEWEST_TRIALS = 5
 
@@ -62,7 +63,7 @@ class SquaredParts:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClippedLaw:
-    """What clipping makes of one record of a law, at every radius of a grid.
+    """The effect of clipping on one record of a law, at every radius of a grid.
 
     From a large sample that stands for the law, beside the law's own mean and covariance: records
     that no radius clips cost no precision.
@@ -77,8 +78,9 @@ class ClippedLaw:
     def parts(self, n: int, radius: float, noise_std: float) -> SquaredParts:
         """Return the parts for n records at a radius, which may be infinite.
 
-        Linear in the radius' logarithm between two of `radii`, and constant beyond them but for the
-        noise, of which ``noise_std`` is the standard deviation in each coordinate.
+        Between two of `radii` the bias and the variance are interpolated linearly in the logarithm
+        of the radius; beyond them they are constant. ``noise_std`` is the standard deviation of the
+        noise in each coordinate.
         """
         log_radius = math.log(radius), np.log(self.radii)
         open_ = math.isinf(radius)
@@ -158,9 +160,9 @@ class PriceParts:
 def price_parts(price: float, outcomes: Sequence[Outcome], point: Scenario) -> PriceParts | None:
     """Return the parts of a method's price from its runs at one point; None where they tell none.
 
-    They tell none of a method that works in another way, of few trials, where the noise may have
-    been made smaller by a projection, and where it makes so much of the error that the trials leave
-    open what is left without it.
+    The runs tell no parts if the method does not average clipped records, if the trials are few, if
+    a projection may have made the noise smaller, and if noise makes so much of the error that the
+    trials do not determine what is left without it.
     """
     if (
         len(outcomes) < FEWEST_TRIALS

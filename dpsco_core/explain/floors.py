@@ -37,7 +37,7 @@ NO_LOWER = "No limit on these data is known: no lower bound is proven for this l
 
 
 def no_floor(point: Scenario) -> str:
-    """Return why no floor is drawn on the data of a point, in words; empty where one is.
+    """Return why no floor is drawn on the data of a point; empty if one is.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The hardest case known beside a scenario, and what no private algorithm reaches on given data."""
+"""The hardest data known for a scenario, and the errors that privacy makes impossible on data."""
 
 from dataclasses import replace
 
@@ -76,9 +76,10 @@ def is_hard(scenario: Scenario) -> bool:
 def impossible(scenario: Scenario) -> tuple[Evaluation, ...]:
     """Return, at every point, the largest error that no algorithm of the budget can stay below.
 
-    On the very data of the scenario: on a hard instance it is the sharpest bound that is proven
-    there, on other data the floor for their law (theory/instance-floors.md, 1), over the positions
-    of a mean no longer than theirs. Empty where nothing is proven on these data.
+    The bound is about the scenario's own data. On a hard instance it is the sharpest bound that is
+    proven there. On other data it is the floor for their law (theory/instance-floors.md, 1), with
+    an unknown mean whose norm is at most that of theirs. The result is empty if nothing is proven
+    on these data.
     """
     if not is_hard(scenario) and (
         scenario.offset == 0 or any(no_floor(point) for _, point in scenario.points())

@@ -98,7 +98,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class LessonRow:
-    """One number that a part measured: on which line, where on the axis, how much."""
+    """One measured number: its line, its place on the axis, and its value."""
 
     series: str
     x: float
@@ -127,7 +127,7 @@ def run_part(part: Part) -> tuple[LessonRow, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesPoint:
-    """What all trials say of one line at one place on its axis."""
+    """A summary of all trials of one line at one place on its axis."""
 
     series: str
     x: float  # the place on the axis; NaN where a study has no axis

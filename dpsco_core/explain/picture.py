@@ -44,7 +44,7 @@ CLIPPED_SHARE = 0.01  # At the first radius at least this share of the drawn rec
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Picture:
-    """Records of one law, and the results of simple clipping on them."""
+    """Records of one law, and what simple clipping makes of them at every radius."""
 
     law: str  # slug of the distribution
     n: int
@@ -190,8 +190,8 @@ def adaptive_mean(setting: Setting) -> AdaptiveMean:
 def coordinate_sample(point: Scenario) -> Vector | None:
     """Return one coordinate of the records of a mean about its mean, increasing, shape (k,).
 
-    k = n, but at most `MOST_IN_A_SAMPLE`; in units of the p-th root of a coordinate's moment. None
-    of losses, of users with several items, and of hard instances, whose mean is hidden.
+    k is n, but at most `MOST_IN_A_SAMPLE`. The unit is the p-th root of a coordinate's moment. It
+    is None for losses, for users with several items, and for hard instances, whose mean is hidden.
 
     Examples
     --------

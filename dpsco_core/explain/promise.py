@@ -1,4 +1,4 @@
-"""What is proven at the points of a scenario: on its own data, and as a promise for all data."""
+"""The bounds that are proven at the points of a scenario, for its own data and for all data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ SMALL_PRICE = 1.05  # Up to this price privacy costs next to nothing.
 
 @dataclass(frozen=True, kw_only=True)
 class Proven:
-    """What is proven at one point."""
+    """The bounds that are proven at one point."""
 
     x: float | None  # the value of the point on the axis
     # the lower bound on the error that binds every algorithm of the budget on these data
@@ -77,14 +77,14 @@ def fano_bound(scenario: Scenario) -> Bound | None:
 
 
 def concerns(scenario: Scenario, slug: str) -> bool:
-    """Return whether a bound is made for some point: a few are for p < 2 only."""
+    """Return whether a bound concerns some point of a scenario: a few are for p < 2 only."""
     row = bound(slug)
     return not row.has_scope or any(row.is_in_scope(p.setting) for _, p in scenario.points())
 
 
 @lru_cache
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
-    """Return the lower bounds that a figure can draw, of the smallest class of losses if any."""
+    """Return the lower bounds for a figure: on the problem's own losses, else on wider classes."""
     quantity, loss = problem_card(problem).quantity, problem_card(problem).loss_class
     cards = (b.card for b in bounds_for(problem, level))
     lower = (c for c in cards if c.kind == "lower" and c.drawn and c.quantity == quantity)
@@ -95,9 +95,9 @@ def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str:
     """Return which private method to take, in one sentence; empty if none ran.
 
-    Over an axis it is said of the point with the largest value, as a sweep is most often made to
-    see where a curve ends. A reference that is clearly worse than the private method measures no
-    price of privacy, and the sentence names a better one if there is one.
+    Over an axis the sentence is about the point with the largest value, because a sweep is most
+    often made to see where a curve ends. A reference that is clearly worse than the private method
+    measures no price of privacy, and the sentence names a better one if there is one.
     """
     places = [x for (_, x), row in table.items() if row.trials and x is not None]
     end = max(places, default=None)
@@ -122,7 +122,7 @@ def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str
 
 
 def _describe_price(scenario: Scenario, best: Measurement, table: Table) -> str:
-    """Return the price of a method in words, after a mean error; empty if it has none."""
+    """Return the price of a method in words that follow its mean error; empty if it has none."""
     if best.price is None:
         return ""
     slug = reference_of(table)

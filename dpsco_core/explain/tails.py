@@ -1,4 +1,4 @@
-r"""The tail of one's own numbers: an estimate of the tail index, and the scenario that matches.
+r"""The tail of the user's own numbers: an estimate of the tail index, and a matching scenario.
 
 Beyond a high threshold nearly every law is close to a generalised Pareto law, whose shape
 :math:`\gamma` is one over the tail index, and not above 0 where the tail is light (Pickands 1975).
@@ -37,7 +37,7 @@ ONE_SIDED = 0.9  # A tail is called one-sided if one side has this share of it.
 
 @dataclass(frozen=True, kw_only=True)
 class Tail:
-    """What n numbers say of their tail."""
+    """The estimated tail of n numbers."""
 
     count: int  # the number of numbers
     tail_count: int  # the number of farthest numbers on which the estimate rests
@@ -56,12 +56,12 @@ class Tail:
 
     @property
     def indices(self) -> tuple[float, ...]:
-        """The tail index by how many of the farthest it rests on."""
+        """The estimated tail index for each number of farthest numbers."""
         return tuple(map(index_of, self.shapes))
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest index of half to twice as many of the farthest."""
+        """The least and the largest estimate of the index, from half to twice as many numbers."""
         close = [
             index_of(shape)
             for k, shape in zip(self.farthest, self.shapes, strict=True)
@@ -120,8 +120,9 @@ class Tail:
     def order(self, offered: Sequence[float], margin: float) -> float:
         """Return the largest order of `offered` whose moment exists with `margin` to spare.
 
-        The least offered where none does, and bounds on that moment then say nothing of such data.
-        Where there are too few numbers to tell, the least from 2 on: only a variance.
+        If no such moment exists it is the smallest order, and bounds on that moment do not apply to
+        such data. If there are too few numbers to tell, it is the smallest order that is at least
+        2, which assumes a variance only.
         """
         if self.kind == "unclear":
             return min((p for p in offered if p >= 2), default=min(offered))
@@ -130,7 +131,7 @@ class Tail:
 
 
 def index_of(shape: float) -> float:
-    """Return one over a shape, infinite where it is not above 0."""
+    """Return one over a shape; infinite if the shape is not above 0."""
     return 1 / shape if shape > 0 else math.inf
 
 

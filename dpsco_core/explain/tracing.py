@@ -194,8 +194,9 @@ def _score_records(point: Scenario, slug: str, trials: int) -> Spied:
 def most_caught(budget: Budget, false: Vector) -> Vector:
     r"""Return the largest true positive rate that privacy allows at false positive rates.
 
-    Under (epsilon, delta): :math:`\min(e^\varepsilon x+\delta,\,1-e^{-\varepsilon}(1-\delta-x))`.
-    Under zCDP that of one Gaussian release, :math:`\Phi(\Phi^{-1}(x)+\sqrt{2\rho})`.
+    Under (epsilon, delta) it is :math:`\min(e^\varepsilon
+    x+\delta,\,1-e^{-\varepsilon}(1-\delta-x))`. Under zCDP it is that of one Gaussian release,
+    :math:`\Phi(\Phi^{-1}(x)+\sqrt{2\rho})`.
 
     Examples
     --------

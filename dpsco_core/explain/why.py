@@ -41,7 +41,7 @@ SIZES = tuple(round(SCENARIO.n * 10 ** (k / 2)) for k in range(7))
 
 @dataclass(frozen=True, kw_only=True)
 class AtRadius:
-    """What clipping at a radius does to the records that are shown, and to the error.
+    """The effect of a clip radius on the records in the picture, and on the error.
 
     The parts and the error are root mean squares over records and noise: of the parts, only the
     squares add up.
@@ -58,7 +58,7 @@ class AtRadius:
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """What one tail index makes of the records, and of privacy."""
+    """The effect of one tail index on the records, and on the cost of privacy."""
 
     p: float
     # the distances from the centre within which half of the records lie, and all of them

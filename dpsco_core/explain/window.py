@@ -88,7 +88,11 @@ class Window:
 
 
 def notions_of(point: Scenario) -> tuple[Notion, ...]:
-    """Return the notions of which the budget says something, the weakest first."""
+    """Return the privacy notions that a budget implies something about, the weakest first.
+
+    Under an (epsilon, delta) budget the notion ``"zcdp"`` is that of the Gaussian releases which it
+    allows.
+    """
     if point.rho is not None:
         return ("zcdp",)
     return ("approx", "zcdp") if point.delta else ("pure",)
@@ -163,7 +167,7 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """What is proven on a mean at one point, for each notion that its budget speaks of.
+    """The proven bounds on a mean at one point, for each notion that its budget implies.
 
     `start`: R, the largest error of the answer 0, which sees no data.
     """
@@ -222,8 +226,9 @@ class Span:
 def spans(scenario: Scenario) -> tuple[Span, ...]:
     """Return the window at every point of a scenario, for the algorithms of its budget.
 
-    Over all data with the tail and within the public bound, whatever the law of the scenario.
-    Empty where no lower bound holds at some point: for a loss, or on a set, where none is proven.
+    The window is over all data with the tail and within the public bound, whatever the law of the
+    scenario. The result is empty if no lower bound holds at some point, because none is proven for
+    the loss or on the set.
 
     Examples
     --------
@@ -295,7 +300,7 @@ def ending_at(span: Span, proven: Evaluation, start: float) -> Span:
     """Return the window on given data: a lower bound that is proven on them is its lower end.
 
     `start` is the error of the answer that sees no data. On these data it may be above that of the
-    class, and is the upper end where no theorem is.
+    class; it is the upper end if no theorem is below it.
     """
     high = max(span.high, start) if span.ignores_data else span.high
     return replace(span, low=min(proven.value, high), high=high, lower=proven.bound)
@@ -338,7 +343,7 @@ def worst_start(point: Scenario) -> float:
 
 
 def strength(point: Scenario) -> str:
-    """Return the field that says how much the budget allows."""
+    """Return the field that sets the strength of the budget."""
     return "epsilon" if point.rho is None else "rho"
 
 

@@ -67,6 +67,7 @@ class Ball(NormBall):
     name = "the l2 ball"
 
     def project(self, w: Vector) -> Vector:
+        """Return the nearest point of the ball, shape (d,)."""
         norm = lq_norm(w, 2.0)
         return w if norm <= self.radius else w * (self.radius / norm)
 
@@ -74,7 +75,7 @@ class Ball(NormBall):
         return self.radius * unit_vector(g, 2.0)
 
     def gaussian_width(self) -> Width:
-        r"""Return :math:`r E\chi_d`, exact."""
+        r"""Return the Gaussian width :math:`r E\chi_d`, exactly."""
         return Width.from_value(self.radius * chi_mean(self.d))
 
 
@@ -100,6 +101,7 @@ class L1Ball(NormBall):
         return self.radius / math.sqrt(self.d)
 
     def project(self, w: Vector) -> Vector:
+        """Return the nearest point of the l1 ball, shape (d,)."""
         size = np.abs(w)
         top = float(size.max())
         if top <= self.radius and float(size.sum()) <= self.radius:
@@ -114,7 +116,10 @@ class L1Ball(NormBall):
         return vertex
 
     def gaussian_width(self) -> Width:
-        r"""Return :math:`r E\|\xi\|_\infty`, exact by quadrature; at most r sqrt(2 ln(2d))."""
+        r"""Return the Gaussian width :math:`r E\|\xi\|_\infty`, exact by quadrature.
+
+        It is at most r sqrt(2 ln(2d)).
+        """
         return Width.from_value(self.radius * largest_absolute_mean(self.d))
 
 
@@ -165,7 +170,10 @@ class LqBall(NormBall):
         return np.copysign(self.radius * unit_vector(sizes, self.exponent), g)
 
     def gaussian_width(self) -> Width:
-        r"""Return :math:`r E\|\xi\|_{q'}` with the dual exponent q', exact by quadrature."""
+        r"""Return the Gaussian width :math:`r E\|\xi\|_{q'}`, by quadrature.
+
+        q' is the dual exponent.
+        """
         if self.exponent == 2:
             return Width.from_value(self.radius * chi_mean(self.d))
         return Width.from_value(self.radius * lq_norm_mean(self.d, dual_exponent(self.exponent)))
@@ -232,7 +240,7 @@ class Box(Symmetric):
         return float(self.half_widths @ np.abs(g))
 
     def support_point(self, g: Vector) -> Vector:
-        r"""Return :math:`b_j\,\mathrm{sign}(g_j)`, with sign(0) = 0; shape (d,)."""
+        r"""Return the corner :math:`b_j\,\mathrm{sign}(g_j)`, with sign(0) = 0; shape (d,)."""
         corner: Vector = self.half_widths * np.sign(g)
         return corner
 
@@ -243,7 +251,7 @@ class Box(Symmetric):
         return float((np.abs(w) / self.half_widths).max())
 
     def gaussian_width(self) -> Width:
-        r"""Return :math:`\sqrt{2/\pi}\sum_j b_j`, exact."""
+        r"""Return the Gaussian width :math:`\sqrt{2/\pi}\sum_j b_j`, exactly."""
         return Width.from_value(math.sqrt(2 / math.pi) * math.fsum(self.half_widths))
 
 

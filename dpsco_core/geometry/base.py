@@ -83,7 +83,7 @@ class ConstraintSet(ABC):
 
     @abstractmethod
     def support(self, g: Vector) -> float:
-        r"""Return :math:`\max_{w \in C} \langle g, w\rangle`."""
+        r"""Return the support function :math:`\max_{w \in C} \langle g, w\rangle`."""
 
     @abstractmethod
     def support_point(self, g: Vector) -> Vector:
@@ -106,7 +106,10 @@ class ConstraintSet(ABC):
 
     @abstractmethod
     def minkowski_norm(self, w: Vector) -> float:
-        r"""Return :math:`\min\{t > 0 : w \in tC\}`; `InvalidInput` unless C = -C."""
+        r"""Return the Minkowski norm :math:`\min\{t > 0 : w \in tC\}`.
+
+        Raises `InvalidInput` unless C = -C.
+        """
 
     @abstractmethod
     def gaussian_width(self) -> Width:

@@ -58,11 +58,15 @@ class PowerMirror:
         return self.exponent / (self.exponent - 1)
 
     def value(self, w: Vector) -> float:
+        """Return kappa/2 times the squared norm of w."""
         norm = lq_norm(w, self.exponent)
         return self.kappa / 2 * (norm * norm)
 
     def gradient(self, w: Vector) -> Vector:
-        r"""Return :math:`\kappa\|w\|_s(|w_j|/\|w\|_s)^{s-1}\mathrm{sgn}(w_j)`, 0 at 0."""
+        r"""Return the gradient of the map at w; it is 0 at 0.
+
+        .. math:: \kappa\|w\|_s(|w_j|/\|w\|_s)^{s-1}\mathrm{sgn}(w_j)
+        """
         return _scaled_norm_gradient(w, self.exponent, self.kappa)
 
     def conjugate_gradient(self, u: Vector) -> Vector:
@@ -98,13 +102,13 @@ class EntropyMirror:
         return self.radius * float(xlogy(w, w / self.radius).sum())
 
     def gradient(self, w: Vector) -> Vector:
-        r"""Return :math:`r(\ln(w_j/r) + 1)`; -infinity where an entry is 0."""
+        r"""Return the gradient :math:`r(\ln(w_j/r) + 1)`; -infinity where an entry is 0."""
         with np.errstate(divide="ignore"):
             image: Vector = self.radius * (np.log(w / self.radius) + 1)
         return image
 
     def conjugate_gradient(self, u: Vector) -> Vector:
-        r"""Return :math:`r\,\mathrm{softmax}(u/r)`; an entry of -infinity gives 0."""
+        r"""Return the conjugate's gradient :math:`r\,\mathrm{softmax}(u/r)`; -infinity gives 0."""
         powers = np.exp((u - u.max()) / self.radius)
         point: Vector = self.radius * (powers / powers.sum())
         return point
@@ -117,7 +121,9 @@ def mirror_step(
     gradient: Vector,
     weight: float,
 ) -> Vector:
-    r"""Return :math:`\arg\min_{v \in C} \langle g, v\rangle + \gamma D_\Phi(v, w)`, shape (d,).
+    r"""Return the mirror step from w with gradient g and weight gamma, shape (d,).
+
+    .. math:: \arg\min_{v \in C} \langle g, v\rangle + \gamma D_\Phi(v, w)
 
     Raises `NotApplicable` if neither a closed form nor root finding is known for the map and set.
 
@@ -134,7 +140,7 @@ def mirror_step(
 def bregman_point(
     mirror: PowerMirror | EntropyMirror, constraint: ConstraintSet, u: Vector
 ) -> Vector:
-    r"""Return :math:`\arg\min_{w \in C} \Phi(w) - \langle u, w\rangle`, shape (d,).
+    r"""Return the minimiser :math:`\arg\min_{w \in C} \Phi(w) - \langle u, w\rangle`, shape (d,).
 
     With :math:`u = \nabla\Phi(v)` it is the Bregman projection of v.
     """
@@ -176,9 +182,10 @@ def bregman_point(
 
 
 def _bregman_point_of_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
-    r"""Return :math:`\nabla\Phi^*((u - \nu)_+)` at the nu for which its entries sum to `total`.
+    r"""Return the `bregman_point` with nonnegative entries that sum to `total`.
 
-    In t = max - nu: the sum is at least :math:`t/\kappa`, and at most :math:`d^{2/r}` times that.
+    It is :math:`\nabla\Phi^*((u - \nu)_+)` at the nu for which they do. In t = max - nu: the sum is
+    at least :math:`t/\kappa`, and at most :math:`d^{2/r}` times that.
     """
     gap = float(u.max()) - u
     high = mirror.kappa * total
@@ -198,9 +205,10 @@ def _bregman_point_of_sum(mirror: PowerMirror, u: Vector, total: float) -> Vecto
 
 
 def _bregman_point_in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
-    r"""Return :math:`\mathrm{sgn}(u_j)\min\{(|u_j|/(\kappa S^{2-s}))^{1/(s-1)}, b_j\}`; S its norm.
+    r"""Return the `bregman_point` in a box, by a search for its norm S.
 
-    It works in logarithms, because the power 1/(s - 1) overflows.
+    Its entries are :math:`\mathrm{sgn}(u_j)\min\{(|u_j|/(\kappa S^{2-s}))^{1/(s-1)}, b_j\}`. The
+    search works in logarithms, because the power 1/(s - 1) overflows.
     """
     s = mirror.exponent
     moving = u != 0
@@ -257,7 +265,7 @@ def _bregman_point_in_lq_ball(
     log_size = log_radius
 
     def settle(log_nu: float) -> tuple[float, float]:
-        """Solve for S and w; return ln of the norm over the radius, and its slope in ln nu."""
+        """Solve for the point at a nu; return ln of its norm over the radius, and the slope."""
         nonlocal z, log_size
         parts: list[Vector] = []
 

@@ -13,7 +13,7 @@ SAFE_SQUARE = 1e-280
 
 
 def lq_norm(x: Vector, exponent: float) -> float:
-    r"""Return :math:`\|x\|_q = (\sum_j |x_j|^q)^{1/q}`.
+    r"""Return the norm :math:`\|x\|_q = (\sum_j |x_j|^q)^{1/q}`.
 
     The largest entry is divided out first, so that nothing overflows or underflows on the way.
 
@@ -47,7 +47,7 @@ def lq_norm(x: Vector, exponent: float) -> float:
 
 
 def row_norms(x: Matrix, exponent: float) -> Vector:
-    r"""Return :math:`\|x_i\|_q` of every row of `x`, shape (n, d): shape (n,)."""
+    r"""Return the norm :math:`\|x_i\|_q` of every row of `x`, shape (n, d): shape (n,)."""
     check_exponent(exponent)
     size = np.abs(x)
     top: Vector = size.max(axis=1, initial=0.0)
@@ -63,7 +63,7 @@ def row_norms(x: Matrix, exponent: float) -> Vector:
 
 
 def unit_vector(x: Vector, exponent: float) -> Vector:
-    r"""Return :math:`x/\|x\|_q`, and 0 for x = 0; shape (d,).
+    r"""Return the vector :math:`x/\|x\|_q` of norm 1, and 0 for x = 0; shape (d,).
 
     Examples
     --------
@@ -93,7 +93,9 @@ def dual_exponent(exponent: float) -> float:
 
 
 def norm_ratio(d: int, numerator: float, denominator: float) -> float:
-    r"""Return :math:`\max_{x \in R^d} \|x\|_a/\|x\|_b = d^{\max(0, 1/a - 1/b)}`.
+    r"""Return the largest ratio of two norms of a vector.
+
+    .. math:: \max_{x \in R^d} \|x\|_a/\|x\|_b = d^{\max(0, 1/a - 1/b)}
 
     Examples
     --------
@@ -119,9 +121,10 @@ def _counts(d: int) -> Vector:
 
 
 def shrink_to_sum(values: Vector, total: float, top: float) -> Vector:
-    r"""Return :math:`(v_j - \tau)_+` with the tau at which the entries sum to `total` > 0.
+    r"""Return the values less a threshold, :math:`(v_j - \tau)_+`, that sum to `total` > 0.
 
-    It is the projection of v on :math:`\{w \ge 0, \sum_j w_j = \text{total}\}`. O(d log d).
+    It is the projection of v on :math:`\{w \ge 0, \sum_j w_j = \text{total}\}`. It takes O(d log d)
+    steps.
 
     The `values`, shape (d,), are finite, and `top` is the largest of them.
     """

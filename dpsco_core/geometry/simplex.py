@@ -28,6 +28,7 @@ class OnVertices(Sized):
         raise not_symmetric("an inradius", self.kind)
 
     def support(self, g: Vector) -> float:
+        """Return the largest product of a point of the set with g."""
         top = float(g.max())
         return self.radius * (max(0.0, top) if self.solid else top)
 
@@ -49,7 +50,7 @@ class OnVertices(Sized):
         return abs(total - self.radius) <= slack or (self.solid and total <= self.radius)
 
     def diameter_in(self, exponent: float) -> float:
-        """Return :math:`2^{1/q}r`, the distance of two nonzero vertices, if there are two."""
+        """Return the diameter, which is :math:`2^{1/q}r` if two vertices are not 0."""
         check_exponent(exponent)
         if self.d == 1:
             return self.radius if self.solid else 0.0
@@ -83,12 +84,16 @@ class Simplex(OnVertices):
     solid = False
 
     def project(self, w: Vector) -> Vector:
+        """Return the nearest point of the simplex, shape (d,)."""
         # An entry 1e308 below the largest may overflow, which is harmless: it becomes 0.
         with np.errstate(over="ignore"):
             return shrink_to_sum(w, self.radius, float(w.max()))
 
     def gaussian_width(self) -> Width:
-        r"""Return :math:`r E\max_j \xi_j`, exact by quadrature; at most r sqrt(2 ln d)."""
+        r"""Return the Gaussian width :math:`r E\max_j \xi_j`, by quadrature.
+
+        It is at most r sqrt(2 ln d).
+        """
         return Width.from_value(self.radius * largest_mean(self.d))
 
 
@@ -104,6 +109,7 @@ class SolidSimplex(OnVertices):
     solid = True
 
     def project(self, w: Vector) -> Vector:
+        """Return the nearest point of the solid simplex, shape (d,)."""
         positive = np.maximum(w, 0.0)
         top = float(positive.max())
         if top <= self.radius and float(positive.sum()) <= self.radius:
@@ -111,5 +117,8 @@ class SolidSimplex(OnVertices):
         return shrink_to_sum(positive, self.radius, top)
 
     def gaussian_width(self) -> Width:
-        r"""Return :math:`r E\max(0, \max_j \xi_j)`, exact; at most r sqrt(2 ln(d + 1))."""
+        r"""Return the Gaussian width :math:`r E\max(0, \max_j \xi_j)`, exactly.
+
+        It is at most r sqrt(2 ln(d + 1)).
+        """
         return Width.from_value(self.radius * largest_positive_mean(self.d))

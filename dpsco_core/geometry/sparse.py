@@ -79,7 +79,7 @@ class SparseHull(Sparse):
         return np.copysign(shrunk, w)
 
     def support(self, g: Vector) -> float:
-        r"""Return :math:`\min_\tau \sqrt s\,r\tau + r\|(|g|-\tau)_+\|_2`, in closed form."""
+        r"""Return the support function :math:`\min_\tau \sqrt s\,r\tau + r\|(|g|-\tau)_+\|_2`."""
         return float(self.support_point(g) @ g)
 
     def support_point(self, g: Vector) -> Vector:
@@ -102,7 +102,10 @@ class SparseHull(Sparse):
         return np.copysign(self.radius * unit_vector(shrunk, 2.0), g)
 
     def radius_in(self, exponent: float) -> float:
-        r"""Return :math:`rs^{\max(0, 1/q - 1/2)}`, attained at a flat s-sparse vector."""
+        r"""Return the largest norm of a point, that of a flat s-sparse vector.
+
+        It is :math:`rs^{\max(0, 1/q - 1/2)}`.
+        """
         return self.radius * norm_ratio(self.sparsity, exponent, 2.0)
 
     def minkowski_norm(self, w: Vector) -> float:
@@ -135,15 +138,18 @@ class SparseHull(Sparse):
 
 
 def _excess_square(tau: float) -> float:
-    r"""Return :math:`E(|\xi|-\tau)_+^2 = 2[(1+\tau^2)\Phi(-\tau) - \tau\varphi(\tau)]`."""
+    r"""Return the mean squared excess of a normal size over tau, :math:`E(|\xi|-\tau)_+^2`.
+
+    .. math:: 2[(1+\tau^2)\Phi(-\tau) - \tau\varphi(\tau)]
+    """
     density = math.exp(-tau * tau / 2) / math.sqrt(2 * math.pi)
     return max(0.0, 2 * ((1 + tau * tau) * float(ndtr(-tau)) - tau * density))
 
 
 def _shrink_to_ratio(size: Vector, sparsity: int) -> Vector:
-    r"""Return :math:`y = (v-\tau)_+/c` with :math:`\|y\|_1 = \sqrt s\|y\|_2`, any c > 0.
+    r"""Return a vector :math:`y = (v-\tau)_+/c` with the ratio :math:`\|y\|_1 = \sqrt s\|y\|_2`.
 
-    Needs fewer than s entries at the top, and :math:`\|v\|_1 > \sqrt s\|v\|_2`. With
+    There must be fewer than s entries at the top, and :math:`\|v\|_1 > \sqrt s\|v\|_2`. With
     t = max - tau, and gaps g to the largest, k entries above tau give
     :math:`(kt - G_1)^2 = s(kt^2 - 2G_1t + G_2)`.
     """
@@ -229,7 +235,10 @@ class GroupBall(Sized, Symmetric):
         return float((self._block_norms(w) / self.radius).sum())
 
     def gaussian_width(self) -> Width:
-        r"""Return :math:`r E\max_g\|\xi_g\|_2`, exact; at most r (sqrt m + sqrt(2 ln K))."""
+        r"""Return the Gaussian width :math:`r E\max_g\|\xi_g\|_2`, exactly.
+
+        It is at most r (sqrt m + sqrt(2 ln K)).
+        """
         return Width.from_value(self.radius * largest_block_mean(self.groups, self.group_size))
 
     def _block_norms(self, w: Vector) -> Vector:

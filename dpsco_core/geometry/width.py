@@ -40,7 +40,7 @@ def _end_of_normal_tails(d: int) -> float:
 
 @lru_cache(maxsize=1024)
 def chi_mean(d: int) -> float:
-    r"""Return :math:`E\|\xi\|_2 = \sqrt2\,\Gamma(\frac{d+1}2)/\Gamma(\frac d2)`."""
+    r"""Return the mean norm :math:`E\|\xi\|_2 = \sqrt2\,\Gamma(\frac{d+1}2)/\Gamma(\frac d2)`."""
     if d < 300:
         return math.sqrt(2) * math.exp(float(gammaln((d + 1) / 2) - gammaln(d / 2)))
     x = 1 / d  # The logarithms would cancel for large d, so Stirling's series is used.
@@ -50,7 +50,10 @@ def chi_mean(d: int) -> float:
 
 @lru_cache(maxsize=1024)
 def largest_absolute_mean(d: int) -> float:
-    r"""Return :math:`E\|\xi\|_\infty = \int_0^\infty 1 - (2\Phi(t)-1)^d\,dt`, exact."""
+    r"""Return the mean of the largest absolute entry of a normal vector.
+
+    .. math:: E\|\xi\|_\infty = \int_0^\infty 1 - (2\Phi(t)-1)^d\,dt
+    """
     return _integrate_tail(
         lambda t: -np.expm1(d * np.log1p(-2 * ndtr(-t))), _end_of_normal_tails(d)
     )
@@ -58,13 +61,16 @@ def largest_absolute_mean(d: int) -> float:
 
 @lru_cache(maxsize=1024)
 def largest_positive_mean(d: int) -> float:
-    r"""Return :math:`E\max(0, \max_j \xi_j) = \int_0^\infty 1 - \Phi(t)^d\,dt`, exact."""
+    r"""Return the mean of the largest entry of a normal vector, or of 0 if all are negative.
+
+    .. math:: E\max(0, \max_j \xi_j) = \int_0^\infty 1 - \Phi(t)^d\,dt
+    """
     return _integrate_tail(lambda t: -np.expm1(d * log_ndtr(t)), _end_of_normal_tails(d))
 
 
 @lru_cache(maxsize=1024)
 def largest_mean(d: int) -> float:
-    r"""Return :math:`E\max_j \xi_j`, exact; 0 for d = 1."""
+    r"""Return the mean of the largest entry, :math:`E\max_j \xi_j`, exactly; 0 for d = 1."""
     if d == 1:
         return 0.0
     return largest_positive_mean(d) - _integrate_tail(
@@ -74,9 +80,10 @@ def largest_mean(d: int) -> float:
 
 @lru_cache(maxsize=1024)
 def largest_block_mean(blocks: int, size: int) -> float:
-    r"""Return :math:`E\max_g \|\xi_g\|_2` over disjoint blocks of one size, exact."""
+    """Return the mean of the largest block norm of a normal vector with blocks of one size."""
 
     def tail(t: Vector) -> Vector:
+        """Return the probability that the largest block norm exceeds each t."""
         half = t * t / 2
         low, high = gammainc(size / 2, half), gammaincc(size / 2, half)
         with np.errstate(divide="ignore"):  # The logarithm of 0 is taken at t = 0.
@@ -89,7 +96,7 @@ def largest_block_mean(blocks: int, size: int) -> float:
 
 @lru_cache(maxsize=1024)
 def lq_norm_mean(d: int, exponent: float) -> float:
-    r"""Return :math:`E\|\xi\|_r` for the exponent r, 1 <= r < infinity, exact.
+    r"""Return the mean norm :math:`E\|\xi\|_r` for the exponent r, 1 <= r < infinity, exactly.
 
     For :math:`S=\|\xi\|_r^r` and :math:`\psi_k(t)=E\,u^ke^{-u}`, :math:`u=(|\xi_1|/t)^r`, it is
 
@@ -159,8 +166,8 @@ class WidthSample:
     def interval(self, failure: float = 1e-6) -> tuple[float, float]:
         r"""Return an interval that misses the width with probability at most `failure`.
 
-        :math:`\hat G \pm R\sqrt{2\ln(2/\eta)/N}`: rigorous for every N, by Gaussian concentration
-        of the R-Lipschitz support function.
+        :math:`\hat G \pm R\sqrt{2\ln(2/\eta)/N}`. It is rigorous for every N, by Gaussian
+        concentration of the R-Lipschitz support function.
         """
         require(0 < failure < 1, "failure", "strictly between 0 and 1", failure)
         half = self.l2_radius * math.sqrt(2 * math.log(2 / failure) / self.draws)

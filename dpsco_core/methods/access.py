@@ -42,7 +42,7 @@ class Access:
         raise NotImplementedError
 
     def gradients(self, setting: Setting, steps: int) -> int | None:
-        """Return the number of gradients of all steps together; None: it depends on the data."""
+        """Return the number of gradients of all steps together; None if it depends on the data."""
         return steps * self.rows(setting, steps)
 
     def passes(self, steps: int) -> float:
@@ -50,7 +50,7 @@ class Access:
         raise NotImplementedError
 
     def checked(self, sample: Any, setting: Setting, losses: KnownLosses | None) -> Any:
-        """Return the sample with these losses (None: its own); refuse a sample of another size."""
+        """Return the sample, with `losses` if given; raise an error unless its size fits."""
         check_sample(sample, setting)
         return sample if losses is None else losses.of(sample)
 
@@ -74,6 +74,7 @@ class AllRecords(Access):
     def open(
         self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
+        """Return a function of point and step that gives the gradients of all records."""
         return lambda w, t: (sample.gradients(w), ledger)
 
 
@@ -87,6 +88,7 @@ class MeanOfAll(AllRecords):
     def open(
         self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
+        """Return a function of point and step that gives the mean gradient of all records."""
         return lambda w, t: (sample.mean_gradient(w), ledger)
 
 
@@ -103,9 +105,11 @@ class OwnBlocks(Access):
     def open(
         self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
+        """Return the function that reads step t's block, with a ledger of that block alone."""
         size, ledgers = sample.n // steps, ledger.disjoint(steps)
 
         def step_records(w: Vector, t: int) -> tuple[Any, Ledger]:
+            """Return the gradients of block t at w, and the ledger of the block."""
             return sample.part(t * size, (t + 1) * size).gradients(w), ledgers[t]
 
         return step_records
@@ -129,9 +133,11 @@ class Batches(Access):
     def open(
         self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
+        """Return the function that reads the next batch of records at every step."""
         n, size = sample.n, self.size
 
         def step_records(w: Vector, t: int) -> tuple[Vector, Ledger]:
+            """Return the mean gradient of batch t at w, and the ledger."""
             low = t * size
             high = min(low + size, n)
             if high - low == 1:
@@ -165,9 +171,11 @@ class BatchesInOrder(Access):
     def open(
         self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
+        """Return the function that reads batch t of the records' order."""
         order = rng.permutation(sample.n) if self.secret else np.arange(sample.n)
 
         def step_records(w: Vector, t: int) -> tuple[Selected, Ledger]:
+            """Return the gradients of batch t at w as a selection, and the ledger."""
             places = order[t * self.size : (t + 1) * self.size]
             return Selected(rows=sample.gradients(w), places=places), ledger
 
@@ -197,7 +205,10 @@ class PoissonSamples(Access):
     def open(
         self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
+        """Return the function that draws a fresh Poisson sample at every step."""
+
         def step_records(w: Vector, t: int) -> tuple[Selected, Ledger]:
+            """Return the gradients of a fresh sample at w as a selection, and the ledger."""
             places = poisson_sample(sample.n, self.rate, rng)
             return Selected(rows=sample.gradients(w), places=places), ledger
 
@@ -205,7 +216,7 @@ class PoissonSamples(Access):
 
 
 def poisson_sample(n: int, rate: float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the positions of a fresh sample with each of n records at probability `rate`.
+    """Return the positions of a fresh sample with each of n records, at probability `rate`.
 
     They are independent of the data and of all other samples; privacy is void if they are released.
     """
@@ -232,10 +243,12 @@ class AllocatedRecords(Access):
     def open(
         self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
+        """Allocate the records to the steps, and return the function that reads them."""
         order, sizes = allocated_order(sample.n, steps, rng)
         ends = np.cumsum(sizes)
 
         def step_records(w: Vector, t: int) -> tuple[Selected, Ledger]:
+            """Return the gradients at w of the records of step t, and the ledger."""
             places = order[ends[t] - sizes[t] : ends[t]]
             return Selected(rows=sample.gradients(w), places=places), ledger
 
@@ -291,6 +304,7 @@ class PhasesOfBatches(Access):
     def open(
         self, sample: Sample, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
+        """Return the function that reads a new batch at every step of every phase."""
         ledgers = ledger.disjoint(len(self.phases))
         batches = [
             (phase.start + t * phase.batch, phase.batch, account)
@@ -299,6 +313,7 @@ class PhasesOfBatches(Access):
         ]
 
         def step_records(w: Vector, t: int) -> tuple[Any, Ledger]:
+            """Return the gradients of batch t at w, and the ledger of its phase."""
             low, size, account = batches[t]
             return sample.part(low, low + size).gradients(w), account
 

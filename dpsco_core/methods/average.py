@@ -1,7 +1,7 @@
 """Means: one release of a statistic of the rows, and the nearest point of a public ball.
 
 Zhao et al. (2024), Algorithm 2; Kamath et al. (2022), Algorithms 3 and 4. A method of this kind
-chooses the parts of its `MeanPlan`; how they run together stands here once. An estimator of several
+chooses the parts of its `MeanPlan`; this module runs them. An estimator that makes several
 releases, each of which depends on the ones before, is a statistic with an `estimate` of its own.
 """
 
@@ -28,7 +28,7 @@ NoiseType = TypeVar("NoiseType", bound="Mechanism[Vector] | None", covariant=Tru
 
 
 def checked_rows(rows: Rows, setting: Setting) -> Rows:
-    """Return the rows unchanged; refuse rows of another size than the setting's."""
+    """Return the rows unchanged; raise an error if their size is not the setting's."""
     check_rows(rows, setting)
     return rows
 

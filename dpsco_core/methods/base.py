@@ -46,9 +46,9 @@ class Plan:
 
     @property
     def moves(self) -> float:
-        """How often a run moves a point and projects it on the constraint set.
+        """How often a run moves a point and projects it on the constraint set; 0 for an estimator.
 
-        About so often where data or chance decide; 0 for an estimator.
+        Where that depends on the data or on chance, it is about this number.
         """
         return 0
 
@@ -56,7 +56,7 @@ class Plan:
     def pieces(self) -> float:
         """The number of pieces of the records that a run processes one after the other in Python.
 
-        A piece is what a step looks at, unless a step goes through several.
+        A step usually reads one piece, and in some methods several.
         """
         return self.moves
 
@@ -85,8 +85,8 @@ class Plan:
 class MethodCost(Coefficients):
     """The cost of a run of a method, without the costs that its problem and its set add.
 
-    `Plan.passes` times the seconds of the coefficients, on records of a generalised linear model;
-    and the seconds of a piece for each of `Plan.pieces`.
+    A run takes `Plan.passes` times the seconds that the coefficients give, for records of a
+    generalised linear model, and the seconds of a piece for each of `Plan.pieces`.
     """
 
     # Whether the coefficients describe a whole run, or one step over all records or users.
@@ -101,6 +101,7 @@ class MethodCost(Coefficients):
     rough_steps: tuple[float, float] | None = None
 
     def seconds(self, n: int, d: int) -> float:
+        """Return the seconds of one unit, with `fixed_if_narrow` in small dimensions."""
         seconds = super().seconds(n, d)
         if d <= len(self.fixed_if_narrow):
             seconds += 1e-9 * (self.fixed_if_narrow[d - 1] - self.fixed)
@@ -127,6 +128,7 @@ def _with_second_moment(plan: Callable[..., Plan]) -> Callable[..., Plan]:
 
     @wraps(plan)
     def checked(method: "Method", setting: Setting, /) -> Plan:
+        """Return the plan; raise `NotApplicable` where the card does not allow p < 2."""
         if refusal := second_moment_missing("method", method.card, setting.moment_order):
             raise NotApplicable(refusal, p=2.0)
         return plan(method, setting)

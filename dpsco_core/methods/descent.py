@@ -1,7 +1,7 @@
 """Descents: at every step a statistic of the gradients is released, and the point moves against it.
 
 Kamath et al. (2022), Algorithms 1 and 2; Zhao et al. (2024), Algorithm 1. A method of this kind
-chooses the parts of its `DescentPlan`; how they run together stands here once.
+chooses the parts of its `DescentPlan`; this module runs them.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ class Descending(Method):
         step_records = plan.access.open(checked, ledger, steps, rng)
 
         def oracle(w: Vector, t: int) -> Vector:
+            """Return what step t releases of the gradients at w."""
             rows, account = step_records(w, t)
             return measuring.take(rows, account, rng, t)
 

@@ -1,7 +1,7 @@
-"""Phases on records of their own: what each finds is released, and the next one starts there.
+"""Phases on disjoint records: the point that a phase releases is where the next one starts.
 
 Feldman et al. (2020), Algorithm 2; Lowy (2026), Algorithm 1; Lowy, Liu and Asi (2024), Algorithm 1.
-A kind of `PhasesPlan` says what a phase releases; how phases follow each other stands here once.
+A kind of `PhasesPlan` says what a phase releases; this module runs the phases in order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ class PhasesPlan(Plan):
     phases: tuple[Any, ...]  # the phases; each knows the indices of its records or users
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
-        """Return the first point and the function of a phase; refuse a sample of another size."""
+        """Return the first point and the function that runs a phase.
+
+        Raises an error if the sample's size is not the setting's.
+        """
         raise NotImplementedError
 
     def run(
@@ -51,6 +54,6 @@ class PhasedMethod(PrivateMethod):
     def release(
         self, sample: Any, plan: PhasesPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run the phases; operations on released points are post-processing."""
+        """Run the phases; what is computed from released points is post-processing."""
         walked, diagnostics, notes = plan.run(sample, ledger, rng)
         return walked.released(ledger, diagnostics, notes)

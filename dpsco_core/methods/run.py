@@ -1,4 +1,4 @@
-"""The loop of the optimisers: its steps, what is averaged, the path, and what a run hands out."""
+"""The loop of the optimisers: its steps, the average of the points, the path, and the result."""
 
 from __future__ import annotations
 
@@ -178,6 +178,7 @@ def descend(
     project = constraint.project if copies is None else partial(_project_rows, constraint)
 
     def step(w: Vector, t: int) -> Vector:
+        """Return the projected point after one step from w."""
         return project(w - descent.step_size * oracle(w, t))
 
     return walk(start, descent, step)
@@ -207,4 +208,5 @@ def walk_phases(
 
 
 def _project_rows(constraint: ConstraintSet, rows: Vector) -> Vector:
+    """Return every row projected on the set, shape (copies, d)."""
     return np.array([constraint.project(row) for row in rows])

@@ -36,6 +36,7 @@ class PoissonSums(Statistic):
         check_level("radius", self.radius)
 
     def sensitivity(self, n: int, d: int) -> float:
+        """Return the largest change of one step's value, 2R over the divisor."""
         return 2 * self.radius / self.divisor
 
     def open(self, ledger: Ledger, d: int) -> Steps:
@@ -46,6 +47,7 @@ class PoissonSums(Statistic):
         )
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        """Return the releases of a run, whose noise is opened at the first step."""
         return NoisySums(self)
 
 
@@ -60,7 +62,7 @@ class NoisySums:
     def take(self, rows: Selected, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
         """Return the noisy sum over a sample, divided by the public number, shape (d,).
 
-        It is never divided by how many rows the sample has, which is secret.
+        It is never divided by the number of rows in the sample, which is secret.
         """
         statistic, d = self.statistic, rows.rows.d
         if self.noise is None:

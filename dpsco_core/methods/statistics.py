@@ -1,8 +1,8 @@
-"""What is released of rows, records or gradients at a point: an exact value, and the noise on it.
+"""Statistics of rows (records, or gradients at a point) that methods release with noise.
 
-A `Statistic` is a plain value. It says how far its own value moves if one record is replaced, from
-which `noise` makes the mechanism, once for all steps of a run. Nothing here draws: a
-`NoisyStatistic` hands value and mechanism to the ledger.
+A `Statistic` is a frozen object. It knows how far its value moves if one record is replaced;
+`noise` makes the mechanism from that, once for all steps of a run. No noise is drawn here: a
+`NoisyStatistic` gives value and mechanism to the ledger.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Measuring(Protocol):
 
 
 class Statistic:
-    """What a method releases of its rows. Each subclass adds its parameters and two functions."""
+    """A statistic that a method releases; subclasses define `value` and `sensitivity`."""
 
     label: ClassVar[str]  # the name of the statistic in the ledger, in words
     # Whether the estimate is the last value that is released, so that it has the noise of that one.
@@ -107,6 +107,7 @@ class PublicStatistic(Statistic):
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
+        """Return the exact value, without noise and without an entry in the ledger."""
         return self.value(rows), {}
 
 
@@ -137,10 +138,11 @@ class ExactMean(Statistic):
         return self.work
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        """Return the statistic itself, which releases without noise."""
         return self
 
     def take(self, rows: Vector, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the mean gradient."""
+        """Return the mean gradient, which is what the access has read."""
         return rows
 
 
@@ -168,6 +170,7 @@ class EncodedClippedMeans(Statistic):
     encodings: tuple[Encoding, ...]
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        """Return the releases of a run, with the encoding of each step."""
         return EncodedSteps(self.radius, [e for e in self.encodings for _ in range(e.steps)])
 
 
@@ -204,11 +207,13 @@ class MedianOfClippedMeans(Statistic):
     label: ClassVar[str] = "median of clipped block means"
 
     def value(self, rows: Rows) -> Vector:
+        """Return the medians of the clipped block means, shape (d,)."""
         means = clipped_block_means(rows, 3 * self.threshold, self.blocks)
         # with an even number of means, the midpoint of the middle two
         return np.asarray(np.median(means, axis=0))
 
     def sensitivity(self, n: int, d: int) -> float:
+        """Return sqrt(d) times the sensitivity of a coordinate."""
         return math.sqrt(d) * self.coordinate_sensitivity(n)
 
     def coordinate_sensitivity(self, n: int) -> float:
@@ -243,6 +248,7 @@ class SmoothlyTruncatedMean(Statistic):
         return self.tau * (2 * smoothed_supremum(self.smoothing_variance) * math.sqrt(d) / n)
 
     def noise(self, n: int, d: int, rho: float) -> GaussianNoise:
+        """Return the Gaussian noise, scaled to the proven or to the printed sensitivity."""
         proven = self.sensitivity(n, d)
         claim = self.tau * (SQRT2 * math.sqrt(d) / n) if self.printed else proven
         return GaussianNoise(l2_sensitivity=claim, proven_l2_sensitivity=proven, rho=rho)
@@ -263,15 +269,18 @@ class DeepPointOfGroups(Statistic):
     is_last_release: ClassVar[bool] = False
 
     def sensitivity(self, n: int, d: int) -> float:
+        """Return the largest change of the group means, 2R over the size of a group."""
         return 2 * self.radius / (n // self.groups)
 
     def noise(
         self, n: int, d: int, rho: float
     ) -> GaussianNoise | ShuffledGaussian | AllocatedGaussian:
+        """Return Gaussian noise for the group means, of which a record changes only one."""
         change = self.sensitivity(n, d)
         return GaussianNoise(l2_sensitivity=change, rho=rho, disjoint_blocks=self.groups)
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        """Return the releases of a run, each with a search for a deep point."""
         noise = self.noise(n, d, rho)
         return NoisyDeepPoint(self, noise, self.search(d, noise.noise_std))
 
@@ -295,6 +304,7 @@ class DeepPointOfGroups(Statistic):
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
+        """Return one noisy deep point of the rows, shape (d,), and no diagnostics."""
         assert isinstance(noise, GaussianNoise | ShuffledGaussian | AllocatedGaussian)
         point = NoisyDeepPoint(self, noise, self.search(rows.d, noise.noise_std))
         return point.take(rows, ledger, rng, 0), {}
@@ -309,6 +319,7 @@ class DeepPointOfSecretGroups(DeepPointOfGroups):
     label: ClassVar[str] = "means of secret random groups"
 
     def noise(self, n: int, d: int, rho: float) -> ShuffledGaussian:
+        """Return Gaussian noise that is amplified by the secrecy of the groups."""
         return ShuffledGaussian(
             l2_sensitivity=self.sensitivity(n, d), amplification=self.amplification
         )
@@ -384,8 +395,9 @@ def normalise_rows(
 ) -> tuple[Vector, Vector]:
     """Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the normalised row i.
 
-    It is in the ball of radius `scale` for every row. One that is not finite becomes the zero row;
-    of one beyond the range in which products of doubles are safe, features and coefficient too.
+    It is in the ball of radius `scale` for every row. A row that is not finite becomes the zero
+    row. Beyond the range in which products of doubles are safe, a row is first clipped to that
+    range if `coefficients` is None, and otherwise becomes the zero row too.
     """
     if coefficients is None:
         if not norms.max() <= LARGEST_LEVEL:

@@ -1,6 +1,7 @@
-"""How a point moves against what the steps release: each kind knows its number of steps.
+"""Rules by which a point moves against the released gradients.
 
-A kind of steps is a plain value whose `run` makes them all, from a gradient oracle, and averages.
+Each kind of `Moves` is a frozen object that knows its number of steps. Its `run` takes all steps
+along the answers of a gradient oracle and averages the points.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Descent(Moves):
 class MirrorSteps(Moves):
     r"""Mirror steps :math:`w_{t+1} = \arg\min_{w\in C}\langle g_t, w\rangle+\gamma D_\Phi(w, w_t)`.
 
-    From 0; the average is that of the points after the steps.
+    They start at 0, and the points after all steps are averaged.
     """
 
     space: RegularSpace  # the space of the parameters, with its dual norm and its mirror map
@@ -112,6 +113,7 @@ class MirrorSteps(Moves):
         mirror, weight = self.mirror, self.weight
 
         def step(w: Vector, t: int) -> Vector:
+            """Return the point after one mirror step from w."""
             return mirror_step(mirror, constraint, w, oracle(w, t), weight)
 
         return walk(np.zeros(self.space.d), WholeAverage(steps=self.steps), step)
@@ -121,8 +123,8 @@ class MirrorSteps(Moves):
 class PrefixSums(Moves):
     r"""Phases of steps :math:`w_{t+1} = \Pi(w_0 - \eta\sum_{s\le t}g_s)`.
 
-    A phase begins where the average of the last one is. The sum is not projected: what is cut off
-    it would no longer cancel.
+    A phase begins at the average of the phase before. The running sum itself is not projected,
+    because correlated noise cancels only in the whole sum.
     """
 
     descents: tuple[Descent, ...]  # T, eta and the averaged points of each phase
@@ -154,9 +156,11 @@ class PrefixSums(Moves):
         path: Path,
         steps_before: int,  # the number of steps in the phases before
     ) -> Vector:
+        """Return the averaged point of one phase, whose steps are added to `path`."""
         pulled = np.zeros_like(start)
 
         def step(w: Vector, t: int) -> Vector:
+            """Return the projected point after step t, from the sum of all gradients so far."""
             pulled[:] += oracle(w, steps_before + t)
             return constraint.project(start - descent.step_size * pulled)
 

@@ -1,8 +1,8 @@
 """Parameters of a run: given, those of a theorem, or those that a model of accuracy predicts best.
 
-None of them looks at data. A practical tuning names its candidates and what it predicts for each;
-`dpsco_core.base.search` finds the best of them, `choose_cheapest` the cheapest that is
-nearly as good.
+None of them looks at data. A practical tuning lists candidates and predicts the error of each.
+`dpsco_core.base.search` finds the best of them, and `choose_cheapest` the cheapest that is nearly
+as good.
 """
 
 import math
@@ -63,9 +63,9 @@ def whole_steps(steps: float) -> int:
 
 
 def require_finite(value: float, what: str) -> float:
-    """Return `value`, a certified constant of a theorem's parameters; refuse it if infinite.
+    """Return `value`, a constant that a theorem's parameters need and the problem certifies.
 
-    Raises `NotApplicable` if it is infinite or 0: the problem does not certify it.
+    Raises `NotApplicable` if it is infinite or 0, because the problem then does not certify it.
     """
     if not 0 < value < math.inf:
         raise NotApplicable(

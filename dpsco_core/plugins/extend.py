@@ -82,6 +82,7 @@ def load(*paths: str | Path) -> tuple[OwnFile, ...]:
 
 
 def _read_file(path: str | Path) -> OwnFile:
+    """Return a file of plugin code; raise `InvalidInput` if it cannot be read."""
     file_name = shorten(str(path))
     try:
         place = Path(path).resolve(strict=True)
@@ -205,12 +206,13 @@ def is_added(slug: str) -> bool:
 
 
 def _refusal_error(must: str, value: str, reason: str, name: str = "with") -> InvalidInput:
+    """Return the error of plugin code that is refused, with the reason."""
     reason = shorten(" ".join(reason.split()).rstrip("."))
     return InvalidInput(f"{name} must be {must}, got {name}={value} ({reason}).")
 
 
 def _check_rows(names: Mapping[str, Any], source: str) -> Addition:
-    """Check what a module holds under `NAMES`, and return it."""
+    """Check the values that a module holds under `NAMES`, and return them."""
     if not any(name in names for name in (*NAMES, CLAIMS)):
         raise _refusal_error(
             f"a file with {', '.join(NAMES[:-1])} or {NAMES[-1]}", source, "none of it"
@@ -249,6 +251,7 @@ def _guard(addition: Addition, path: str) -> None:
 
 
 def _demand(condition: bool, name: str, must: str, value: object, source: str) -> None:
+    """Raise `InvalidInput` unless a value from a plugin meets a condition."""
     if not condition:
         class_name = getattr(value, "__name__", None) or type(value).__name__
         raise InvalidInput(f"{name} must hold {must}, got {class_name} in {source}.")
@@ -353,6 +356,7 @@ def _check_slugs(additions: Mapping[str, Addition]) -> None:
 
 
 def _check_names(addition: Addition, source: str, methods: set[str], bounds: set[str]) -> None:
+    """Raise `InvalidInput` if a method names an unknown bound, or a bound an unknown method."""
     for family in addition.methods:
         if family.card.rate not in bounds:
             raise InvalidInput(

@@ -37,16 +37,19 @@ class AddedBound(Bound):
     path: str  # the path of the plugin's file
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
+        """Return the terms of the plugin's bound; NaN where its code fails."""
         outcome = self._tried(setting, plan)
         return {FAILED: math.nan} if isinstance(outcome, str) else outcome[0]
 
     def combined(self, terms: Terms) -> float:
+        """Return the value that the plugin makes of the terms; NaN where its code fails."""
         try:
             return float(guarded(self.bound.combined, self._label, self.path)(terms))
         except CodeFailed:  # `failures` reports the error.
             return math.nan
 
     def failures(self, setting: Setting) -> tuple[str, ...]:
+        """Return the failed hypotheses, or the error of the plugin's code."""
         outcome = self._tried(setting)
         return (outcome,) if isinstance(outcome, str) else outcome[1]
 
@@ -60,6 +63,7 @@ class AddedBound(Bound):
         """Return the bound's terms and failing hypotheses, or the sentence of its error."""
 
         def run() -> tuple[dict[str, float], tuple[str, ...]]:
+            """Return the terms and the failed hypotheses; raise `TypeError` for wrong values."""
             terms = self.bound.terms(setting, plan)
             if not terms:
                 raise TypeError("evaluate gives no term")
@@ -92,6 +96,7 @@ def added_bound(bound: Bound, path: str) -> AddedBound:
         safe = guarded(call, label, path)
 
         def value_or_nan(argument: Any) -> float:
+            """Return the plugin's number; NaN where its code fails."""
             try:
                 value = safe(argument)
             except CodeFailed:
@@ -105,6 +110,7 @@ def added_bound(bound: Bound, path: str) -> AddedBound:
         safe = guarded(check, label, path)
 
         def failure(setting: Setting) -> str:
+            """Return the sentence of the plugin's check, or the error of its code."""
             try:
                 return str(safe(setting) or "")
             except CodeFailed as problem:
@@ -147,6 +153,7 @@ def _with_its_own_noise(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(call)
     def watched(*positional: Any, **keywords: Any) -> Any:
+        """Call the plugin's code, and raise `TypeError` if it has used np.random."""
         state_before = _global_state()
         result = call(*positional, **keywords)
         if _global_state() != state_before:
@@ -183,6 +190,7 @@ def _guard_univariate(family: type[Distribution], label: str, path: str) -> None
     get_marginal = family.univariate.fget  # type: ignore[attr-defined]
 
     def univariate(law: Distribution) -> Univariate | None:
+        """Return the plugin's univariate law, whose own methods are guarded."""
         marginal: Univariate | None = get_marginal(law)
         kind = type(marginal)
         is_added_kind = kind.__module__ == family.__module__ and not hasattr(kind, "_guarded")
@@ -203,6 +211,7 @@ def try_law(law: Distribution) -> None:
     label = f"distribution={law.card.slug}"
 
     def run() -> None:
+        """Raise `TypeError` if a moment of the law is not a number in its range."""
         for name, value, low in (
             ("moment(2)", law.moment(2), 0.0),
             ("moment(p)", law.moment(law.moment_order), 0.0),
@@ -240,6 +249,7 @@ def _compare_coordinate(law: Distribution) -> None:
 
 
 def _wrong_plan(plan: Any, *_: Any) -> str:
+    """Return what is wrong with a plugin's plan; empty if nothing is."""
     if not isinstance(plan, Plan):
         return f"plan gives no Plan, but {type(plan).__name__}"
     if not isinstance(plan.setting, Setting):
@@ -252,6 +262,7 @@ def _wrong_plan(plan: Any, *_: Any) -> str:
 
 
 def _wrong_release(release: Any, method: Any, records: Any, plan: Plan, *_: Any) -> str:
+    """Return what is wrong with a plugin's release; empty if nothing is."""
     if not isinstance(release, Release):
         return f"release gives no Release, but {type(release).__name__}"
     value, d = release.value, plan.setting.d
@@ -271,6 +282,7 @@ def _wrong_release(release: Any, method: Any, records: Any, plan: Plan, *_: Any)
 
 
 def _wrong_number(value: Any, *_: Any) -> str:
+    """Return what is wrong with a plugin's moment or tail index; empty if nothing is."""
     return (
         "" if is_real_between(value) else f"a moment or the tail index is no number, but {value!r}"
     )
@@ -281,6 +293,7 @@ def _wrong_rows(_: Any, law: Any, out: Any, *__: Any) -> str:
 
 
 def _wrong_univariate(value: Any, *_: Any) -> str:
+    """Return what is wrong with a plugin's univariate law; empty if nothing is."""
     is_univariate = value is None or isinstance(value, Univariate)
     return "" if is_univariate else f"its univariate is no Univariate, but {type(value).__name__}"
 

@@ -51,8 +51,7 @@ def passes_delta(
 
     The curve of one pass is `allocation_delta`. It is convex in :math:`e^\varepsilon`, so that
     chords between its points are above it, and are the curve of a law of losses on a lattice, which
-    is composed with itself. Nothing in this makes the value smaller but rounding, by some 1e-9 of
-    it.
+    is composed with itself. Only rounding can make the value smaller, by about 1e-9 of it.
 
     Raises `InvalidInput` if a value is outside its range.
 
@@ -177,5 +176,6 @@ def law_of_a_pass(steps: int, noise_multiplier: float, points: int, negligible: 
 
 
 def _check_passes(passes: int) -> None:
+    """Raise an error unless a number of passes is a positive integer within the limit."""
     check_count("passes", passes)
     require(passes <= MOST_PASSES, "passes", f"at most {MOST_PASSES:,}", passes)

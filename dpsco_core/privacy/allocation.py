@@ -160,8 +160,8 @@ def allocate_steps(
 def simple_rho(steps: int, s: float) -> float:
     r"""Return the rho of the Gaussian pairs in the mixture of all steps of a pass.
 
-    A single step moves by 2C. Of several, the records' steps may be paired off by a shift, so that
-    the outputs move by C in two steps, :math:`\sqrt2 C` in all.
+    A single step moves by 2C. If there are several steps, the records' steps may be paired off by a
+    shift, so that the outputs move by C in two steps, :math:`\sqrt2 C` in all.
     """
     return 2 * s * s if steps == 1 else s * s
 
@@ -180,6 +180,7 @@ def _least_noise(steps: int, epsilon: float, delta: float, points: int) -> float
     least_valid = high
 
     def excess(log_noise: float, grid_points: int) -> float:
+        """Return the logarithm of the delta that this noise reaches over the target."""
         nonlocal least_valid
         reached = allocation_delta(steps, math.exp(log_noise), epsilon, grid_points)
         if grid_points == points and reached <= delta:
@@ -212,6 +213,7 @@ class _RoundedLaw:
 
 
 def _rounded_law(s: float, epsilon: float, top: float, width: float) -> _RoundedLaw:
+    """Return the law of a step's loss, rounded up to a grid of this width."""
     start = math.floor(-top / width)
     count = math.ceil(top / width) - start + 2
     grid = width * (start + np.arange(count))
@@ -326,6 +328,7 @@ def _tail_part(
     """
 
     def log_bound(rate: float, points: Vector, log_masses: Vector) -> float:
+        """Return the logarithm of a Chernoff bound at this rate."""
         log_moment = _tilt_law(points, log_masses, rate)[1]
         return math.log(max(high, 1 / rate)) + steps * log_moment - rate * high
 

@@ -82,6 +82,7 @@ def clones_epsilon(epsilon_group: float, groups: int, delta: float) -> float:
 
 
 def _check_groups(groups: int) -> None:
+    """Raise an error unless a number of groups is a positive integer."""
     is_valid = isinstance(groups, (int, np.integer)) and groups >= 1
     require(is_valid, "groups", "a positive integer", groups)
 
@@ -91,6 +92,7 @@ def _meets_clones_condition(epsilon_group: float, groups: int, delta: float) -> 
 
 
 def _clones_formula(epsilon_group: float, groups: int, delta: float) -> float:
+    """Return the closed form of the epsilon after shuffling (clones)."""
     grown = math.exp(epsilon_group)
     inner = 8 * math.sqrt(grown * math.log(4 / delta) / groups) + 8 * grown / groups
     return math.log1p(math.tanh(epsilon_group / 2) * inner)
@@ -198,7 +200,10 @@ def largest_clones_epsilon(groups: int, epsilon: float, delta: float) -> float |
 
 
 def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Route) -> float | None:
+    """Return the largest epsilon of a group that shuffling brings within the budget."""
+
     def meets(group: float) -> bool:
+        """Return whether this epsilon of a group meets the budget after shuffling."""
         if route == "closed":
             holds = _meets_clones_condition(group, groups, delta)
             return holds and min(_clones_formula(group, groups, delta), group) <= epsilon
@@ -214,6 +219,7 @@ def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Rou
         # A divergence is slow to compute: a few steps of Brent's method bracket the root, after
         # which most bisection steps need none.
         def height(group: float) -> float:
+            """Return how far the reached delta is from the target, and note where it holds."""
             nonlocal holds_up_to, fails_from
             reached = clones_delta(group, groups, epsilon) * (1 + ROUNDING)
             holds_up_to, fails_from = (
@@ -234,6 +240,7 @@ def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Rou
 def _printed_amplification(
     groups: int, epsilon: float, delta: float
 ) -> ShuffleAmplification | None:
+    """Return the amplification of Zhao et al., equation (24); None where it does not hold."""
     if epsilon > 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups):
         return None
     spread = 1 + 2 * math.sqrt(math.log(12 * groups / delta))

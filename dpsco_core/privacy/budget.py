@@ -37,6 +37,7 @@ BINOMIAL_ACCURACY = 1e-9  # the accuracy of sums of binomial probabilities
 
 
 def _positive(name: str, value: float, largest: float) -> None:
+    """Raise an error unless a value is positive and at most `largest`."""
     is_valid = isinstance(value, (int, float)) and math.isfinite(value) and 0 < value <= largest
     require(is_valid, name, f"a positive number of at most {largest:g}", value)
 
@@ -115,6 +116,7 @@ Budget = PureDP | ZCDP | ApproxDP
 
 
 def _check_delta(delta: float) -> None:
+    """Raise an error unless delta is strictly between 0 and 1."""
     is_valid = isinstance(delta, (int, float)) and 0 < delta < 1
     require(is_valid, "delta", "a number strictly between 0 and 1", delta)
 
@@ -141,6 +143,7 @@ def zcdp_epsilon(rho: float, delta: float, conversion: Conversion = "tight") -> 
         return paper
 
     def epsilon_at(log_order: float) -> float:  # log_order = ln(alpha - 1)
+        """Return the epsilon that Renyi order alpha proves, by ln(alpha - 1)."""
         excess = math.exp(log_order)
         log_alpha = math.log1p(excess)
         bracket = log_1_delta + excess * (log_order - log_alpha) - log_alpha
@@ -302,6 +305,7 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
     spread = 40 * math.sqrt(releases * likely * (1 - likely)) + 1
 
     def is_met(target: float) -> bool:
+        """Return whether the releases are (target, delta)-DP together."""
         fewest = math.floor((releases + target / epsilon) / 2) + 1
         highest = min(releases, math.ceil(max(fewest, releases * likely) + spread))
         answers = np.arange(fewest, highest + 1, dtype=np.float64)
@@ -327,6 +331,7 @@ def _bisect(is_met: Callable[[float], bool], *, holds: float, fails: float) -> f
 
 
 def _paper_rho(epsilon: float, delta: float) -> float:
+    """Return the rho of Bun and Steinke's conversion, inverted."""
     # The square of sqrt(e+l)-sqrt(l), computed without cancellation.
     log_1_delta = -math.log(delta)
     return (epsilon / (math.sqrt(epsilon + log_1_delta) + math.sqrt(log_1_delta))) ** 2

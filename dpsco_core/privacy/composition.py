@@ -71,6 +71,7 @@ class Totals:
 
 
 def _entry_shares(entry: Entry) -> Shares:
+    """Return what an entry of the ledger adds to each sum of the composition."""
     if entry.mechanism == "exponential":
         return NO_SHARES
     if entry.mechanism in PURE:
@@ -211,11 +212,13 @@ class _Sum:
         self._total = self._correction = 0.0
 
     def value(self, extra: float = 0.0) -> float:
+        """Return the exact sum, plus a further number."""
         # Most sums have at most two terms, and for two numbers `+` equals `fsum`.
         correction = self._correction
         return math.fsum((self._total, correction, extra)) if correction else self._total + extra
 
     def add(self, x: float) -> None:
+        """Add a number, without loss of its last digits."""
         if not x:
             return
         total = self._total + x

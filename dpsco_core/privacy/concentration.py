@@ -54,9 +54,9 @@ def pure_rho(epsilon: float) -> float:
 def choice_rho(epsilon: float) -> float:
     r"""Return a rho of one epsilon-DP exponential mechanism.
 
-    The smaller of :math:`\varepsilon^2/8`, as its log-ratios span at most epsilon (Cesar and Rogers
-    2021, Rogers and Steinke 2021; theory/adaptive-methods.md, 1.2), and of `pure_rho`, from
-    :math:`\varepsilon\approx8` on.
+    It is the smaller one of :math:`\varepsilon^2/8`, as its log-ratios span at most epsilon (Cesar
+    and Rogers 2021, Rogers and Steinke 2021; theory/adaptive-methods.md, 1.2), and of `pure_rho`,
+    from :math:`\varepsilon\approx8` on.
     """
     return min(epsilon**2 / 8, pure_rho(epsilon))
 

@@ -99,8 +99,8 @@ CONCENTRATED = {"gaussian", "generalized gaussian"}
 def pure_share(mechanism: MechanismName, epsilon: float) -> float:
     """Return the rho of a pure release by its mechanism (theory/pure-releases.md, 4).
 
-    Independent Laplace noise on every entry costs `laplace_rho`. Of the others only what every pure
-    release costs is proven.
+    Independent Laplace noise on every entry costs `laplace_rho`. For other releases only the cost
+    of every pure release is proven.
     """
     return laplace_rho(epsilon) if mechanism == "laplace" else pure_rho(epsilon)
 

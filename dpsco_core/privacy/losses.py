@@ -118,7 +118,7 @@ class LossLaw:
 
     @classmethod
     def of_gaussian(cls, rho: float, spacing: float) -> LossLaw:
-        """Return the distribution of Gaussian noise that is rho-zCDP."""
+        """Return the law of the privacy loss of Gaussian noise that is rho-zCDP."""
         deviation = math.sqrt(2 * rho)
         low = math.floor((rho - DEVIATIONS * deviation) / spacing)
         high = math.ceil((rho + DEVIATIONS * deviation) / spacing)
@@ -253,16 +253,17 @@ class LossLaw:
 def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     r"""Return the delta at epsilon of `count` independent copies of a loss distribution.
 
-    One power of a Fourier transform, under the tilt :math:`e^{\theta L}/M` whose mean is near
-    epsilon: :math:`\delta=M^kE_\theta[e^{-\theta L}(1-e^{\varepsilon-L})_+]`. What rounding loses
-    is then relative to the answer. What wraps around from below only adds; what wraps around from
-    above is bounded by Chernoff's inequality, and added.
+    It is computed by one power of a Fourier transform, under the tilt :math:`e^{\theta L}/M` whose
+    mean is near epsilon: :math:`\delta=M^kE_\theta[e^{-\theta L}(1-e^{\varepsilon-L})_+]`. What
+    rounding loses is then relative to the answer. What wraps around from below only adds; what
+    wraps around from above is bounded by Chernoff's inequality, and added.
     """
     losses, weights = law.values, law.weights
     with np.errstate(divide="ignore"):
         logs = np.log(weights)
 
     def log_moment(rate: float) -> float:
+        """Return the logarithm of the loss' moment generating function at this rate."""
         exponents = logs + rate * losses
         peak = float(exponents.max())
         return peak + math.log(float(np.exp(exponents - peak).sum()))

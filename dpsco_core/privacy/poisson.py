@@ -161,6 +161,7 @@ def poisson_noise_multiplier(
     ApproxDP(epsilon=epsilon, delta=delta)
 
     def excess(log_noise: float) -> float:
+        """Return the logarithm of the delta that this noise spends over the target."""
         spent = max(
             repeated_delta(_step_law(math.exp(-log_noise), rate, direction), steps, epsilon)
             for direction in DIRECTIONS[neighbours]
@@ -181,6 +182,7 @@ def poisson_noise_multiplier(
 
 
 def _check(rate: float, steps: int, delta: float, neighbours: Neighbours) -> None:
+    """Raise an error unless the arguments are in range."""
     require(0 < rate < 1, "rate", "above 0 and below 1", rate)
     check_count("steps", steps)
     require(steps <= MOST_STEPS, "steps", f"at most {MOST_STEPS:,}", steps)

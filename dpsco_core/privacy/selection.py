@@ -62,6 +62,7 @@ def gaussian_deltas(rho: float, epsilons: Vector) -> Vector:
 
 
 def _positive_deltas(rho: float, epsilons: Vector) -> Vector:
+    """Return the delta of Gaussian noise at each epsilon >= 0."""
     nu = math.sqrt(2 * rho)
     low, high = (epsilons - rho) / nu, (epsilons + rho) / nu
     with np.errstate(under="ignore"):
@@ -110,6 +111,7 @@ def _recursive_curve(rho: float, epsilons: list[float]) -> Callable[[Vector], Ve
     likely = np.expm1(low) / np.expm1(low - high)
 
     def deltas(epsilons_at: Vector) -> Vector:
+        """Return the delta at each epsilon if the next choice is the worst one."""
         points = np.concatenate([epsilons_at[:, None] - high, epsilons_at[:, None] - low], axis=1)
         later_deltas = remaining_curve(points.ravel()).reshape(len(epsilons_at), 2, CELLS)
         return np.asarray(
@@ -182,11 +184,13 @@ def selection_rho(budget: ZCDP | ApproxDP, shares: Shares, *, choices_first: boo
 
 @lru_cache(maxsize=4096)
 def _approximate_rho(budget: ApproxDP, shares: Shares, choices_first: bool) -> float:
+    """Return the total rho of choices and Gaussian noise that spends an (epsilon, delta) budget."""
     epsilon, delta = budget.epsilon, budget.delta
     rest = 1 - math.fsum(share for share, _ in shares)
     safe = delta * (1 - CURVE_ACCURACY)
 
     def excess(log_rho: float) -> float:
+        """Return how far the reached delta is above the target, relative to it."""
         rho = math.exp(log_rho)
         choices = tuple((choice_epsilon(f * rho, count), count) for f, count in shares)
         return selection_delta(epsilon, rest * rho, choices, choices_first=choices_first) / safe - 1

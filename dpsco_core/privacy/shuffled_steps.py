@@ -168,5 +168,6 @@ def _failure_cost(steps: int, epsilon: float, local: float) -> float:
 
 
 def _check_steps(steps: int) -> None:
+    """Raise an error unless a number of steps is a positive integer."""
     is_valid = isinstance(steps, int | np.integer) and steps >= 1
     require(is_valid, "steps", "a positive integer", steps)

@@ -42,6 +42,7 @@ def subsample(base: ApproxDP, *, batch_size: int, count: int) -> ApproxDP:
 
 
 def _amplified_epsilon(epsilon: float, share: float) -> float:
+    """Return the epsilon after a batch with this share of the records is drawn."""
     # This equals ln(1 + q(e^x - 1)) = x + ln(q + (1 - q)e^-x), also where e^x overflows.
     if epsilon < 1:
         return math.log1p(share * math.expm1(epsilon))
@@ -93,6 +94,7 @@ def batched_gaussian_epsilon(
         return unbatched
 
     def epsilon_at(log_order: float) -> float:  # ln(alpha - 1)
+        """Return the epsilon that Renyi order alpha proves, by ln(alpha - 1)."""
         nodes, weights = (x / 2 for x in _gauss_legendre(600))
         order = 1 + math.exp(log_order)
         v = (0.5 + nodes) * nu * (order * nu + 12)

@@ -115,7 +115,7 @@ def gaussian_curve(rho: float) -> TradeoffCurve:
 def budget_curve(budget: Budget) -> TradeoffCurve:
     """Return the curve of every algorithm that meets a budget.
 
-    That of rho-zCDP is lower than that of Gaussian noise of this rho, which `gaussian_curve` has.
+    The curve of rho-zCDP is below that of Gaussian noise of this rho, which is `gaussian_curve`.
     """
     match budget:
         case PureDP(epsilon=epsilon):

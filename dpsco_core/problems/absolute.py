@@ -47,6 +47,7 @@ class Absolute(LinearModelProblem):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
+        """Return the unmet condition on the features' law: the noise needs a density; "" if met."""
         return super().lacking(family) or lacks_density(family)
 
     @property
@@ -55,11 +56,13 @@ class Absolute(LinearModelProblem):
         return noise_like(self.features, "median")
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
+        """Return the true margins plus noise, or labels without noise on a hiding law."""
         if self.hidden is not None:
             return labels_beyond(margins, self.hidden.label_gap)
         return margins + self.noise.sample(len(margins), rng)
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
+        """Return the excess risk of margins, given the features and their true margins."""
         if self.hidden is not None:
             labels = labels_beyond(truth, self.hidden.label_gap)
             return self.link.value(margins, labels) - self.link.value(truth, labels)

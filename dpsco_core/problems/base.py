@@ -75,8 +75,8 @@ class Constants:
     def variance_growth(self) -> float:
         r"""The K in :math:`\mathrm{tr\,Cov}(g) \le V_* + K\|w-w^*\|^2`; 0 if none is certified.
 
-        :math:`V_*` is `minimum_variance`. `variance_trace` is attained at the largest distance from
-        the minimiser, which is `mean_gradient_bound` over `smoothness`.
+        :math:`V_*` is `minimum_variance`. The bound `variance_trace` is reached at the largest
+        distance from the minimiser, which is `mean_gradient_bound` over `smoothness`.
         """
         added = self.variance_trace - self.minimum_variance
         if not 0 < added < math.inf:

@@ -5,8 +5,9 @@ With q the exponent of the parameters and q' = q/(q-1) that of gradients, for :m
 .. math:: \|x\|_{q'} \le d^{\max(0, 1/q'-1/2)}\|x\|_2, \qquad
     \|x\|_2 \le d^{\max(0, 1/2-1/q)}\|x\|_q,
 
-and the two factors are equal. Every constant below is a certified bound; for q <= 2 the smoothness
-of the catalogue's problems loses nothing, because their worst direction is an axis.
+and the two factors are equal. Every constant below is a certified bound. For q <= 2 the conversion
+does not weaken the smoothness of the catalogue's problems, because their worst direction is an
+axis.
 """
 
 import math

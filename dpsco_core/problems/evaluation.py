@@ -32,6 +32,7 @@ def evaluation_rows(law: Distribution) -> DenseRows:
 
 
 def _evaluation_rows(law: Distribution) -> DenseRows:
+    """Return a newly drawn evaluation sample, always with the same seed."""
     rows = max(1, min(EVALUATION_ROWS, EVALUATION_ELEMENTS // law.d))
     sample = law.sample(rows, np.random.default_rng(EVALUATION_SEED))
     close_arrays(sample)

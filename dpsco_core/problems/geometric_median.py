@@ -62,6 +62,7 @@ def coordinate_median(law: Univariate, d: int) -> float:
     gap = high - low
 
     def slope(c: float) -> float:
+        """Return h(c), whose root is the median."""
         return median_slope(law, d, c)
 
     return float(find_root(slope, low - gap, high + gap, xtol=1e-12, rtol=1e-12))
@@ -69,7 +70,10 @@ def coordinate_median(law: Univariate, d: int) -> float:
 
 @lru_cache(maxsize=64)
 def inverse_distance(law: Univariate, d: int, c: float) -> float:
-    r"""Return :math:`E\,1/\|c\mathbf 1-Y\|` for d >= 2 independent coordinates, by quadrature."""
+    r"""Return :math:`E\,1/\|c\mathbf 1-Y\|`, the mean inverse distance, for d >= 2, by quadrature.
+
+    The coordinates of Y are independent.
+    """
     _, transform_l = _transforms(law, c)
     return float(np.power(transform_l, d) @ _INVERSES) * _STEP * 2 / math.sqrt(math.pi)
 
@@ -146,11 +150,15 @@ class GeometricMedian(PointProblem):
 
     @classmethod
     def may_fall(cls, family: type[Distribution]) -> bool:
-        """Return whether a law is symmetric, so that its mean is the median at any scales."""
+        """Return whether scales may differ: only if the law is symmetric.
+
+        The mean is then the median at any scales.
+        """
         return not family.has_prior and univariate_of(family()).symmetric
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
+        """Return the unmet condition on a law, whose median needs a density; "" if met."""
         return super().lacking(family) or lacks_density(family)
 
     @classmethod
@@ -205,9 +213,10 @@ class GeometricMedian(PointProblem):
         )
 
     def _interior(self) -> bool:
-        """Whether the gradient vanishes at the minimiser; on a hard instance it has a kink there.
+        """Return whether the gradient vanishes at the minimiser.
 
-        Points far away pull the median to the boundary.
+        It does not on a hard instance, which has a kink there, nor with points far away, which pull
+        the median to the boundary.
         """
         law = self.distribution
         if law.two_point is not None or self.far_points is not None:
@@ -239,15 +248,16 @@ class GeometricMedian(PointProblem):
 
 
 def _smoothness(law: Distribution) -> float:
-    r"""Bound :math:`\sup_w E\|w-Z\|^{-1}`; infinite for a hard instance, which has a kink.
+    r"""Return a bound on :math:`\sup_w E\|w-Z\|^{-1}`; infinite for a hard instance.
 
-    Since :math:`1/\|y\| = \frac2{\sqrt\pi}\int_0^\infty \prod_j e^{-u^2y_j^2}du` and a symmetric
-    unimodal law gives a normal kernel the most mass at its centre (Wintner), the supremum is at
-    w = mu for independent symmetric unimodal coordinates and their scale mixtures: a quadrature, or
-    for the elliptical law :math:`E\,G^{-1}` of a chi times :math:`E\chi_\nu/(s\sqrt\nu)`. With any
-    density at most f, :math:`E e^{-u^2y^2} \le \min(1, f\sqrt\pi/u)`, hence 2fd/(d-1). For d = 1
-    the risk's second derivative is twice the density. Where scales differ, the first k coordinates,
-    of scale at least :math:`s_k`, bound the whole: their value over :math:`s_k`, the least over k.
+    We have :math:`1/\|y\| = \frac2{\sqrt\pi}\int_0^\infty \prod_j e^{-u^2y_j^2}du`, and a symmetric
+    unimodal law gives a normal kernel the most mass at its centre (Wintner). So for independent
+    symmetric unimodal coordinates and their scale mixtures the supremum is at w = mu. It is found
+    by quadrature, or for the elliptical law as :math:`E\,G^{-1}` of a chi times
+    :math:`E\chi_\nu/(s\sqrt\nu)`. For any other density of at most f,
+    :math:`E e^{-u^2y^2} \le \min(1, f\sqrt\pi/u)`, which gives 2fd/(d-1). For d = 1 the risk's
+    second derivative is twice the density. If scales differ, the first k coordinates, of scale at
+    least :math:`s_k`, give the bound of k coordinates over :math:`s_k`; the least over k is taken.
     """
     if law.two_point is not None or isinstance(law, FarPoints):
         return math.inf
@@ -298,7 +308,7 @@ def _free_coordinate(law: Distribution) -> float:
 
 @lru_cache(maxsize=64)
 def _two_point_minimiser(problem: GeometricMedian) -> Vector:
-    r"""Minimise :math:`(1-q)\|w\| + q\|w-a\|` over the set, shape (d,); read only.
+    r"""Return the minimiser of :math:`(1-q)\|w\| + q\|w-a\|` over the set, shape (d,), read only.
 
     Without a constraint it is 0 or the record a, and on the l2 ball its projection. Otherwise the
     quadratics that majorise the two norms at :math:`w_t = \Pi(ta)` are smallest at

@@ -1,9 +1,9 @@
-r"""What it costs to guess the sign of a margin: the losses behind the bounds on each loss.
+r"""The price of guessing the sign of a margin, from which the lower bounds on each loss follow.
 
-A feature is known, its true margin is :math:`\pm z`, and both signs are as likely after all that an
+A feature is known, its true margin is z or -z, and both signs are equally likely given all that an
 algorithm has released. The least mean excess over all margins that can be answered is the *price*
-:math:`V(z)`. With posterior mean m of the sign the least excess is concave and even in m (it is a
-minimum of linear functions, one for each answer), and 0 at :math:`m=\pm1`: it is at least
+:math:`V(z)`. If the sign has posterior mean m instead, the least excess is concave and even in m,
+as a minimum of linear functions, one for each answer. It is 0 at :math:`m=\pm1`, and so at least
 :math:`(1-|m|)V(z)`. See theory/bounds-everywhere.md, 6.
 """
 
@@ -43,6 +43,7 @@ def labels_beyond(margins: Vector, gap: float) -> Vector:
 
 
 def _always_ready(sizes: Vector) -> Vector:
+    """Return 1 for every size: all targets reveal the sign."""
     return np.ones_like(sizes)
 
 
@@ -70,8 +71,9 @@ def _logistic_price(sizes: Vector) -> Vector:
 def _logistic_share(sizes: Vector) -> Vector:
     r"""Return :math:`\tau=\tanh\frac z2`, the share of labels that reveal the sign.
 
-    A label is the sign with probability :math:`\frac{1+\tau}2`: with probability :math:`\tau` it
-    is, and else it is a fair coin. It is kept below 1, where prices only fall.
+    A label equals the sign with probability :math:`\frac{1+\tau}2`, as if it were the sign with
+    probability :math:`\tau` and otherwise a fair coin. The share is kept below 1, which can only
+    lower the price.
     """
     return np.minimum(np.tanh(np.asarray(sizes) / 2), 1 - 1e-15)
 

@@ -57,6 +57,7 @@ def centring_factor(p: float) -> float:
     power = p - 1
 
     def negative(a: float) -> float:
+        """Return minus the function of a whose maximum is sought."""
         b = 1 - a
         spread = math.pow(a, 1 / power) + math.pow(b, 1 / power)
         return -(math.pow(a, power) + math.pow(b, power)) * math.pow(spread, power)
@@ -82,6 +83,7 @@ def bounded_central_moment(p: float) -> float:
         return 1.0
 
     def negative(a: float) -> float:
+        """Return minus the function of a whose maximum is sought."""
         b = 1 - a
         return -math.pow(2.0, p) * a * b * (math.pow(a, p - 1) + math.pow(b, p - 1))
 

@@ -70,14 +70,17 @@ class LeastSquares(LinearModelProblem):
         return 0.5 * self.features.moment_order
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
+        """Return the true margins plus noise."""
         noise: Vector = self.features.noise_law.sample(len(margins), rng).x[:, 0]
         return margins + noise
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
+        """Return half the squared difference to the true margins."""
         difference = margins - truth
         return 0.5 * difference * difference
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the exact excess risk of w."""
         step = w - self.minimiser
         two_point = self.features.two_point
         if two_point is not None:
@@ -127,11 +130,11 @@ class LeastSquares(LinearModelProblem):
     def _product_norm(self) -> float:
         r"""Return a bound on :math:`\|\langle X,v\rangle X_j\|_p` over unit vectors v.
 
-        By Cauchy and Schwarz. For independent centred coordinates also by parts: with
-        :math:`a = \|X_j\|_{2p}^2` and :math:`b = \|X_j\|_p D_p`, the terms :math:`v_jX_j^2` and
-        :math:`X_j\sum_{k\ne j}v_kX_k` have norms at most :math:`|v_j|a` and
-        :math:`(1-v_j^2)^{1/2}b`, and given the first the second has mean 0: their sum is at most
-        :math:`(a^2+b^2)^{1/2}` and at most :math:`\max(a, (p-1)^{1/2}b)`.
+        One bound follows from the Cauchy-Schwarz inequality. For independent centred coordinates
+        there is another: with :math:`a = \|X_j\|_{2p}^2` and :math:`b = \|X_j\|_p D_p`, the terms
+        :math:`v_jX_j^2` and :math:`X_j\sum_{k\ne j}v_kX_k` have norms at most :math:`|v_j|a` and
+        :math:`(1-v_j^2)^{1/2}b`. Given the first term the second has mean 0, so that their sum is
+        at most :math:`(a^2+b^2)^{1/2}` and at most :math:`\max(a, (p-1)^{1/2}b)`.
         """
         law, p = self.features, self.moment_order
         bound = law.raw_direction(2 * p) * math.pow(law.raw_coordinate(2 * p), 0.5 / p)

@@ -46,6 +46,7 @@ class Linear(PointProblem):
         return self.constraint.support_point(mean) if mean.any() else self.constraint.centre
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the exact excess risk of w; a share of it that is rounding error counts as 0."""
         excess = float((self.minimiser - w) @ self.distribution.mean)
         largest = 2 * self.l2_radius * self.distribution.mean_norm
         return ExcessRisk(value=excess if excess > ROUNDING * largest else 0.0)

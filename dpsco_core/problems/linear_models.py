@@ -53,6 +53,7 @@ class LinearModelProblem(OptimisationProblem):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
+        """Return the condition for a linear model that the features' law does not meet; or ""."""
         if lack := super().lacking(family):
             return lack
         is_usable = (
@@ -111,6 +112,7 @@ class LinearModelProblem(OptimisationProblem):
         return self.features
 
     def sample(self, n: int, rng: np.random.Generator) -> LinearSample:
+        """Return n records, whose targets are drawn block by block."""
         features = self.features.sample(n, rng)
         streams, size = BlockStreams(draw_key(rng)), stream_rows(self.features.d)
         targets = np.concatenate(
@@ -131,12 +133,14 @@ class LinearModelProblem(OptimisationProblem):
         return self._with_targets(rows, self._block_targets(rows.read(slice(None)), rng))
 
     def _block_targets(self, features: Vector, rng: np.random.Generator) -> Vector:
+        """Return freshly drawn targets of a block of features, shape (rows,)."""
         if isinstance(self.features, CornerLabels):
             low, high = self.classes
             return np.where(features @ self.features.label_direction < 0, low, high)
         return self.targets(features @ self.minimiser, rng)
 
     def _with_targets(self, features: DenseRows, targets: Vector) -> LinearSample:
+        """Return the records with these features and targets."""
         return LinearSample(
             features=features, targets=targets, link=self.link, constraint=self.constraint
         )
@@ -202,8 +206,9 @@ class LinearModelProblem(OptimisationProblem):
         - :math:`\nabla^2 F \preceq \kappa\,E XX^\top = \beta`, with kappa the curvature of the
           conditional risk.
 
-        On a law that hides the true parameter the centring costs nothing (`class_moment`), and
-        where no parameter fits the labels the gradient at the minimiser is not 0.
+        On a law that hides the true parameter, centring does not increase the moment
+        (`class_moment`). Where no parameter fits the labels, the gradient at the minimiser is
+        not 0.
         """
         law, p = self.features, self.moment_order
         slope, largest = self.link.slope_bound, law.record_norm

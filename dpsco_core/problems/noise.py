@@ -46,13 +46,17 @@ class Noise:
         return draws
 
     def absolute_excess(self, s: Vector) -> Vector:
-        """Return :math:`E|s-N| - E|N| = 2(I(s)-I(0)) - s` for a noise N with median 0."""
+        """Return the excess of the absolute loss at a shift s, for a noise N with median 0.
+
+        It is :math:`E|s-N| - E|N| = 2(I(s)-I(0)) - s`.
+        """
         law = self.univariate
         if law.tabulated and law.scale >= LEAST_TABLED:
             return _absolute_table(self)(s)
         return self._absolute_excess(s)
 
     def _absolute_excess(self, s: Vector) -> Vector:
+        """Return `absolute_excess` from the integrals, without the table."""
         law, zero = self.univariate, self.origin
         excess = 2 * (law.integrated_cdf(s + zero) - law.integrated_cdf(np.array([zero]))) - s
         return np.maximum(excess, 0.0)
@@ -67,6 +71,7 @@ class Noise:
         return self._huber_excess(s)
 
     def _huber_excess(self, s: Vector) -> Vector:
+        """Return `huber_excess` from the integrals, without the table."""
         law, zero = self.univariate, self.origin
         ends = law.twice_integrated_cdf(np.array([zero + 1.0, zero - 1.0]))
         excess = (
@@ -78,19 +83,21 @@ class Noise:
         return np.maximum(excess, 0.0)
 
     def _absolute_slope(self, s: Vector) -> Vector:
+        """Return the derivative of `absolute_excess` in s."""
         return 2 * self.univariate.cdf(s + self.origin) - 1
 
     def _huber_slope(self, s: Vector) -> Vector:
+        """Return the derivative of `huber_excess` in s."""
         law, zero = self.univariate, self.origin
         return law.integrated_cdf(s + (zero + 1.0)) - law.integrated_cdf(s + (zero - 1.0)) - 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class ExcessTable:
-    """Cubics in arsinh(s), `steps` per unit, with exact value and slope of an excess at knots.
+    """An interpolation of an excess by cubics in arsinh(s), exact in value and slope at the knots.
 
-    `steps` is a power of two, so that no place is rounded before its cubic is selected. The error
-    is the fourth power of the step, over 384, times the fourth derivative: see `_huber_table`.
+    There are `steps` cubics per unit, a power of two, so that no place is rounded before its cubic
+    is selected. The error is at most h^4/384 times the fourth derivative, where h = 1/`steps`.
     """
 
     exact: Callable[[Vector], Vector]
@@ -157,6 +164,7 @@ def noise_like(features: Distribution, centre: Literal["median", "huber"]) -> No
     else:
 
         def slope(c: float) -> float:
+            """Return the function of c whose root is the Huber location."""
             ends = univariate.integrated_cdf(np.array([c + 1.0, c - 1.0]))
             return float(ends[0] - ends[1]) - 1.0
 

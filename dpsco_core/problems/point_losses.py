@@ -73,6 +73,7 @@ class Distance(PointLoss):
     """
 
     def value(self, w: Vector, points: Vector) -> Vector:
+        """Return the losses in the form of the class, which does not cancel or overflow."""
         lengths = row_norms(points)
         sums = row_norms(w - points) + lengths
         # The code computes <w, z / sum>, because the sums in <w, z> / sum could overflow.
@@ -80,12 +81,14 @@ class Distance(PointLoss):
         return np.asarray((w @ w) / sums - 2 * ((points / sums[:, None]) @ w))
 
     def gradients(self, w: Vector, points: Vector) -> Vector:
+        """Return the unit vectors from the points to w, shape (rows, d); 0 at w itself."""
         steps = w - points
         norms = row_norms(steps)
         steps /= np.where(norms > 0, norms, 1.0)[:, None]
         return steps
 
     def gradient(self, w: Vector, point: Vector) -> Vector:
+        """Return the unit vector from the point to w, shape (d,); 0 at w itself."""
         step: Vector = w - point
         square = float(step.dot(step))
         if 1e-250 < square < 1e300:

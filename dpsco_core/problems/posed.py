@@ -66,8 +66,8 @@ class Problem(ABC):
     def errors_along_the_mean(self, lengths: Vector) -> Vector | None:
         """Return the errors without privacy if averages of the records have these norms.
 
-        The average has the direction of the mean, which lies in the l2 ball of answers. None if the
-        lengths do not determine the error.
+        Each average is supposed to have the direction of the mean, which lies in the l2 ball of
+        answers. The result is None if the lengths do not determine the error.
         """
         return None
 
@@ -81,7 +81,7 @@ class Problem(ABC):
 
     @classmethod
     def lacking(cls, family: type[Distribution]) -> str:
-        """Return what a distribution must be, as words after "must be"; "" if `family` is so."""
+        """Return the condition that a distribution fails, as words after "must be"; or ""."""
         return "" if family.hides in cls.hideable else UNRELATED
 
     @classmethod

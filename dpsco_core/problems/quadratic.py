@@ -46,12 +46,14 @@ class Quadratic(PointProblem):
         return self.constraint.project(self.distribution.mean)
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the exact excess risk of w by the formula of the class."""
         best = self.minimiser
         step = w - best
         slope = float((best - self.distribution.mean) @ step)
         return ExcessRisk(value=0.5 * float(step @ step) + slope)
 
     def errors_along_the_mean(self, lengths: Vector) -> Vector:
+        """Return half the squared error of the average, projected on the set."""
         step = np.minimum(lengths, self.l2_radius) - self.distribution.mean_norm
         return 0.5 * step**2
 

@@ -1,4 +1,4 @@
-"""What needs a second moment says so at tail indices below 2, in one sentence."""
+"""The sentence that a method or a bound shows at p < 2 if it needs a second moment."""
 
 from dpsco_core.base.cards import Card
 

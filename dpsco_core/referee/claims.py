@@ -59,6 +59,7 @@ def bound_of_formula(
     names = tuple(formula.letters)
 
     def terms(setting: Setting) -> dict[str, float]:
+        """Return the values of the formula's terms at a setting."""
         values = letters_at(setting, names)
         return {name: term(values) for name, term in formula.terms.items()}
 
@@ -92,6 +93,7 @@ def _has_letters(formula: Formula) -> Hypothesis:
     """Return the hypothesis that all symbols of a formula have a value."""
 
     def check(setting: Setting) -> str:
+        """Return the reason why a letter has no value at a setting; empty if all have one."""
         values = letters_at(setting, formula.letters)
         lacking = [name for name, value in values.items() if value != value]
         if not lacking:
@@ -119,6 +121,7 @@ def read_condition(text: str) -> Hypothesis:
     names, sign = {*smaller.letters, *larger.letters}, SIGNS[parts[1]]
 
     def check(setting: Setting) -> str:
+        """Return the reason why the typed condition fails; empty if it holds."""
         values = letters_at(setting, sorted(names))
         ends = smaller.value(values), larger.value(values)
         return "" if sign(*ends) else f"{text.strip()} fails: {ends[0]:g} and {ends[1]:g}."

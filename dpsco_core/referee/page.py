@@ -46,6 +46,7 @@ def html_page(reports: Sequence[Report]) -> str:
 
 
 def _report_text(report: Report) -> str:
+    """Return a report as HTML."""
     conditions = "; ".join(report.hypotheses)
     parts = [
         f"<h1>{escape(report.title)}: {_verdict_text(report.verdict)}</h1>",
@@ -59,6 +60,7 @@ def _report_text(report: Report) -> str:
 
 
 def _check_text(check: Check) -> str:
+    """Return a check as HTML, with its table."""
     rows = "".join(
         "<tr>" + "".join(f"<td>{escape(value_text(v))}</td>" for v in row) + "</tr>"
         for row in check.rows

@@ -81,6 +81,7 @@ def wide_places(base: Scenario) -> Iterator[Scenario]:
 
 
 def _yield_trial_places(base: Scenario) -> Iterator[Scenario]:
+    """Yield small settings on many laws and sets, at which methods are tried."""
     laws = distributions_for(base.problem)
     small = replace(base, n=min(base.n, 1000), d=min(base.d, 5))
     for law in laws:
@@ -96,6 +97,7 @@ def _yield_trial_places(base: Scenario) -> Iterator[Scenario]:
 
 
 def _yield_wide_places(base: Scenario) -> Iterator[Scenario]:
+    """Yield settings far apart, at which formulas are compared."""
     yield base
     point = replace(base, distribution=_plain_law(base))
     for geometry in GEOMETRIES:
@@ -124,6 +126,7 @@ def _plain_law(base: Scenario) -> str:
 
 
 def _budgets(base: Scenario, values: tuple[float, ...]) -> list[dict[str, Any]]:
+    """Return the budgets of the values, as rho or epsilon like that of the base."""
     if base.rho is not None:
         return [{"rho": value} for value in values]
     return [{"epsilon": value} for value in values]
@@ -157,6 +160,7 @@ def _setting_of(point: Scenario, *, sampling: bool) -> Setting | None:
 
 
 def _can_run(point: Scenario) -> bool:
+    """Return whether the method of a point has a plan there."""
     if _setting_of(point, sampling=True) is None:
         return False
     try:

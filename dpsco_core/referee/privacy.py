@@ -54,8 +54,8 @@ class Neighbouring:
 def worst_neighbours(method: str, seed: int = 0, deadline: float = math.inf) -> Neighbouring | None:
     """Return the pair of data sets with the largest change of a release over its sensitivity.
 
-    By brute force over backgrounds, places of the replaced record and dimensions. None where the
-    method cannot run on any of them.
+    The search is by brute force over backgrounds, places of the replaced record and dimensions.
+    None where the method cannot run on any of them.
     """
     worst: Neighbouring | None = None
     pairs, has_steps = 0, False
@@ -136,6 +136,7 @@ def _compare(
 
 
 def _play(point: Scenario, data: Any, seed: int, original: Tape | None) -> Tape:
+    """Return the tape of a run's releases, on which an earlier tape may be replayed."""
     slug = point.methods[0]
     method = make_method(slug, point.calibration, point.tuning)
     ledger = RecordingLedger(point.budget, original=original)
@@ -216,6 +217,7 @@ def check_privacy(
 
 
 def _reveals_fault(findings: AuditFindings, fault: str) -> str:
+    """Return in words whether an audit has caught the fault."""
     if findings.caught_at is not None:
         return f"caught after {findings.caught_at:,}"
     return "not refuted" if fault == "none" else "not caught: the audit has too little power here"

@@ -173,6 +173,7 @@ def _uncontradicted_verdict(compared: int, count: int) -> Judgement:
 
 
 def _example_row(example: Rival, kind: str) -> tuple[str, float, float, float, str]:
+    """Return the table row of an example: place, claim, value, excess and bound."""
     words = place_words(example.point)
     return (words, example.claim, example.value, example.excess(kind), example.slug)
 

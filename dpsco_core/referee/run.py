@@ -55,6 +55,7 @@ def referee(
     reports: list[Report] = []
 
     def deadline() -> float:
+        """Return the end of the next part's share of the time left."""
         left = max(0.0, end - time.monotonic())
         return time.monotonic() + left / max(1, parts - len(reports))
 
@@ -103,12 +104,14 @@ def check_inequality(
 
 
 def _search_verdict(result: SearchResult) -> Judgement:
+    """Return the verdict of a search: refuted, contradicts, or not refuted."""
     if not result.refutes:
         return "not refuted"
     return "contradicts" if result.growth else "refuted"
 
 
 def _search_words(claim: Inequality, result: SearchResult) -> str:
+    """Return the sentence on what a search has found."""
     if claim.constant == "rate":
         numbers = ", ".join(f"{value:.3g}" for value in result.growth)
         text = (
@@ -162,6 +165,7 @@ def _bound_checks(
 
 
 def _bound_report(bound: Bound, checks: tuple[Check, ...], seed: int, seconds: float) -> Report:
+    """Return the report on a bound: its claim in words, and its checks."""
     card = bound.card
     owner = f" of {card.method}" if card.method else ""
     constant = "" if card.constant == "explicit" else ", up to a hidden constant"
@@ -181,6 +185,7 @@ def _make_report(
     seed: int,
     seconds: float,
 ) -> Report:
+    """Return a report with the verdict that its checks give."""
     return Report(
         title=title,
         claim=claim,

@@ -88,6 +88,7 @@ def _result(
     ratio: float,
     growth: tuple[float, ...],
 ) -> SearchResult:
+    """Return the result of a search at its best place."""
     must = "conditions that hold, with both sides defined, at some point of the ranges"
     require(explorer.allowed > 0, "hypotheses", must, claim.slug)
     assert shares is not None
@@ -191,6 +192,7 @@ class _Explorer:
         return shares, ratio
 
     def _moves(self, shares: Shares, step: float) -> Iterator[Shares]:
+        """Yield the neighbours of a place: one or two coordinates moved by a step."""
         singles = [
             (place, min(1.0, max(0.0, shares[place] + direction)))
             for place, direction in product(range(len(shares)), (-step, step))
@@ -201,6 +203,7 @@ class _Explorer:
                 yield _with_share(_with_share(shares, place, share), other_place, other_share)
 
     def _spread(self) -> Iterator[Shares]:
+        """Yield places spread over the whole range: corners, then a low-discrepancy sequence."""
         count = len(self._names)
         if count <= MOST_CORNERS:
             yield from product((0.0, MIDDLE, 1.0), repeat=count)
@@ -213,6 +216,7 @@ class _Explorer:
             yield tuple((MIDDLE + place * step) % 1.0 for step in steps)
 
     def _has_time(self) -> bool:
+        """Return whether the search may go on."""
         if self.allowed == 0 and self.tried < SPREAD_POINTS:
             return True
         return time.monotonic() < self._deadline

@@ -93,6 +93,7 @@ def check_slopes(
 
 
 def _axes(base: Scenario) -> list[str]:
+    """Return the axes along which the claimed slope is tested."""
     users = ["m"] if method_card(base.methods[0]).level == "user" else []
     return ["n", "d", "epsilon" if base.rho is None else "rho", *users]
 
@@ -104,6 +105,7 @@ def _axis_row(
     deadline: float,
     progress: Progress,
 ) -> tuple[tuple[str | int, ...], Judgement]:
+    """Return the table row of an axis, and the judgement on its slope."""
     if len(points) < len(FACTORS):
         return (axis, "-", "-", "not checked", 0), "not checked"
     x = np.array([value for value, _ in points])
@@ -175,5 +177,6 @@ def _points(
 
 
 def _values(base: Scenario, axis: str) -> Sequence[float]:
+    """Return the values of an axis at which runs are made."""
     start = STARTS[axis]
     return [type(start)(start * factor) for factor in FACTORS]

@@ -105,6 +105,7 @@ def _count_words(trials: Sequence[Trial]) -> str:
 def _scan(
     claim: Bound, points: Sequence[Scenario], seed: int, deadline: float, progress: Progress
 ) -> list[Trial]:
+    """Return the trials at many places, as far as the time allows."""
     started = time.monotonic()
     end = started + SCAN_SHARE * (deadline - started)
     trials: list[Trial] = []

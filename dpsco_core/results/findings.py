@@ -17,7 +17,8 @@ def with_other_tail(scenario: Scenario) -> Scenario | None:
     """Return the study with a light tail, or with a heavy one if its own tail is light.
 
     Everything else stays, including the seed, so that the trials are paired. Compare the two by
-    their prices of privacy, not by raw errors. None along the tail index and on hard instances.
+    their prices of privacy, not by raw errors. The result is None along the tail index and on hard
+    instances.
     """
     if scenario.axis == "p" or scenario.distribution in HARD_INSTANCES:
         return None

@@ -74,6 +74,7 @@ def _has_run(group: Iterable[Outcome]) -> bool:
 
 
 def _measurement(group: list[Outcome], price: Ratio | None) -> Measurement:
+    """Return the measured row of a method at one point."""
     example = group[0]
     errors = np.array([o.error for o in group])
     refusal = max(o.not_applicable or "" for o in group)  # a single failed trial counts

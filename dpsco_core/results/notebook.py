@@ -158,17 +158,20 @@ def run_notebook(
 
 
 def _check(scenarios: Sequence[Scenario]) -> None:
+    """Raise an error unless there are as many scenarios as there are names for them."""
     condition = f"one to {len(NAMES)}"
     require(1 <= len(scenarios) <= len(NAMES), "scenarios", condition, f"{len(scenarios)} of them")
 
 
 def _comment_out(mark: str, text: str) -> str:
+    """Return a text as it is for code, and as comments for Markdown."""
     if mark == CELL:
         return text if text.endswith("\n") else text + "\n"
     return "".join(f"# {line}".rstrip() + "\n" for line in text.split("\n"))
 
 
 def _imports(scenarios: Sequence[Scenario]) -> str:
+    """Return the import lines of the script, with the code of plugins."""
     pandas = "import pandas as pd\n\n" if len(scenarios) > 1 else ""
     plugin_code = "".join(dict.fromkeys(code_for((*s.methods, s.distribution)) for s in scenarios))
     names = f"Scenario, {'extend, ' if plugin_code else ''}frame, slopes, study, summary"
@@ -180,6 +183,7 @@ def _scenario(scenarios: Sequence[Scenario]) -> str:
 
 
 def _cells(scenarios: Sequence[Scenario]) -> str:
+    """Return the lines that run the scenarios."""
     if len(scenarios) == 1:
         return "cells = frame(study(scenario))\n"
     companions = "".join(f', "{name}": {name}' for name in NAMES[1 : len(scenarios)])
@@ -195,6 +199,7 @@ def _cells(scenarios: Sequence[Scenario]) -> str:
 
 
 def _table(scenarios: Sequence[Scenario]) -> str:
+    """Return the lines that print the table of errors and the slopes."""
     if len(scenarios) == 1:
         return (
             "table = summary(cells, scenario)\n"
@@ -210,6 +215,7 @@ def _table(scenarios: Sequence[Scenario]) -> str:
 
 
 def _figure(scenario: Scenario, lines: Mapping[str, Sequence[str]], formulas: Sequence[str]) -> str:
+    """Return the lines that draw the figure."""
     is_swept = scenario.axis is not None
     formulas = formulas if is_swept else ()
     imports = ["import plotly.graph_objects as go\n\n"]

@@ -55,8 +55,8 @@ def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> d
 def letters_at(setting: Setting, names: Collection[str]) -> dict[str, float]:
     """Return the values of a formula's symbols at a setting, which may certify less than a point.
 
-    As `letters_of`: D is the diameter of the public set in its norm, also of the l2 ball that holds
-    a mean.
+    The letters are those of `letters_of`. D is the diameter of the public set in its norm; for a
+    mean this set is the l2 ball that contains it.
     """
     budget = setting.budget
     values: dict[str, float | None] = {name: getattr(setting, name) for name in ("n", "d", "m")}
@@ -82,6 +82,7 @@ def _diameter(setting: Setting) -> float:
 
 
 def _condition(constants: Constants) -> float:
+    """Return the condition number of the risk; infinite without strong convexity."""
     curvature = constants.strong_convexity
     return constants.smoothness / curvature if curvature > 0 else math.inf
 
@@ -105,8 +106,8 @@ def own_line(scenario: Scenario, formula: Formula) -> tuple[tuple[float, float],
 def own_range(scenario: Scenario, formula: Formula) -> tuple[float, float]:
     """Return the least and largest slope of a formula's terms along a scenario's axis.
 
-    The range of `dpsco_core.results.slopes.rate_range`: for any positive factors in front of the
-    summands. NaN where a summand is not positive and finite, or there is one point.
+    It is the range of `dpsco_core.results.slopes.rate_range`, for any positive factors in front of
+    the summands. NaN where a summand is not positive and finite, or there is one point.
 
     Examples
     --------

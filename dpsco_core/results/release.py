@@ -99,8 +99,8 @@ def release(
 
     `notes` say, from what is public or released, where a statement does not fit: a delta above
     1/n, an answer on the bound, noise larger than the bound, a chosen radius that is tiny or the
-    largest one. Whether a radius that nobody chose from the records cuts nearly all of them, or
-    none, is not looked at.
+    largest one. It is not checked whether a radius that was fixed without the records cuts nearly
+    all of them, or none.
 
     Parameters
     ----------
@@ -324,6 +324,7 @@ def _real_array(name: str, values: Any) -> Vector:
 
 
 def _real_matrix(name: str, values: Any) -> Vector:
+    """Return an array of shape (n, d); raise an error if it is not real or empty."""
     array = _real_array(name, values)
     require(array.ndim in (1, 2), name, "of shape (n,) or (n, d)", array.shape)
     rows = array[:, None] if array.ndim == 1 else array
@@ -332,6 +333,7 @@ def _real_matrix(name: str, values: Any) -> Vector:
 
 
 def _checked_centre(centre: ArrayLike, d: int) -> Vector:
+    """Return the centre as a vector of d finite numbers; raise an error if it is none."""
     guess = _real_array("centre", np.asarray(centre))
     is_fitting = guess.shape in ((), (d,)) and bool(np.isfinite(guess).all())
     require(is_fitting, "centre", f"a finite number, or {d} of them", guess.shape)

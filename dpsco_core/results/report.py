@@ -80,8 +80,8 @@ def bound_setting(point: Scenario, row: Bound) -> Setting:
     """Return the setting at which `row` is evaluated at `point`.
 
     Only a bound for a law is given the law of the records. On its own hard instance a lower bound
-    is evaluated at that instance's spike probability; refusal at the probability that makes it
-    largest.
+    is evaluated at that instance's spike probability, and elsewhere at the probability that makes
+    it largest.
     """
     card = row.card
     if card.of_law and point.problem in card.problems:
@@ -148,6 +148,7 @@ def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list
 
 
 def catalogue_json() -> dict[str, list[dict[str, Any]]]:
+    """Return the whole catalogue as JSON values."""
     return {
         "methods": [
             _common_fields(m.card)
@@ -169,6 +170,7 @@ def catalogue_json() -> dict[str, list[dict[str, Any]]]:
 
 
 def _common_fields(card: Any) -> dict[str, Any]:
+    """Return the fields that the cards of methods and of bounds share."""
     paper = {"paper": card.paper.key}
     return _json_fields(card, "slug", "name") | paper | _json_fields(card, "statement", "summary")
 
@@ -181,6 +183,7 @@ def _json_fields(card: Any, *names: str) -> dict[str, Any]:
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Return a bound with its value at a point as JSON values."""
     card = evaluation.bound.card
     return {
         "slug": card.slug,
@@ -201,6 +204,7 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def bounds_json(scenario: Scenario, slugs: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the bounds of a scenario, or some of them, as JSON values."""
     return {
         "scenario": scenario.to_dict(),
         "bounds": [evaluation_json(e) for e in evaluate_all(scenario, slugs)],
@@ -231,6 +235,7 @@ def measured_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, 
 def _result_json(
     scenario: Scenario, group: list[Outcome], neighbours: str, row: Measurement
 ) -> dict[str, Any]:
+    """Return the results of a method at a point as JSON values."""
     # a failed trial, if there is one
     outcome = max(group, key=lambda o: o.not_applicable is not None)
     form = form_of(method_class(outcome.method), scenario.calibration, scenario.tuning)

@@ -114,6 +114,7 @@ def smallest_set(scenario: Scenario) -> float:
 
 
 def _invalid_reason(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) -> str:
+    """Return the reason why a scenario or a companion is not allowed; empty if both are."""
     try:
         scenario.validate(limits)
         companions = companions_of(scenario)

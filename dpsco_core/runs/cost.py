@@ -142,6 +142,7 @@ def _plan_or_none(point: Scenario, slug: str) -> Plan | None:
 
 @lru_cache(maxsize=4096)
 def _cached_plan(point: Scenario, slug: str) -> Plan | None:
+    """Return the plan of a method at a point; None if it cannot run there."""
     try:
         return planned(point, slug)
     except NotApplicable:

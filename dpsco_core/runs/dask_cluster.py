@@ -113,6 +113,7 @@ def cluster(
 def _describe_problem(
     condition: str, address: str, reason: str, are_results_kept: bool = False
 ) -> str:
+    """Return the sentence on what is wrong with a cluster."""
     problem = f"dask must be {condition}, got dask={shorten(address)} ({shorten(reason)})"
     return f"{problem}; what had finished is kept." if are_results_kept else f"{problem}."
 
@@ -151,6 +152,7 @@ def _require_scheduler(address: str) -> None:
 
 
 async def _scheduler_identity(address: str) -> dict[str, Any]:
+    """Return what the scheduler at an address says about itself."""
     from distributed import Security, rpc
 
     # The connection uses the client's settings.

@@ -129,6 +129,7 @@ def run_study(
 
 
 def _new_pool(workers: int) -> ProcessPoolExecutor:
+    """Return a pool of new worker processes."""
     # Spawn rather than fork: a fork copies locks that threads of this process may hold.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(
@@ -207,6 +208,7 @@ def _initialise_worker(plugins: tuple[extend.OwnFile, ...]) -> None:
 
 
 def _end_with_parent() -> None:
+    """Wait for the parent process to end, and then end this one."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

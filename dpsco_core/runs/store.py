@@ -234,6 +234,7 @@ class Store:
         return tuple(str(problem) for problem in self._studies()[1])
 
     def _studies(self) -> tuple[tuple[Scenario, ...], tuple[InvalidInput, ...]]:
+        """Return the stored scenarios, and the errors of those that cannot be read."""
         with self._in_a_sentence("read"):
             rows = self._base.execute("SELECT scenario FROM studies").fetchall()
         readable: dict[Scenario, None] = {}  # without duplicates in the formats of earlier versions
@@ -278,11 +279,13 @@ class Store:
             raise self._failed(verb, problem.strerror or str(problem)) from problem
 
     def _failed(self, verb: str, reason: str) -> StoreError:
+        """Return the error that the file cannot be read or written."""
         return StoreError(
             f"store must be a results file that can be {verb}, got store={self.path} ({reason})."
         )
 
     def _foreign(self, reason: str) -> StoreError:
+        """Return the error that the file is not one of this program."""
         return StoreError(
             f"store must be a results file of this program, got store={self.path}, which {reason}."
         )

@@ -136,6 +136,7 @@ def run_with_ledger(cell: Cell, executor: Executor | None = None) -> tuple[Outco
 
 
 def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) -> Outcome:
+    """Return the outcome of a cell; `blank` with the reason where the method cannot run."""
     point = cell.point
     method = make_method(cell.method, point.calibration, point.tuning)
     try:
@@ -324,6 +325,7 @@ def _split_by_sharing(todo: Iterator[Cell]) -> tuple[list[Cell], Iterator[Cell]]
 
 
 def _store_outcome(cell: Cell, outcome: Outcome, store: CellStore | None) -> Outcome:
+    """Store an outcome unless it failed, and return it."""
     if store is not None and not outcome.failed:
         store.put(cell, outcome)
     return outcome
@@ -366,6 +368,7 @@ def data_point(point: Scenario) -> Scenario:
 
 
 def _point_text(point: Scenario) -> str:
+    """Return the text of a point that is part of a cell's key."""
     values = point.to_dict().items()
     return " ".join(f"{name}={to_text(value)}" for name, value in values if is_in_key(name, value))
 

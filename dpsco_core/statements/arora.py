@@ -4,7 +4,7 @@ import math
 
 
 def theorem_4_step(n: int, d: int, lipschitz: float, noise_std: float, distance: float) -> float:
-    r"""Return :math:`\eta=\frac D{\sqrt n(L+\sigma\sqrt d)}`."""
+    r"""Return the step size of Theorem 4, :math:`\eta=\frac D{\sqrt n(L+\sigma\sqrt d)}`."""
     return distance / (math.sqrt(n) * (lipschitz + noise_std * math.sqrt(d)))
 
 

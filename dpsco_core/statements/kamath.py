@@ -9,17 +9,20 @@ SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 and Algorithms 3 and 4 assume tau >= 10
 
 
 def algorithm_3_blocks(d: int, beta: float) -> float:
-    r"""Return the real number :math:`m=4\ln(2d/\beta)` of step 1."""
+    r"""Return the number of blocks :math:`m=4\ln(2d/\beta)` of Algorithm 3, not rounded."""
     return 4 * math.log(2 * d / beta)
 
 
 def algorithm_3_sensitivity(threshold: float, blocks: float, n: int) -> float:
-    r"""Return :math:`12\tau m/n` (Appendix B.3): valid for whole m, 2 or 4 times too large."""
+    r"""Return the sensitivity of Appendix B.3, :math:`12\tau m/n`.
+
+    It is valid for whole m, and 2 or 4 times too large.
+    """
     return 12 * threshold * blocks / n
 
 
 def corollary_4_2_threshold(n: int, d: int, level: float, noise: Noise, order: float) -> float:
-    r"""Return tau, in units of the moment, at the moment order p.
+    r"""Return the threshold tau of Corollary 4.2, in units of the moment, at moment order p.
 
     :math:`(\sqrt\rho n/\sqrt d)^{1/p}` (Gaussian) or :math:`(\varepsilon n/d)^{1/p}` (Laplace);
     `level` is rho or epsilon.
@@ -29,7 +32,7 @@ def corollary_4_2_threshold(n: int, d: int, level: float, noise: Noise, order: f
 
 
 def lemma_b1_bias(threshold: float, order: float) -> float:
-    r"""Return :math:`3(C/\tau)^{p-1}`, the bias of clipping to :math:`[-3\tau,3\tau]`."""
+    r"""Return the printed bias :math:`3(C/\tau)^{p-1}` of clipping to :math:`[-3\tau,3\tau]`."""
     return 3 * math.pow(LEMMA_B1_CONSTANT / threshold, order - 1)
 
 

@@ -4,15 +4,22 @@ import math
 
 
 def algorithm_1_noise(lipschitz: float, epsilon: float, delta: float) -> float:
-    r"""Return :math:`\sigma_1=L\sqrt{128\ln(2.5/\delta)}/\varepsilon`, of Algorithm 2 as well."""
+    r"""Return the noise of the objective in Algorithms 1 and 2.
+
+    It is :math:`\sigma_1=L\sqrt{128\ln(2.5/\delta)}/\varepsilon`.
+    """
     return lipschitz * math.sqrt(128 * math.log(2.5 / delta)) / epsilon
 
 
 def algorithm_1_output_noise(accuracy: float, ridge: float, epsilon: float, delta: float) -> float:
-    r"""Return :math:`\sigma_2=\sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon`."""
+    r"""Return the noise of the output in Algorithm 1.
+
+    It is :math:`\sigma_2=\sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon`, with :math:`\alpha`
+    the accuracy and :math:`\lambda` the weight of the ridge.
+    """
     return math.sqrt(64 * accuracy * math.log(2.5 / delta) / ridge) / epsilon
 
 
 def theorem_2_ridge(n: int, lipschitz: float, diameter: float) -> float:
-    r"""Return :math:`\lambda=L/(\sqrt n\,M)`, M the diameter."""
+    r"""Return the weight of the ridge, :math:`\lambda=L/(\sqrt n\,M)`, M the diameter."""
     return lipschitz / (math.sqrt(n) * diameter)

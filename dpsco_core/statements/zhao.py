@@ -4,12 +4,17 @@ import math
 
 
 def equation_14_covering(d: int, beta: float, net: float = 6.0) -> float:
-    r"""Return :math:`\Lambda=\ln(2\cdot6^d/\beta)` of Theorem 2; ``net=5`` for the smaller net."""
+    r"""Return the logarithm of the covering in Theorem 2; ``net=5`` stands for a smaller net.
+
+    It is :math:`\Lambda=\ln(2\cdot6^d/\beta)`.
+    """
     return d * math.log(net) + math.log(2 / beta)
 
 
 def equation_14_slope(n: int, rho: float, covering: float) -> float:
-    r"""Return the slope of (14) in R: :math:`\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n`.
+    r"""Return the factor of the radius R in the bound (14).
+
+    It is :math:`\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n`.
 
     The maximum in (14) counts as its second entry.
     """
@@ -17,7 +22,10 @@ def equation_14_slope(n: int, rho: float, covering: float) -> float:
 
 
 def equation_15_rho(epsilon: float, delta: float) -> float:
-    r"""Return :math:`\rho=\varepsilon^2/(1+2\sqrt{\ln(1/\delta)})^2`."""
+    r"""Return the rho that a budget allows by (15).
+
+    It is :math:`\rho=\varepsilon^2/(1+2\sqrt{\ln(1/\delta)})^2`.
+    """
     return (epsilon / equation_15_reach(delta)) ** 2
 
 
@@ -27,7 +35,7 @@ def equation_15_reach(delta: float) -> float:
 
 
 def equation_19_radius(n: int, d: int, rho: float, order: float, moment: float = 1.0) -> float:
-    r"""Return R of (19) times the moment bound M, a factor that the paper leaves out.
+    r"""Return the radius R of (19) times the moment bound M, a factor that the paper leaves out.
 
     :math:`M\sqrt d\min\{n\sqrt{\rho/d},\,n/d\}^{1/p}`.
     """
@@ -36,5 +44,5 @@ def equation_19_radius(n: int, d: int, rho: float, order: float, moment: float =
 
 
 def lemma_6_groups(beta: float) -> float:
-    r"""Return :math:`800\ln(1/\beta)`, the least number of groups."""
+    r"""Return the least number of groups of Lemma 6, :math:`800\ln(1/\beta)`."""
     return 800 * math.log(1 / beta)

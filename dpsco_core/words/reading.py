@@ -16,7 +16,7 @@ def has_words(file: str) -> bool:
 
 
 def read_words(file: str) -> dict[str, Any]:
-    """Return the tables of a file; a line that is broken in a text of it is a space.
+    """Return the tables of a file; line breaks inside its texts become spaces.
 
     Raises `InvalidInput` if the file is not TOML, if a text or a list of it is empty, or if a text
     leaves a formula open.

@@ -46,7 +46,7 @@ def read_story(slug: str) -> Story | None:
 def read_shared() -> tuple[Mapping[str, str], Mapping[str, Mapping[str, Any]]]:
     """Return the sentences and the examples that stories share, by their names.
 
-    Each may take in those that stand above it.
+    Each may contain others that stand above it in the file.
     """
     tables = read_words(SHARED)
     check_keys(SHARED, tables, ("texts", "examples"))

@@ -17,28 +17,28 @@ from dpsco_core.data.hard import HardInstance
 from dpsco_core.explain.picture import coordinate_sample
 from dpsco_core.scenario import Scenario
 
-MOST_SPIKED = 0.1  # the share of far records from which on the others are no longer "the rest"
-WIDTH, GROUND = 150, HEIGHT - 5.0  # pixels; the height of the axis from above
-NEAR_X, FAR_X = 8.0, WIDTH - 6.0  # where the many records and the far ones stand
-TALL = 58.0  # the tallest bar
-STACK = 7  # dots above one another
-DOT, PITCH = 2.6, 7.0  # the radius of a dot, and what a dot of a stack takes
-BARS = 44  # the bars of a histogram
+MOST_SPIKED = 0.1  # the largest share of far records for which the others are called "the rest"
+WIDTH, GROUND = 150, HEIGHT - 5.0  # the width, and the distance of the axis from the top, in pixels
+NEAR_X, FAR_X = 8.0, WIDTH - 6.0  # the positions of the many records and of the far ones
+TALL = 58.0  # the height of the tallest bar
+STACK = 7  # the largest number of dots in a stack
+DOT, PITCH = 2.6, 7.0  # the radius of a dot, and the distance of two dots in a stack
+BARS = 44  # the number of bars in a histogram
 LETTERS = "font-family='Source Sans,Source Sans 3,Arial,sans-serif' font-size='12'"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FarRecords:
-    """What the records of a hard instance are: a few far out, and the others all alike."""
+    """The far records of a hard instance, in which all other records are alike."""
 
-    count: int  # about so many are far out
+    count: int  # about how many records are far out
     other_count: int
-    distance: float  # how far out a coordinate is, in its standard deviations
+    distance: float  # the distance of a far coordinate from the mean, in standard deviations
     is_steady: bool  # whether about as many are far out at every n of the axis
 
 
 def far_records(scenario: Scenario) -> FarRecords | None:
-    """Return what is rare in a hard instance at the chosen point; None where that is no few."""
+    """Return the far records of a hard instance at the chosen point; None unless they are few."""
     point = scenario.at(chosen_point(scenario))
     law, count = point.instance.law, _count(point)
     if not isinstance(law, HardInstance) or not 0.5 <= count <= MOST_SPIKED * point.n:
@@ -49,17 +49,18 @@ def far_records(scenario: Scenario) -> FarRecords | None:
     return FarRecords(
         count=rounded,
         other_count=point.n - rounded,
-        # Of a two-point coordinate with probability q of being far out: 1 / sqrt(q (1 - q)).
+        # A two-point coordinate that is far out with probability q has this size over its
+        # deviation.
         distance=1 / math.sqrt(law.spike_probability * (1 - law.spike_probability)),
         is_steady=len(grid) > 1 and counts == {rounded},
     )
 
 
 def _count(point: Scenario) -> float:
-    """Return the expected number of far records; 0 where the data are no hard instance of a mean.
+    """Return the expected number of far records; 0 unless the data are a hard instance of a mean.
 
-    In other hard instances it is not the distance of a few records that matters: it is their
-    labels, or all of them are far away.
+    In other hard instances the distance of a few records does not matter: their labels do, or all
+    records are far away.
     """
     law = point.instance.law
     if not isinstance(law, HardInstance) or law.hides != "mean" or point.m > 1:
@@ -68,7 +69,7 @@ def _count(point: Scenario) -> float:
 
 
 def data_html(study: Study, theme: Theme) -> str:
-    """Return the picture of the data with a few words as HTML; empty where there is none."""
+    """Return the picture of the data with a few words, as HTML; empty if there is none."""
     scenario = study.scenario
     if study.role == "hardest":
         outliers = far_records(scenario)
@@ -85,13 +86,14 @@ def data_html(study: Study, theme: Theme) -> str:
 
 
 def _with_words(shapes: str, words: str) -> str:
+    """Return the picture of the data with words under it, as HTML."""
     size = f"class='strip' width='{WIDTH}' height='{HEIGHT}'"
     image = picture(f"0 0 {WIDTH} {HEIGHT}", shapes, size)
     return f"<span class='data'>{image}<span>{words}</span></span>"
 
 
 def _sentence(scenario: Scenario, outliers: FarRecords) -> str:
-    """Return what carries the mean, and that it is so only here, where it is."""
+    """Return the sentence that few records carry the mean, and that this is so only here."""
     records = "record carries" if outliers.count == 1 else "records carry"
     place = "" if outliers.is_steady or scenario.axis is None else "here "
     return f"{place}{number_text(outliers.count)} far {records} the mean"
@@ -106,7 +108,7 @@ def far_label(outliers: FarRecords) -> str:
 
 
 def _spikes(outliers: FarRecords, theme: Theme) -> Iterator[str]:
-    """Yield the records of a hard instance as a bar and a stack of dots, which are named."""
+    """Yield the records of a hard instance as a bar and a stack of dots, with their labels."""
     ink, quiet = theme.colour(INK), theme.colour(QUIET)
     yield _axis(theme)
     yield f"<rect x='{NEAR_X - 4}' y='{GROUND - TALL}' width='8' height='{TALL}' fill='{ink}'/>"
@@ -129,6 +131,7 @@ def _spikes(outliers: FarRecords, theme: Theme) -> Iterator[str]:
 
 
 def _axis(theme: Theme) -> str:
+    """Return the ground line of the picture, as SVG."""
     faint = theme.colour(FAINT)
     return f"<path d='M0 {GROUND}H{WIDTH}' stroke='{faint}'/>"
 

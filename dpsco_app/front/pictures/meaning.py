@@ -1,7 +1,7 @@
-"""What the data are, and what hiding a person does to them: pictures, and what each step costs.
+"""What the data are, and what hiding a person does to them: pictures with the price of each step.
 
 Each step is drawn with the true mean, the answer, and the error between them. The errors of the
-three pictures are to one scale, that of the prices beside them.
+three pictures have one scale, which is also that of the prices beside them.
 """
 
 import math
@@ -28,37 +28,41 @@ from dpsco_app.parts.options import number_text
 from dpsco_core.catalogue import method_card, method_class
 from dpsco_core.explain.error_parts import PriceParts, price_parts
 
-# What the name of the dashboard says, once on a first screen.
+# The name of the dashboard, spelled out once on the first screen.
 SPELLED_OUT = "DP-SCO: differentially private stochastic convex optimization"
-# The steps, each with its picture, and the part of the error that it makes.
+# The steps; each has a picture and makes one part of the error.
 AVERAGE, CLIP, NOISE = "average", "clip first", "add noise"
 PART_OF = {AVERAGE: "sampling", CLIP: "bias", NOISE: "noise"}
 WHY_CLIP = "Unclipped, one record could move the answer anywhere: no noise hides it."
-CHIEFLY = 3.0  # One of two parts is named alone where it is so many times the other.
-LARGE_HEIGHT, LARGE_RADIUS = 92.0, 40.0  # pixels of a picture whose records are named below it
+CHIEFLY = 3.0  # If one of two parts exceeds this multiple of the other, it is named alone.
+# the height of a picture with names below it, and the radius of its ball, in pixels
+LARGE_HEIGHT, LARGE_RADIUS = 92.0, 40.0
 RADIUS = 27.0  # the radius of the ball in the other pictures, in pixels
-CENTRE = 46.0  # where the ball stands, from the left and from above, in a large picture
+# the distance of the ball's centre from the left and from the top, in a large picture
+CENTRE = 46.0
 LARGE_WIDTHS = {AVERAGE: 156, CLIP: 156, NOISE: 96}
 NAMES_WIDTH, NAMES_HEIGHT = 150, 16
-LETTER = 6.4  # pixels of a letter of these names, at most in the mean
+LETTER = 6.4  # the mean width of a letter of these names in pixels, or slightly more
 WIDTHS = {AVERAGE: 124, CLIP: 124, NOISE: 72}
-LONGEST_ERROR, LARGEST_UNIT = 20.0, 8.0  # pixels of the largest error, and of a price of 1 at most
-UNKNOWN = PriceParts(clipping=1.0, noise=0.6)  # what is drawn where no run tells
-# Where records lie, in multiples of the radius: near the centre, and two far out.
+# the length of the largest error, and the largest length of a price of 1, in pixels
+LONGEST_ERROR, LARGEST_UNIT = 20.0, 8.0
+UNKNOWN = PriceParts(clipping=1.0, noise=0.6)  # the parts that are drawn if no run tells them
+# The places of records, in multiples of the radius: many near the centre, and two far out.
 NEAR_RECORDS = tuple(
     (length * math.cos(2.4 * i), 0.8 * length * math.sin(2.4 * i))
     for i, length in enumerate(0.25 + 0.038 * i for i in range(18))
 )
 FAR_RECORDS = ((2.15, 0.4), (-2.05, 0.4))
-CLUMP = 0.4  # Records that are all alike lie so much nearer to one another.
-FAR_DISTANCE, FAR_PITCH, MOST_DRAWN = 2.2, 0.3, 8  # those of a hard instance, side by side
-BREAK_AT = 1.35  # where the distance to them is cut short, in multiples of the radius
+CLUMP = 0.4  # The distances between records that are all alike are multiplied by this number.
+# The far records of a hard instance: their distance, the gap between two, and how many are drawn.
+FAR_DISTANCE, FAR_PITCH, MOST_DRAWN = 2.2, 0.3, 8
+BREAK_AT = 1.35  # where the line to them has the mark of a cut distance, in multiples of the radius
 
 
 def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
-    """Return the pictures and their words as HTML; of an old run without its prices.
+    """Return the pictures and their words as HTML, for the private method of the headline.
 
-    The steps are those of the private method that is spoken of.
+    The pictures of an old run have no prices.
     """
     slug = study.lead or next(
         (m for m in study.scenario.methods if method_card(m).privacy != "none"), ""
@@ -72,7 +76,7 @@ def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:
         body = data_html(study, theme) + steps
     else:
         outliers = far_records(study.scenario) if study.role == "hardest" else None
-        # The large pictures show the far records themselves.
+        # If the far records are few, the large pictures show them.
         data = data_html(study, theme) if outliers is None else ""
         body = data + _steps(study, slug, theme, outliers, has_prices=has_prices)
     return f"<span class='meaning'>{body}</span>"
@@ -107,7 +111,7 @@ def _colour_of_error(step: str, slug: str) -> Pair:
 
 
 def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
-    """Return which step makes the price, and of which records if these are few, as HTML."""
+    """Return which step makes the price, and which records if these are few, as HTML."""
     clipping, noise = (
         _coloured(word, PART_COLOURS[part], theme)
         for word, part in (("clipping", "bias"), ("noise", "noise"))
@@ -131,7 +135,7 @@ def _coloured(text: str, colour: Pair, theme: Theme) -> str:
 
 
 def parts_of(study: Study) -> PriceParts | None:
-    """Return how the price of the headline adds up; None where it says none, or the runs do not."""
+    """Return the parts of the headline's price; None if it has none, or the runs do not tell."""
     x = chosen_point(study.scenario)
     row = study.row_at(study.lead, x)
     if row is None or row.price is None or not study.complete or is_open(row.price):
@@ -143,7 +147,7 @@ def parts_of(study: Study) -> PriceParts | None:
 
 
 def step_prices(parts: PriceParts) -> tuple[str, str, str]:
-    """Return the price of the plain average, of that of clipped records, and of that with noise.
+    """Return the prices of the plain average, of clipped records, and of these with noise.
 
     Examples
     --------
@@ -163,17 +167,17 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorPlaces:
-    """Where the true mean and the answers lie in a picture, in pixels from the ball's centre."""
+    """The places of the true mean and the answers, in pixels from the ball's centre."""
 
     true_mean: Point
     answers: dict[str, Point]  # the answer after each step
 
 
 def errors(parts: PriceParts, *, is_one_sided: bool) -> ErrorPlaces:
-    """Return the places of the answers, whose distances from the true mean are as the prices.
+    """Return the places of the answers; their distances from the true mean are as the prices.
 
-    Far records on one side pull the true mean to them, and what is left without them lies at the
-    centre. Noise has nothing to do with the direction of the bias: it is drawn across it.
+    Far records on one side pull the true mean to them; without them the answer lies at the centre.
+    Noise is drawn at a right angle to the bias, because the two are unrelated.
     """
     clipped = parts.plain + parts.clipping
     unit = min(LARGEST_UNIT, LONGEST_ERROR / max(parts.price, clipped, parts.plain))
@@ -191,6 +195,7 @@ def errors(parts: PriceParts, *, is_one_sided: bool) -> ErrorPlaces:
 def _picture(
     step: str, theme: Theme, outliers: FarRecords | None, parts: PriceParts | None, colour: Pair
 ) -> str:
+    """Return the picture of one step of the explanation, as SVG."""
     width, height = (
         (WIDTHS[step], HEIGHT) if outliers is None else (LARGE_WIDTHS[step], LARGE_HEIGHT)
     )
@@ -261,7 +266,7 @@ def _error(
 
 
 def _names(step: str, outliers: FarRecords, theme: Theme) -> str:
-    """Return what a large picture shows, written below it, as HTML."""
+    """Return the labels of a large picture, written below it, as HTML."""
     quiet, ink, accent = map(theme.colour, (QUIET, INK, ACCENT))
     y = NAMES_HEIGHT - 3
     width = NAMES_WIDTH
@@ -286,7 +291,7 @@ def _names(step: str, outliers: FarRecords, theme: Theme) -> str:
 
 
 def _far_records(count: int) -> tuple[tuple[float, float], ...]:
-    """Return where the far records lie: side by side those of a hard instance, as many as it has.
+    """Return the places of the far records, side by side in a hard instance.
 
     At most `MOST_DRAWN` are drawn.
     """

@@ -1,15 +1,15 @@
-"""Drawings beside words, as images that every host accepts in its HTML."""
+"""Drawings beside words, as images that every host accepts inside HTML."""
 
 import base64
 
 SPACE = "http://www.w3.org/2000/svg"  # the namespace of drawings
-HEIGHT = 72  # pixels of a drawing in a line of words
+HEIGHT = 72  # the height in pixels of a drawing in a line of words
 
 
 def picture(box: str, parts: str, attributes: str, words: str = "") -> str:
-    """Return a drawing as an element that hosts take which accept no drawing in their HTML.
+    """Return a drawing as an image element, for hosts that accept no SVG inside HTML.
 
-    `words` are what is read aloud in its place.
+    Screen readers read `words` in its place.
     """
     text = f"<svg xmlns='{SPACE}' viewBox='{box}'>{parts}</svg>"
     code = base64.b64encode(text.encode()).decode()

@@ -34,27 +34,27 @@ from dpsco_core.results.findings import LIGHT_FROM
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
-STEPS = 3  # The proof has so many steps; what comes after them are remarks.
-# What an answer adds to the sentence about a guess, where the rest is said in the headline.
+STEPS = 3  # the number of steps of the proof; further texts are remarks
+# What an answer adds to the sentence about a guess; the headline says the rest.
 TOLD_MORE = {"data": " Nobody can promise that for all data."}
-HARDLY = 1.15  # the factor between two methods that is no matter
+HARDLY = 1.15  # two methods whose errors differ by at most this factor count as equal
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question, and its answer where it is open."""
+    """A question below the figure, with its answer if it is open."""
 
     slug: str
     title: str
     question: str
-    answer: str = ""  # in one or two sentences; empty while it is closed, or not known yet
-    steps: tuple[str, ...] = ()  # further steps, below all cards
-    choices: tuple[str, ...] = ()  # what can be guessed before it opens
+    answer: str = ""  # one or two sentences; empty if the card is closed or the answer is unknown
+    steps: tuple[str, ...] = ()  # the steps of the answer, which stand below all cards
+    choices: tuple[str, ...] = ()  # the answers among which a visitor guesses before the card opens
     is_suggested: bool = False  # whether a visitor is invited to begin with it
 
     @property
     def sentence(self) -> str:
-        """What the card says."""
+        """The sentence on the card."""
         return self.answer or self.question
 
 
@@ -90,6 +90,7 @@ def cards_of(
 
 
 def _all_cards(study: Study, scenario: Scenario, chosen: str) -> tuple[Question, ...]:
+    """Return the cards of all questions that apply; only the chosen one has its answer."""
     questions: list[Question | None] = []
     if has_tails(scenario):
         distance_words = "could lie farther" if scenario.p >= LIGHT_FROM else "could not lie so far"
@@ -140,6 +141,7 @@ def _data_card(study: Study, scenario: Scenario, chosen: str) -> Question | None
 
 
 def _price_words(study: Study) -> str:
+    """Return the measured price of privacy in words, or that it is being measured."""
     row = study.row_at(study.lead, chosen_point(study.scenario))
     if row is None or row.price is None or not study.complete:
         return "being measured"
@@ -147,7 +149,7 @@ def _price_words(study: Study) -> str:
 
 
 def _algorithms_card(study: Study, chosen: str) -> Question | None:
-    """Return the card of the other algorithms; none where one alone is chosen."""
+    """Return the card of the other algorithms; None if only one is chosen."""
     x = chosen_point(study.scenario)
     private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
     if len(private) < 2:
@@ -182,7 +184,7 @@ def _algorithms_card(study: Study, chosen: str) -> Question | None:
 
 
 def _proof_card(study: Study, scenario: Scenario, chosen: str) -> Question | None:
-    """Return the card of the proof; none where no limit is proven on these data."""
+    """Return the card of the proof; None if no limit is proven on these data."""
     floors = dict(region(scenario))
     if not floors:
         return None
@@ -248,7 +250,7 @@ def _steps(
 
 
 def _more_records(scenario: Scenario, x: float | None, limits: Mapping[float, float]) -> str:
-    """Return why more records do not change the limit's ratio, where they do not."""
+    """Return why more records do not change the limit's ratio; empty if they do."""
     outliers = far_records(scenario)
     is_same = outliers is not None and outliers.is_steady and is_steady(limits)
     if outliers is None or not is_same or not are_hardest_of_all(scenario, x):

@@ -1,4 +1,4 @@
-"""A guess before an answer: a visitor says what becomes of a price, and then sees it."""
+"""A guess before an answer: the visitor predicts how a price changes, and then sees it."""
 
 import math
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ from dpsco_app.parts.options import number_text
 from dpsco_core.scenario import Scenario
 
 P_IS = f"p{NO_BREAK}={NO_BREAK}"
-LEAST_PRICE = 1.5  # Below it there is no room for two smaller answers.
+LEAST_PRICE = 1.5  # a smaller price leaves no room for two smaller choices
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriceGuess:
-    """What a card asks before it opens, and what the visitor has said."""
+    """The guess that a card asks for before it opens, and the visitor's choice."""
 
     card: str  # the slug of the question
-    scenario: Scenario  # what the visitor sees while it is asked
+    scenario: Scenario  # the scenario on screen while the guess is asked for
     question: str
-    price: float  # now
-    subject: str  # what has the price, before its number in a sentence
+    price: float  # the present price
+    subject: str  # the words for what has the price, before the number
     chosen: int | None = None
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The prices between which the middle choice lies, as they are written."""
+        """The prices between which the middle choice lies, rounded as they are shown."""
         return round(math.sqrt(self.price), 1), round(self.price, 1)
 
     @property
@@ -38,13 +38,13 @@ class PriceGuess:
         return f"under {low}", f"{low} to {high}", f"over {high}"
 
     def place_of(self, price: float) -> int:
-        """Return which of the choices holds a price, as it is written."""
+        """Return the number of the choice that contains a price, rounded as it is shown."""
         low, high = self.ends
         rounded_price = round(price, 1)
         return 0 if rounded_price < low else 1 if rounded_price <= high else 2
 
     def reply(self, price: float) -> str:
-        """Return what was guessed, and what the price is, in one sentence."""
+        """Return the guess and the true price in one sentence."""
         assert self.chosen is not None
         verdict = "rightly " if self.chosen == self.place_of(price) else ""
         return (
@@ -54,7 +54,7 @@ class PriceGuess:
 
 
 def guess_of(study: Study, scenario: Scenario, card: str) -> PriceGuess | None:
-    """Return what a card asks before it opens; None where there is no one number to guess."""
+    """Return the guess that a card asks for; None if its answer is not a single number."""
     if card == "light":
         measured = _price_on_hardest(study, scenario)
         price = measured or tail_price(scenario, scenario.p)
@@ -77,7 +77,7 @@ def guess_of(study: Study, scenario: Scenario, card: str) -> PriceGuess | None:
 
 
 def _price_on_hardest(study: Study, scenario: Scenario) -> float | None:
-    """Return the measured price where no other data have larger errors; None elsewhere."""
+    """Return the measured price if no other data have larger errors; otherwise None."""
     is_hardest = study.role == "hardest" and study.scenario == scenario
     if not is_hardest or not are_hardest_of_all(scenario, chosen_point(scenario)):
         return None
@@ -85,7 +85,7 @@ def _price_on_hardest(study: Study, scenario: Scenario) -> float | None:
 
 
 def price_now(study: Study) -> float | None:
-    """Return the price that is measured at the chosen point; None where it is not told."""
+    """Return the measured price at the chosen point; None if it is unknown."""
     row = study.row_at(study.lead, chosen_point(study.scenario))
     if row is None or row.price is None or not study.complete:
         return None

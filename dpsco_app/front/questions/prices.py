@@ -16,16 +16,17 @@ from dpsco_core.fields import is_linear
 from dpsco_core.scenario import Scenario
 
 FIELDS = ("p", "n", "d", "epsilon", "delta")
-POINTS = 6  # values of a slider at which bounds are evaluated
+POINTS = 6  # the number of a slider's values at which bounds are evaluated
 WIDTH, HEIGHT, MARGIN = 248.0, 40.0, 3.0
 TICKS = (1.0, 2.0, 5.0)
-LARGEST = 10.0  # the price at the top
-Prices = tuple[tuple[float, float, float], ...]  # value, least and largest price of a promise
+LARGEST = 10.0  # the price at the top of the area
+# (value of the slider, smallest price, largest price)
+Prices = tuple[tuple[float, float, float], ...]
 
 
 @lru_cache(maxsize=512)
 def prices_along(point: Scenario, field: str) -> Prices:
-    """Return between which factors the price of a promise is, along the slider of a field."""
+    """Return the smallest and the largest price of a promise along the slider of a field."""
     values = [v for v in offered(field, point, getattr(point, field)) if math.isfinite(v)]
     step = max(1, math.ceil((len(values) - 1) / (POINTS - 1)))
     sampled_values = sorted({*values[::step], values[-1], getattr(point, field)})
@@ -39,6 +40,7 @@ def prices_along(point: Scenario, field: str) -> Prices:
 
 
 def _price(point: Scenario) -> tuple[float, float] | None:
+    """Return the smallest and the largest possible price at a point; None if it is unknown."""
     try:
         spans, public = window(point), evaluations(point, (PUBLIC,))
     except InvalidInput:
@@ -64,6 +66,7 @@ def slider_areas(scenario: Scenario, theme: Theme) -> dict[str, str]:
 
 
 def _area(prices: Prices, value: float, field: str, theme: Theme) -> str:
+    """Return the area between the smallest and the largest price along a slider, as SVG."""
     places = offered_places(prices, field)
     points = [
         (x, _height(low), _height(high)) for x, (_, low, high) in zip(places, prices, strict=True)
@@ -95,12 +98,13 @@ def _area(prices: Prices, value: float, field: str, theme: Theme) -> str:
 
 
 def offered_places(prices: Prices, field: str) -> list[float]:
-    """Return the pixels of values along a slider: its steps are even, as are its logarithms."""
+    """Return the pixels of values along a slider, whose steps have equal widths."""
     values = [v if is_linear(field) else math.log(v) for v, *_ in prices]
     span = values[-1] - values[0]
     return [MARGIN + (v - values[0]) / span * (WIDTH - 2 * MARGIN) for v in values]
 
 
 def _height(price: float) -> float:
+    """Return the vertical place of a price, on a logarithmic scale."""
     share = math.log(min(price, LARGEST)) / math.log(LARGEST)
     return HEIGHT - 2 - share * (HEIGHT - 6)

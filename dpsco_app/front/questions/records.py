@@ -27,22 +27,23 @@ LOST_WORDS, OPEN = "crossed: no private algorithm can save them", "open: nobody 
 
 @dataclass(frozen=True, kw_only=True)
 class Worth:
-    """What the records are worth on some data, as shares of them."""
+    """The worth of the records on some data, as shares of their number."""
 
     title: str
-    words: str  # below the title: in records
-    caption: str  # what the squares say
+    words: str  # the words below the title, in numbers of records
+    caption: str  # the caption of the squares
     colour: Pair
-    filled_share: float  # the filled ones
-    largest_share: float  # up to here they are open, and beyond them crossed
+    filled_share: float  # the share of filled squares
+    largest_share: float  # the squares between the two shares are open, those beyond crossed out
     is_proven: bool  # whether none beyond `largest_share` can be saved
 
 
 @lru_cache(maxsize=50)
 def records_html(study: Study, scenario: Scenario, theme: Theme) -> str:
-    """Return the squares of a mean over records of single people as HTML; empty elsewhere.
+    """Return the squares as HTML, for a mean over records of single people; otherwise empty.
 
-    Its error without privacy falls like the root of the records, so that a price c leaves n / c^2.
+    The error without privacy falls like the root of the number of records, so that n records at
+    price c are worth n / c^2.
     """
     n = scenario.at(chosen_point(scenario)).n
     if (
@@ -66,6 +67,7 @@ def records_html(study: Study, scenario: Scenario, theme: Theme) -> str:
 
 
 def _measured(study: Study, n: int) -> list[Worth]:
+    """Return what n records are worth by the measured price; empty until that is known."""
     x = chosen_point(study.scenario)
     row = study.row_at(study.lead, x)
     if row is None or row.price is None or not study.complete or row.price.value <= 0:
@@ -90,6 +92,7 @@ def _measured(study: Study, n: int) -> list[Worth]:
 
 
 def _promised(scenario: Scenario, n: int) -> list[Worth]:
+    """Return what n records are worth by the proven bounds, for a heavy and a light tail."""
     if not has_tails(scenario):
         return []
     worths = []
@@ -128,6 +131,7 @@ def count_text(value: float) -> str:
 
 
 def _block(worth: Worth, theme: Theme) -> str:
+    """Return the block of a worth: a hundred squares with a caption, as HTML."""
     full, open_to = round(SQUARES * worth.filled_share), round(SQUARES * worth.largest_share)
     colour, red, fill = map(theme.colour, (worth.colour, IMPOSSIBLE.edge, IMPOSSIBLE.fill))
     sheet = CELLS.format(own=colour, red=red, fill=fill)
@@ -142,6 +146,7 @@ def _block(worth: Worth, theme: Theme) -> str:
 
 
 def _cell(i: int, full: int, open_to: int, *, crossed: bool) -> str:
+    """Return one of the hundred squares: full, open, or crossed out as lost."""
     x, y = 10 * (i % 10) + 1, 10 * (i // 10) + 1
     kind = "full" if i < full else "open" if i < open_to or not crossed else "lost"
     box = f"<rect class='{kind}' x='{x}' y='{y}' width='8' height='8' rx='1.2'/>"

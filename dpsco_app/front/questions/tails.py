@@ -1,4 +1,4 @@
-"""A heavy and a light tail: what can be promised for all data with each, over the records."""
+"""The promises for all data with a heavy and with a light tail, over the records."""
 
 import math
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from dpsco_core.results.findings import HEAVY, LIGHT, LIGHT_FROM
 from dpsco_core.scenario import Scenario
 
 Y_AXIS = "Average distance from the true mean, promised for all data"
-PUBLIC = "upper.mean.sample"  # what can be promised without privacy
+PUBLIC = "upper.mean.sample"  # the bound on the error without privacy
 OTHER_LOOK = Area(
     fill=("rgba(95,129,115,.22)", "rgba(134,179,160,.2)"),
     edge=("#5f8173", "#86b3a0"),
@@ -37,14 +37,14 @@ OTHER_LOOK = Area(
 
 @dataclass(frozen=True, kw_only=True)
 class TailBand:
-    """What can be promised at a tail: between which errors, and what without privacy."""
+    """The promise at a tail: the smallest and largest errors, and the error without privacy."""
 
     scenario: Scenario
     spans: tuple[tuple[float | None, Span], ...]
     public: tuple[float, ...]
 
     def prices(self, i: int) -> tuple[float, float]:
-        """Return between which factors the price of a promise is, at a point of the axis."""
+        """Return the smallest and the largest price of a promise at a point of the axis."""
         span, base = self.spans[i][1], self.public[i]
         return max(1.0, span.low / base), max(1.0, span.high / base)
 
@@ -56,9 +56,9 @@ def other_tail(scenario: Scenario) -> Scenario:
 
 @lru_cache(maxsize=64)
 def tails_of(scenario: Scenario) -> tuple[TailBand, ...]:
-    """Return what can be promised at both tails, the heavy one first; empty where that is unknown.
+    """Return the promises at both tails, the heavy one first; empty if they are unknown.
 
-    It is known of a mean, at item level, along any axis but the tail index itself.
+    They are known for a mean at item level, along any axis but the tail index itself.
     """
     if scenario.problem != MEAN or scenario.axis == "p" or scenario.m > 1 or scenario.axis == "m":
         return ()
@@ -103,20 +103,22 @@ def tails_answer(scenario: Scenario) -> str:
 
 
 def tail_price(scenario: Scenario, p: float) -> float | None:
-    """Return the smallest price that is proven possible at the tail index p, of both tails.
+    """Return the smallest price that is proven possible at the tail index p, for both tails.
 
-    At the chosen point; None where that is unknown.
+    It is at the chosen point; None if it is unknown.
     """
     own_tail = next((tail for tail in tails_of(scenario) if tail.scenario.p == p), None)
     return None if own_tail is None else own_tail.prices(_index(own_tail))[1]
 
 
 def ranged_price(low: float, high: float) -> str:
+    """Return a range of prices in words, or a single price if both ends read the same."""
     a, b = ratio_text(low), ratio_text(high)
     return a if a == b else f"{a} to {b}"
 
 
 def _index(tail: TailBand) -> int:
+    """Return the place of the chosen point among the points of a tail."""
     x = chosen_point(tail.scenario)
     return [a for a, _ in tail.spans].index(x)
 
@@ -207,6 +209,7 @@ def tails_figure(scenario: Scenario, alt: str) -> Figure:
 
 
 def _band(tail: TailBand, look: Area, name: str) -> Region:
+    """Return the region between the bounds of a tail along the axis."""
     return Region(
         key=f"tail {tail.scenario.p:g}",
         name=f"{name} tail, p = {number_text(tail.scenario.p)}",
@@ -219,6 +222,7 @@ def _band(tail: TailBand, look: Area, name: str) -> Region:
 
 
 def _rung(tail: TailBand, name: str, i: int, colour: Pair) -> RulerMark:
+    """Return the ruler's mark of a tail, in the middle of its bounds at point i."""
     middle = [math.sqrt(s.low * s.high) for _, s in tail.spans]
     price = ranged_price(*tail.prices(i)).replace(" to ", " to ×")
     point_text = at_point(tail.scenario, tail.spans[i][0]).replace(", ", " at ", 1)
@@ -236,6 +240,7 @@ def _rung(tail: TailBand, name: str, i: int, colour: Pair) -> RulerMark:
 
 
 def _ladder(scenario: Scenario, tails: Sequence[TailBand], i: int) -> Ladder:
+    """Return the table of the tails, with bounds and prices at point i."""
     point_text = at_point(scenario, tails[0].spans[i][0]).removeprefix(", ")
     rows = [
         LadderRow(
@@ -263,6 +268,7 @@ def _ladder(scenario: Scenario, tails: Sequence[TailBand], i: int) -> Ladder:
 
 
 def _axis(scenario: Scenario) -> Axis:
+    """Return the horizontal axis, with the chosen value in bold."""
     axis, grid, x = scenario.axis, scenario.grid, chosen_point(scenario)
     if axis is None:
         return Axis(title="", low=0.5, high=2.0, ticks=())
@@ -272,6 +278,7 @@ def _axis(scenario: Scenario) -> Axis:
 
 
 def _log_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return ticks at 1, 2 and 5 times powers of ten between two values."""
     first_power, last_power = math.floor(math.log10(low)), math.ceil(math.log10(high))
     candidates = (float(f"{d}e{e}") for e in range(first_power, last_power + 1) for d in (1, 2, 5))
     return [(v, number_text(v)) for v in candidates if low <= v <= high]

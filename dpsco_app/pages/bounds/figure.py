@@ -94,12 +94,12 @@ def bounds_figure(
 
 
 def count_shown(drawn_rows: Sequence[Row], rows: Sequence[Row]) -> str:
-    """Return the title of the ladder: how many bounds are drawn."""
+    """Return the title of the table beside the figure: how many bounds are drawn."""
     return f"{len(drawn_rows)} of {len(rows)} bounds" if len(rows) > len(drawn_rows) else "Bounds"
 
 
 def room_for_names(figure: Figure) -> int:
-    """Return the width of the ladder in pixels; the plot takes the rest."""
+    """Return the width in pixels of the table beside the figure; the plot has the rest."""
     longest = max((len(row.name) for row in figure.ladder.rows), default=0)
     return min(MOST_ROOM, ROOM + math.ceil(longest * TYPE * LETTER * BOLD))
 
@@ -125,12 +125,14 @@ def _group_heading(group: Group, x: float, rank: int) -> Line:
 
 
 def _bound_colour(card: BoundCard) -> Pair:
+    """Return the colour of a bound: that of its method, or red for a lower bound."""
     if card.kind == "lower":
         return IMPOSSIBLE.edge
     return colour_of(card.method) if card.method else WINDOW.ink
 
 
 def _row_mark(row: Row, rank: int, *, is_chosen: bool) -> Line:
+    """Return the mark of a bound at its value and its rank."""
     card = row.bound.card
     return Line(
         key=card.slug,
@@ -147,6 +149,7 @@ def _row_mark(row: Row, rank: int, *, is_chosen: bool) -> Line:
 
 
 def _ladder_row(row: Row, name: str, mark: Line, *, note: str, is_bold: bool) -> LadderRow:
+    """Return the row of a bound in the table beside the figure; in brackets if it does not hold."""
     upper = row.bound.card.kind == "upper"
     return LadderRow(
         key=mark.key,
@@ -175,6 +178,7 @@ def symbol_of(card: BoundCard) -> str:
 
 
 def _hover_text(row: Row) -> str:
+    """Return the hover text of a bound's mark."""
     laws = row.bound.card.laws.words
     scope = in_print(f"binds every {row.binds}, over {laws}" if row.binds else f"for {laws}")
     lines = [f"<b>{marked(row)}</b>", in_digits(row.value), scope]

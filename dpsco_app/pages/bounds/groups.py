@@ -75,7 +75,7 @@ def grouped(drawn_rows: Sequence[Row], all_rows: Sequence[Row]) -> list[Group]:
 
 
 def difference(row: Row, group: Sequence[Row]) -> str:
-    """Return how a row differs from the others of its group: its name without what all share.
+    """Return how a row differs from the others of its group: its name without the common part.
 
     "Simple clipping, rate" is "rate" among the bounds on simple clipping.
     """
@@ -100,6 +100,7 @@ def difference(row: Row, group: Sequence[Row]) -> str:
 
 
 def _members(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each group, by the group's key."""
     members: dict[str, list[Row]] = {}
     for row in rows:
         members.setdefault(group_key(row.bound.card), []).append(row)

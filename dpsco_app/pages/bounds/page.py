@@ -66,6 +66,7 @@ STYLE = """<style>
 
 
 def page() -> None:
+    """Draw the page of the papers' tables."""
     draw_views("bounds")
     st.html(STYLE)
     draw_page(STATE, {WHOLE: _draw_table}, {WHOLE: QUESTION})
@@ -129,6 +130,7 @@ def _draw_table(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_table_menu(fitting: PaperTable, *, holds: bool) -> None:
+    """Draw the choice of the table; the first option is the one that fits the scenario."""
     own_label = f"{fitting.title} ({'holds' if holds else 'none holds'} here)"
     st.selectbox(
         "Table",
@@ -183,6 +185,7 @@ def _take_row() -> None:
 
 
 def _take_click(key: str) -> None:
+    """Choose the bound whose mark in the figure was clicked."""
     points = st.session_state[key].selection.points
     if points:
         STATE.change({"bound": st.session_state[SLUGS][round(points[0]["y"])]})
@@ -192,6 +195,7 @@ def _take_click(key: str) -> None:
 
 
 def _draw_row(point: Scenario, row: Row) -> None:
+    """Draw one bound in full: its formula, symbols, values, conditions and sources."""
     card = row.bound.card
     st.subheader(words.short(card))
     st.markdown(f"{words.card_line(card)} {card.summary}")
@@ -213,6 +217,7 @@ def _draw_row(point: Scenario, row: Row) -> None:
 
 
 def _draw_symbols(point: Scenario, row: Row) -> None:
+    """Draw the table of a formula's symbols, with their values here."""
     lines = ["| symbol | here | meaning |", "|---|---|---|"]
     for symbol in symbols(point, row.bound):
         value = "in the formula" if math.isnan(symbol.value) else words.in_digits(symbol.value)
@@ -221,6 +226,7 @@ def _draw_symbols(point: Scenario, row: Row) -> None:
 
 
 def _draw_values(point: Scenario, row: Row) -> None:
+    """Draw the values of a bound's terms, and its slopes if they are asked for."""
     terms = "\n".join(f"| {name} | {words.in_digits(value)} |" for name, value in row.terms)
     st.markdown(
         f"| part | value |\n|---|---|\n{terms}\n"
@@ -241,6 +247,7 @@ def _draw_values(point: Scenario, row: Row) -> None:
 
 
 def _draw_conditions(point: Scenario, row: Row) -> None:
+    """Draw the conditions of a bound, and which of them fail here."""
     all_conditions = conditions(point, row.bound)
     if row.failures:
         st.warning("**Outside its theorem here.** " + in_print(" ".join(row.failures)))
@@ -261,6 +268,7 @@ def _draw_sources(row: Row) -> None:
     card = row.bound.card
 
     def draw() -> None:
+        """Draw the LaTeX of the formula and the BibTeX entry of the paper."""
         st.code(card.latex, language="latex", wrap_lines=True)
         if entry := bibtex([card.paper]):
             st.code(entry, language="bibtex", wrap_lines=True)
@@ -269,6 +277,7 @@ def _draw_sources(row: Row) -> None:
 
 
 def _draw_explore_link(point: Scenario, row: Row) -> None:
+    """Draw the link that shows a bound in Explore, or why it cannot."""
     try:
         query = explore_address(point, row.bound.card)
     except InvalidInput as problem:

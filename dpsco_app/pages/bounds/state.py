@@ -60,17 +60,17 @@ def covered(table: PaperTable) -> dict[str, Any]:
 
 @lru_cache(maxsize=1000)
 def fitting_table(point: Scenario) -> PaperTable:
-    """Return the first table with a theorem that holds at a point; the first one if none does."""
+    """Return the first table that has a theorem which holds at a point; else the first table."""
     tables = map(paper_table, TABLE_KEYS)
     holding = (t for t in tables if any(r.holds for s in t.slugs for r in rows(point, (s,))))
     return next(holding, paper_table(TABLE_KEYS[0]))
 
 
 def explore_address(point: Scenario, card: BoundCard) -> dict[str, str]:
-    """Return Explore's address at a point with a bound, drawn by name where it draws such bounds.
+    """Return Explore's address at a point with a bound, drawn by name if Explore can.
 
-    A sweep over n, or over m at user level, where the dashboard allows it, otherwise the single
-    point; raises `InvalidInput` if it does not allow that either.
+    It sweeps n, or m at user level, if the dashboard allows that; otherwise it has the single
+    point. Raises `InvalidInput` if that is not allowed either.
     """
     single = replace(drawn_scenario(point, card), trials=BASE.trials)
     axis: Literal["m", "n"] = "m" if card.level == "user" and single.m > 1 else "n"

@@ -55,7 +55,7 @@ def bound_ones(card: BoundCard) -> str:
 
 
 def short(card: BoundCard) -> str:
-    """Return the name of a bound without the field that all rows of a table share."""
+    """Return the name of a bound without its prefix "SCO, ", which all rows of a table share."""
     name = card.name.removeprefix("SCO, ")
     return name[0].upper() + name[1:]
 
@@ -63,9 +63,8 @@ def short(card: BoundCard) -> str:
 def marked(row: Row) -> str:
     """Return the name of a bound in a figure, with what sets it apart from the others.
 
-    That is its class if it is not that of the worst case, or that it is not private.
-
-    Rates are drawn with constant 1, and are below or above nothing.
+    That is its class, if it is not the one of the worst case, or that it is not private. Rates are
+    drawn with constant 1, so that their heights cannot be compared.
     """
     return short(row.bound.card) + class_suffix(row)
 
@@ -85,14 +84,15 @@ def class_suffix(row: Row) -> str:
 
 
 def is_wider(row: Row) -> bool:
-    """Whether a lower bound holds over a wider class of losses, so that it binds no method here."""
+    """Return whether a lower bound is over a wider class of losses, and binds no method here."""
     return row.holds and row.bound.card.kind == "lower" and not row.applies
 
 
 def title(rows: Sequence[Row], wider: Evaluation | None = None) -> str:
-    """Return the takeaway of the figure; `wider` is a bound over a wider class of losses, or none.
+    """Return the takeaway of the figure.
 
-    There is one where no lower bound over the problem's own class of losses holds.
+    `wider` is a bound over a wider class of losses, which is given if no lower bound over the
+    problem's own class holds.
     """
     if not rows:
         return "No row of this table is about this problem: choose another problem or table"
@@ -120,13 +120,13 @@ def title(rows: Sequence[Row], wider: Evaluation | None = None) -> str:
 
 
 def leader(rows: Sequence[Row]) -> str:
-    """Return a sentence that names the row of the first number in the title."""
+    """Return a sentence that names the bound of the first number in the title."""
     upper = leading(rows)
     return "" if upper is None else f"Smallest upper bound: “{short(upper.bound.card)}”. "
 
 
 def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:
-    """Return how many rows hold here, and the window that the bounds of all tables give."""
+    """Return how many rows hold here, and the window that the bounds of all tables leave."""
     relevant = [r for r in rows if r.is_relevant]
     return (
         f"{sum(r.holds for r in relevant)} of {len(relevant)} rows that are about this problem "
@@ -157,10 +157,10 @@ def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
 
 
 def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str:
-    """Return which theorems with proven constants say nothing at this size, and the least proven.
+    """Return which proven theorems say nothing at this size, and the least proven bound.
 
-    `start` is the worst-case error of an answer that ignores the data. Empty if every such theorem
-    proves less than that.
+    `start` is the worst-case error of an answer that ignores the data. The text is empty if every
+    such theorem proves less than that.
     """
     empty = empty_theorems(compared, start)
     if not empty:
@@ -183,7 +183,7 @@ def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str
 
 
 def without_row(table: PaperTable) -> str:
-    """Return what the paper of a table prints that has no row; nothing where all of it has one."""
+    """Return the statements of a table's paper that have no row; empty if all have one."""
     entries = () if table.key == "all" else left_out(table.key)
     lines = [f"- {in_print(entry.line)}" for entry in entries]
     return "\n".join(["Without a row here:", "", *lines]) if lines else ""
@@ -250,7 +250,7 @@ def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:
 
 
 def holds_text(row: Row, start: float) -> str:
-    """Return whether a row holds here, and whether it says anything."""
+    """Return whether a row holds here, and whether it is vacuous."""
     if not row.is_relevant:
         return "another problem"
     if not row.holds:

@@ -40,6 +40,7 @@ STYLE = "<style>.st-key-check_button > :not(:first-child) { display: none; }</st
 
 
 def page() -> None:
+    """Draw the page on which a visitor's claim is put to the test."""
     draw_views("check")
     st.html(STYLE)
     draw_page(
@@ -52,6 +53,7 @@ def page() -> None:
 
 
 def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the claim with its options, and the report once it has run."""
     with screen.controls:
         _draw_claim(scenario)
         ask = st.container(horizontal=True, key="check_ask")
@@ -110,8 +112,7 @@ def _draw_claim(scenario: Scenario) -> None:
 
 
 def _draw_options(view: View) -> None:
-    """Draw the menu with the conditions of a claim, a switch for a hidden constant, and the time
-    limit.
+    """Draw the menu of a claim's conditions, its hidden constant, and the time limit.
 
     In a row, the three controls would distract from the claim.
     """

@@ -26,6 +26,7 @@ def _titles(reports: Sequence[Report]) -> str:
 
 
 def _report_blocks(report: Report) -> Iterator[Block]:
+    """Yield the blocks of a report for a PDF."""
     yield _heading(report.title, report.verdict, TITLE, space=14.0)
     yield Paragraph(text=report.claim)
     if report.hypotheses:
@@ -37,6 +38,7 @@ def _report_blocks(report: Report) -> Iterator[Block]:
 
 
 def _check_blocks(check: Check) -> Iterator[Block]:
+    """Yield the blocks of one check: its verdict, sentence, table and command."""
     yield _heading(check.name, check.verdict, HEAD, space=9.0)
     yield Paragraph(text=check.sentence, space=1.0)
     if check.rows:
@@ -47,6 +49,7 @@ def _check_blocks(check: Check) -> Iterator[Block]:
 
 
 def _heading(name: str, verdict: str, kind: Type, *, space: float) -> Paragraph:
+    """Return a heading with a verdict in its colour."""
     ink = TONES[mark_of(verdict)][0]
     text = f"{name}:"
     return Paragraph(
@@ -59,6 +62,7 @@ def main(target: str) -> int:
     open_streams()
 
     def write() -> None:
+        """Write the PDF of the reports that stdin holds."""
         reports = reports_of(json.load(sys.stdin))
         with whole_file(target) as part:
             part.write_bytes(report_pdf(reports))

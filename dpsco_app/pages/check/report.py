@@ -74,6 +74,7 @@ def draw_files(reports: Sequence[Report]) -> None:
 
 
 def _pdf(reports: Sequence[Report]) -> bytes:
+    """Return the reports as a PDF."""
     # Importing Matplotlib takes a second, so it waits for the first click.
     from dpsco_app.pages.check.paper import report_pdf
 

@@ -84,20 +84,22 @@ def check(task: Task, place: DeltaGenerator) -> tuple[Report, ...]:
 
 
 def _stepper(task: Task, turn: Turn, bar: DeltaGenerator) -> Callable[[str], None]:
-    """Return the function that the referee calls at every step: it shows progress and yields its
-    turn.
+    """Return the function that the referee calls at every step.
 
-    In it, Streamlit ends the run of the page if the visitor has clicked.
+    It shows progress, lets other visitors have their turn, and lets Streamlit end the run if the
+    visitor has clicked.
     """
     ask, pace, began = stopper(), Pace(BAR_SECONDS), time.monotonic()
     words, has_turn = "", False
 
     def show() -> None:
+        """Show the progress of the run."""
         elapsed = time.monotonic() - began
         text = f"{min(elapsed, task.seconds):.0f} of {task.seconds} s: {in_print(words)}"
         bar.progress(min(0.99, elapsed / task.seconds), text)
 
     def step(latest: str) -> None:
+        """Record the present step, show it now and then, and let other visitors have their turn."""
         nonlocal words, has_turn
         words = latest or words
         ask()

@@ -43,9 +43,7 @@ class View(PageView):
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A claim that can be checked: its formula and conditions, and the scenario whose settings
-    vary.
-    """
+    """A claim that can be checked: formula, conditions, and the scenario whose settings vary."""
 
     method: str
     formula: str
@@ -59,6 +57,7 @@ class Claim:
 
     @property
     def submission(self) -> Submission:
+        """The claim as a submission to the referee."""
         is_private = method_card(self.method).privacy != "none"
         methods = (self.method,) if is_private else ()
         return Submission(methods=methods, bounds=(self.bound,), inequalities=())
@@ -82,7 +81,7 @@ def offered_methods(scenario: Scenario) -> tuple[str, ...]:
 
 
 def with_method(view: View, scenario: Scenario) -> View:
-    """Return the view with a method of the scenario's problem: its own, or one that is chosen."""
+    """Return the view with a method that is offered: its own, or the first private one."""
     offered = offered_methods(scenario)
     if view.method in offered:
         return view

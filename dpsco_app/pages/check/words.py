@@ -1,4 +1,4 @@
-"""What Check a claim says: its answer in one sentence, and the library's sentences on screen."""
+"""The texts of Check a claim: its answer in one sentence, and the library's sentences."""
 
 import math
 import re
@@ -66,7 +66,7 @@ def headline(report: Report, privacy: Report | None) -> tuple[str, str]:
 
 
 def at_a_glance(claim: Claim) -> tuple[str, str]:
-    """Return what is known of a claim at the scenario of the visit without running anything."""
+    """Return what is known of a claim at the visit's scenario without any run."""
     base, setting = claim.base, class_setting(claim.base)
     failures = claim.bound.failures(setting)
     if failures:
@@ -118,7 +118,7 @@ def _place(match: re.Match[str]) -> str:
 
 
 def options_line(view: View) -> str:
-    """Return the label of what stands in the menu beside the claim."""
+    """Return the label of the menu beside the claim."""
     hypotheses = f" · if {escaped_markdown(view.hypotheses)}" if view.hypotheses.strip() else ""
     return f"**{view.seconds} s**{hypotheses}{' · up to a constant' if view.rate else ''}"
 

@@ -51,12 +51,14 @@ def draw_cards(cards: Sequence[Question], chosen: str) -> None:
 
 
 def _open(slug: str) -> None:
+    """Open a card, in the session and in its widget."""
     session = visit.current()
     session.open_card(slug)
     st.session_state[STATE.key(CARD)] = session.view.card
 
 
 def _guess(place: int) -> None:
+    """Answer the guess of a card, and open the card that the session opens."""
     session = visit.current()
     session.answer_guess(place)
     st.session_state[STATE.key(CARD)] = session.view.card

@@ -31,7 +31,7 @@ def draw_coverage(scenario: Scenario, outcomes: Sequence[Outcome], name: str) ->
 
 
 def coverage_figure(rows: Sequence[Coverage]) -> Figure:
-    """Return the observed shares, in per cent, over the methods' names."""
+    """Return the figure of the observed coverage, in per cent, with one dot for each method."""
     names = short_names([row.method for row in rows])
     low, first, last = 100 * axis_start(rows), 0.4, len(rows) + 0.6
     nominal = thin_line("95 % is proven", [first, last], [100 * NOMINAL] * 2)
@@ -69,6 +69,7 @@ def coverage_text(row: Coverage) -> str:
 
 
 def _dot(row: Coverage, x: float, name: str) -> Line:
+    """Return the dot of a method's coverage."""
     return Line(
         key=row.method,
         name=name,

@@ -75,6 +75,7 @@ def draw_details(screen: Screen) -> None:
 
 
 def _numbers(studies: Sequence[Study]) -> None:
+    """Draw the table of numbers of each study, and the coverage of its intervals."""
     covered = False
     for i, study in enumerate(studies):
         if len(studies) > 1:
@@ -142,6 +143,7 @@ def _refusals(result: Result) -> None:
 
 
 def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
+    """Draw why a method cannot run, with a button for the nearest change."""
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
     label, instead = "Change that", dict(refusal.changes).get("method")
@@ -168,6 +170,7 @@ def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
 
 
 def _slopes(result: Result, formulas: Sequence[str]) -> None:
+    """Draw the fitted slopes beside those of the formulas."""
     scenario, axis = result.scenario, result.scenario.axis
     if axis is not None and axis not in POWER_AXES:
         st.caption(f"The error is no power of {SYMBOL[axis]}, and has no slope.")
@@ -188,7 +191,7 @@ def _slopes(result: Result, formulas: Sequence[str]) -> None:
 
 
 def _slope_row(scenario: Scenario, row: Any) -> dict[str, str]:
-    """Return one method's slope, the range of the terms of its rate, and how they compare."""
+    """Return one method's slope, the range of slopes of its rate, and how the two compare."""
     words = row.verdict or ("the rate is void at these sizes" if row.bound else "no published rate")
     words = words.replace(" ", NO_BREAK)
     if row.verdict and row.bound and scenario.problem != MEAN:
@@ -250,6 +253,7 @@ def halving(slope: float) -> str:
 
 
 def signed(value: float) -> str:
+    """Return a number with its sign and two decimals; empty for NaN."""
     if math.isnan(value):
         return ""
     return "0.00" if abs(value) < 0.005 else f"{value:+.2f}".replace("-", "−")

@@ -1,4 +1,4 @@
-"""The row below the figure: its panels, bounds and files, and what the hand moves in it."""
+"""The row below the figure: panels, bounds and files, and the dot that can be dragged."""
 
 import math
 from functools import partial
@@ -51,6 +51,7 @@ def draw_settings(scenario: Scenario) -> None:
 
 
 def draw_foot(screen: Screen, *, phone: bool) -> None:
+    """Draw the row below the figure: panels, measure, bounds and pin."""
     scenario = screen.scenario
     with st.container(horizontal=True, vertical_alignment="center", key="foot"):
         if not phone:
@@ -90,6 +91,7 @@ def choose_panels(screen: Screen) -> None:
 
 
 def _choose_measure() -> None:
+    """Draw the choice between errors and prices."""
     st.segmented_control(
         "Draw",
         MEASURES,
@@ -103,6 +105,7 @@ def _choose_measure() -> None:
 
 
 def _pin(screen: Screen) -> None:
+    """Draw the button that pins the curves, or unpins them."""
     is_pinned = bool(screen.view.pin)
     st.button(
         "Unpin" if is_pinned else "Pin",
@@ -114,16 +117,19 @@ def _pin(screen: Screen) -> None:
 
 
 def _keep() -> None:
+    """Pin the curves."""
     visit.current().pin()
     STATE.fill_widgets(visit.current().view)
 
 
 def _unpin() -> None:
+    """Unpin the curves."""
     visit.current().unpin()
     STATE.fill_widgets(visit.current().view)
 
 
 def _about_pin(pinned_scenario: Scenario, scenario: Scenario) -> str:
+    """Return the sentence on what is pinned."""
     if pinned_scenario == scenario:
         return "**Pinned.** Change a setting and run: both runs will be drawn."
     words = in_short(pinned_scenario, scenario) or "the same settings"
@@ -214,9 +220,7 @@ def _under_hand(screen: Screen) -> Scenario:
 
 
 def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
-    """Return the handle at a scenario's own value on the axis, and the values it can be dragged
-    to.
-    """
+    """Return the handle of the axis: its place, and the values to which it can be dragged."""
     start, end = scenario.grid[0], scenario.grid[-1]
     scenario_value = getattr(scenario, axis)
     value = scenario_value if start <= scenario_value <= end else place(chosen_point(scenario))
@@ -231,6 +235,7 @@ def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
 
 
 def _choose() -> None:
+    """Take the value of the axis that the visitor has dragged to."""
     field, value = st.session_state[HAND]["chosen"]
     scenario = visit.current().scenario
     if field == scenario.axis and value in handle(scenario, field)["values"]:

@@ -57,15 +57,16 @@ def draw_formulas(scenario: Scenario, view: View) -> None:
 
 
 def letters_of(latex: str) -> set[str]:
+    """Return the letters and commands of a formula in LaTeX."""
     plain = WORDS.sub(" ", latex)
     return set(COMMANDS.findall(plain)) | {c for c in COMMANDS.sub(" ", plain) if c.isalpha()}
 
 
 def legend(point: Scenario, e: Evaluation) -> str:
-    """Return what the letters of one bound's formula mean in that bound, with their values.
+    """Return the meanings and values of the letters in one bound's formula.
 
-    One letter means different things in different papers, so every formula has a legend of its
-    own. Letters of the controls are left out, but for those that follow from them.
+    One letter means different things in different papers, so every formula has a legend of its own.
+    Letters of the controls are left out, except those that follow from them.
     """
     bound_symbols = [s for s in symbols(point, e.bound) if s.latex not in PLAIN]
     latex = e.bound.card.latex
@@ -84,7 +85,7 @@ def legend(point: Scenario, e: Evaluation) -> str:
 
 
 def defined_in(latex: str) -> set[str]:
-    r"""Return the letters that a formula defines itself, behind its expression.
+    r"""Return the letters that a formula defines itself, after its expression.
 
     Examples
     --------

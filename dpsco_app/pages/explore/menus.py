@@ -67,6 +67,7 @@ def close_gallery() -> None:
 
 @st.dialog("Presets and stored studies", width="large", on_dismiss=close_gallery)
 def _gallery() -> None:
+    """Draw the presets by kind, and the menu to open a study."""
     *kinds, stored = st.tabs([*KINDS.values(), "Open a study"])
     for kind, tab in zip(KINDS, kinds, strict=True):
         with tab, st.container(horizontal=True):
@@ -77,6 +78,7 @@ def _gallery() -> None:
 
 
 def _card(preset: Preset) -> None:
+    """Draw the card of a preset, with its picture and a button."""
     with st.container(border=True, width=CARD_WIDTH, height="stretch"):
         st.image(
             preset.picture.read_text(encoding="utf-8"),

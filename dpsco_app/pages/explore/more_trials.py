@@ -48,5 +48,6 @@ def more_trials_of(screen: Screen) -> Scenario | None:
 
 
 def _has_wide_bars(screen: Screen) -> bool:
+    """Return whether an error bar is wide relative to its mean, so that more trials help."""
     rows = (row for study in screen.studies for row in study.table.values())
     return any(row.trials > 1 and row.mean > 0 and row.half > WIDE * row.mean for row in rows)

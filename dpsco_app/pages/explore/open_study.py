@@ -75,7 +75,7 @@ def _offer(shelf: Shelf, key: str) -> None:
 
 
 def _open(shelf: Shelf, scenario: Scenario) -> None:
-    """Put a study into the controls, and what its file holds of it into the result."""
+    """Put a study into the controls, and its stored outcomes into the result."""
     state = st.session_state
     try:
         outcomes = shelf.outcomes(scenario)

@@ -62,6 +62,7 @@ ABOUT_COLUMNS = (
 
 
 def draw_own_numbers() -> None:
+    """Draw the button that opens the dialog for the visitor's own file."""
     if st.button(
         "Use my own numbers",
         icon=":material/upload:",
@@ -72,7 +73,7 @@ def draw_own_numbers() -> None:
 
 
 def draw_file() -> None:
-    """Draw the field for a file, and what its numbers say."""
+    """Draw the field for a file, and the analysis of its numbers."""
     st.markdown(ABOUT)
     upload = st.file_uploader(
         "CSV file", type="csv", key="own_numbers_file", max_upload_size=LARGEST_MEGABYTES
@@ -90,7 +91,7 @@ def draw_file() -> None:
 
 
 def _draw(records: NumberRecords, file: str) -> None:
-    """Draw what the records of a file say, the scenario that matches, and their private mean."""
+    """Draw the analysis of a file's records, the matching scenario, and their private mean."""
     fits = tails(records.values, records.chosen)
     for note in records.cap_notes:
         st.caption(escaped_markdown(in_print(note)))
@@ -116,7 +117,7 @@ def _draw(records: NumberRecords, file: str) -> None:
 
 
 def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
-    """Return the tail indices over the threshold; what is `LIGHT` or more is drawn there."""
+    """Return the tail indices over the threshold; indices of `LIGHT` or more are drawn there."""
     labels = ["Tail index"] if len(fits) == 1 else names
     used_indices = np.clip([fit.index for fit in fits], LOWEST, LIGHT)
     figure = Figure(
@@ -159,9 +160,9 @@ def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
 
 
 def _choose(content: bytes, file: str) -> tuple[NumberRecords, str] | None:
-    """Let columns be chosen and say what was read; raises `InvalidInput`.
+    """Return the chosen records, and their key in the session, after the visitor's choice.
 
-    Returns the records, and what they are called in the session.
+    The page says what was read. Raises `InvalidInput` if it cannot be read.
     """
     records = _read(content, file, None)
     if len(records.names) > 1:
@@ -218,10 +219,11 @@ def column_table(
 
 
 def fitting(fits: Sequence[Tail], scenario: Scenario) -> Scenario:
-    """Return the scenario with the law, the order p and the size nearest to the numbers'.
+    """Return the scenario whose law, order p and sizes are nearest to the numbers'.
 
-    It has a dimension a column; the column with the heaviest tail decides the law. The margin is
-    smaller than now where p = 2 needs that, and p is below 2 only where there is no variance.
+    It has a dimension for each column, and the column with the heaviest tail decides the law. The
+    margin is smaller than the present one if p = 2 needs that, and p is below 2 only if there is no
+    variance.
     """
     lead = fits[heaviest(fits)]
     least_order = 2.0 if lead.index > 2 else 0.0
@@ -238,7 +240,7 @@ def fitting(fits: Sequence[Tail], scenario: Scenario) -> Scenario:
 def in_words(
     fits: Sequence[Tail], names: Sequence[str], matching: Scenario, units: Sequence[float]
 ) -> str:
-    """Say what the tail is, and which scenario matches."""
+    """Return the sentences on the tail and on the matching scenario."""
     lead = heaviest(fits)
     fit, is_single = fits[lead], len(fits) == 1
     law = distribution_card(matching.distribution).name

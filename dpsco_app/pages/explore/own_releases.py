@@ -78,7 +78,7 @@ def draw_releases(
     matching: Scenario,
     units: Sequence[float],
 ) -> None:
-    """Draw what is public, where to clip and why, and what the methods release."""
+    """Draw the public values, the clip radius with its reason, and the methods' releases."""
     names = records.chosen
     st.markdown("**Their private mean**")
     st.markdown(ABOUT_PUBLIC)
@@ -118,7 +118,7 @@ def draw_releases(
 
 
 def _draw_public(fit: Tail, unit: float, name: str, key: str) -> Public:
-    """Draw the fields of what is public of a column, which has a name if there are several."""
+    """Draw the fields for the public values of a column, named if there are several."""
     digits = -math.floor(math.log10(unit))  # The digits with which a guess is right to one unit.
     filled = {
         "guess": round(fit.median, digits),
@@ -160,7 +160,7 @@ def noises_of(advice: ClipAdvice, publics: Sequence[Public]) -> list[float]:
 def clip_in_words(
     advice: ClipAdvice, point: Scenario, names: Sequence[str], noises: Sequence[float]
 ) -> str:
-    """Say where simple clipping clips, and why there."""
+    """Return the radius at which simple clipping clips, and the reason for it."""
     records_word = "numbers" if len(names) == 1 else "rows"
     share = (
         f"{advice.clipped:,} of the {point.n:,} {records_word}"
@@ -203,7 +203,7 @@ def in_units(values: Sequence[float], names: Sequence[str], digits: int = 3) -> 
 
 
 def digits_text(value: float, blur: float) -> str:
-    """Return a number as people write it, down to what blurs it.
+    """Return a number with the digits that its uncertainty leaves.
 
     Examples
     --------
@@ -215,13 +215,13 @@ def digits_text(value: float, blur: float) -> str:
 
 
 def field_format(value: float, unit: float) -> str:
-    """Return the format of a field for a number: to a thousandth of a unit, or by an exponent."""
+    """Return the format of a field for a number: a thousandth of a unit, or an exponent."""
     is_long = abs(value) >= 1e12 * unit or not 1e-9 < unit < 1e15
     return "%.15g" if is_long else f"%.{max(0, decimals_of(unit / 10))}f"
 
 
 def with_labels(sentence: str, name: str = "") -> str:
-    """Return a refusal of what is public with the labels of the fields for their names.
+    """Return an error about public values with the labels of the fields in place of their names.
 
     Examples
     --------
@@ -244,12 +244,13 @@ def release_table(
     publics: Sequence[Public],
     blurs: Sequence[float],  # The uncertainty of each column's mean, in the unit of the numbers.
 ) -> pd.DataFrame:
-    """Return what was released, a row a method; what one cannot release is said in its row."""
+    """Return the table of releases, a row a method; a method that cannot release says why."""
     is_single = len(names) == 1
     scales = [1.0] if is_single else [public.unit for public in publics]
     suffix = "" if is_single else " units"
 
     def distance_from_mean(values: Sequence[float]) -> float:
+        """Return the scaled distance of values from the means; rounding error counts as 0."""
         deviations = [
             value - mean if abs(value - mean) > max(1e-6 * blur, 4 * math.ulp(mean)) else 0.0
             for value, mean, blur in zip(values, means, blurs, strict=True)
@@ -257,6 +258,7 @@ def release_table(
         return math.hypot(*np.divide(deviations, scales))
 
     def row(release: OwnRelease) -> dict[str, str]:
+        """Return the row of a release: its values, or the reason why there are none."""
         if release.refusal:
             written = [on_screen(release.refusal), *[""] * (len(names) - 1)]
         else:

@@ -60,7 +60,7 @@ class FrontParts:
         self.draw(screen)
 
     def draw(self, screen: Screen) -> None:
-        """Draw what there is; the browser changes the figure that is there, which is quicker."""
+        """Draw head, figure and table; the browser changes those on the page, which is quicker."""
         front = screen.front
         self.count += 1
         self.head.html(front.head)
@@ -70,6 +70,7 @@ class FrontParts:
 
 
 def page() -> None:
+    """Draw Explore, and go on with what runs."""
     began = time.monotonic()
     st.html(style(dark=is_dark()))
     wrong = STATE.restore()
@@ -135,7 +136,7 @@ def page() -> None:
 
 
 def _draw_button(screen: Screen) -> DeltaGenerator:
-    """Draw Run or Cancel, and return their place."""
+    """Draw the button Run or Cancel, and return the container that it is in."""
     place = st.empty()
     is_needed = screen.is_empty or not screen.is_complete
     draw_run(
@@ -158,6 +159,7 @@ def draw_sidebar(scenario: Scenario, lead: str = "", card: str = "") -> None:
 
 
 def _draw_second_panel(scenario: Scenario) -> None:
+    """Draw the choice of what the second panel shows."""
     st.selectbox(
         "Beside your data, show",
         SECONDS,
@@ -172,7 +174,7 @@ def _draw_second_panel(scenario: Scenario) -> None:
 
 
 def run_to_the_end(session: Session, parts: FrontParts, status: DeltaGenerator) -> None:
-    """Run what the result lacks, and show it as it grows; then draw the page anew."""
+    """Run the missing cells of the result and show it as it grows; then draw the page anew."""
     write, look, drawn_count = Pace(0.0), theme(), 0
     for status_text in run(session.curves):
         if write.due():

@@ -1,4 +1,4 @@
-"""What records are worth without privacy: drawn below the figure."""
+"""The worth of the records without privacy, drawn below the figure."""
 
 import streamlit as st
 

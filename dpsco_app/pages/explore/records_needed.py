@@ -68,7 +68,7 @@ def draw_need(result: Result, lead: str) -> None:
 
 
 def _start(key: str, value: object, choices: Sequence[object] = ()) -> None:
-    """Set a control to a value, or to the one that the visitor has chosen."""
+    """Set a control to the visitor's choice if it is still offered, and otherwise to `value`."""
     chosen = st.session_state.get(f"{key}_chosen", value)
     st.session_state[key] = chosen if not choices or chosen in choices else value
 
@@ -78,13 +78,14 @@ def _keep(key: str) -> None:
 
 
 def _half(result: Result, method: str) -> float:
-    """Return half of the method's median error at the chosen point: more than there is."""
+    """Return half of the method's median error at the chosen point, as the first target."""
     x = chosen_point(result.scenario)
     errors = [o.error for o in result.outcomes if (o.method, o.x) == (method, x) and o.error > 0]
     return float(f"{median(errors) / 2:.1g}") if errors else 0.1
 
 
 def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tuple[str, ...]:
+    """Return the lines of the answer, after the runs that find it; a bar shows their progress."""
     bar = st.progress(0.0, text="Running …")
 
     def tell(done: int) -> None:

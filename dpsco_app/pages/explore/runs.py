@@ -1,4 +1,4 @@
-"""What Explore asks the session to run, and which bounds its figure draws."""
+"""The runs that Explore asks the session for, and the bounds that its figure draws."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,7 @@ from dpsco_core.scenario import Scenario
 
 
 def press_run() -> None:
-    """Run what the controls say; a callback."""
+    """Run the settings of the controls; a callback."""
     arrive()
     visit.current().press_run()
 
@@ -30,7 +30,7 @@ def start(scenario: Scenario) -> None:
 def draw_run(
     place: DeltaGenerator, *, is_running: bool, is_allowed: bool, is_needed: bool = True
 ) -> None:
-    """Draw Run where there is something to run, which is Cancel while it does."""
+    """Draw the button Run if there is something to run; it is Cancel during a run."""
     if is_running:
         place.button("Cancel", key="explore_cancel", on_click=visit.current().cancel)
         return
@@ -72,7 +72,7 @@ def offer_nearest() -> None:
 
 
 def proven_slugs(scenario: Scenario, view: View) -> list[str]:
-    """Return every bound that the figure draws: the window's ends, the region's edge, the lines."""
+    """Return every bound that the figure draws: the window's ends, the edge and the lines."""
     spans = [span for _, span in drawn_window(scenario)]
     ends = [b for span in spans for b in (span.upper, span.lower) if b is not None]
     edges = [e.bound for _, e in region(scenario)]

@@ -1,4 +1,4 @@
-"""What Explore's controls and address hold beside the scenario."""
+"""The state of Explore in its controls and its address, beside the scenario."""
 
 from dpsco_app.front.view import ADDRESS
 from dpsco_app.session.scenarios import Use

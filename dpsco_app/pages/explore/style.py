@@ -69,10 +69,7 @@ def style(*, dark: bool) -> str:
 
 
 def cards_style(open_card: Question | None, suggested: Question | None, *, dark: bool) -> str:
-    """Return what marks the card that is open, and the one that a visitor may begin with.
-
-    A tag on the upper edge of that one invites.
-    """
+    """Return the CSS that marks the open card, and the card that a visitor is invited to open."""
     accent, on_accent, ink = ACCENT[dark], INK_ON_ACCENT[dark], INK[dark]
     rules = ""
     if open_card is not None:

@@ -1,4 +1,4 @@
-"""The table under Explore's figure: what was measured."""
+"""The table of measurements under Explore's figure."""
 
 import math
 from collections.abc import Sequence
@@ -71,6 +71,7 @@ def _no_interval(outcome: Outcome) -> str:
 
 
 def spent_text(method: str, spent: Budget | None) -> str:
+    """Return the budget that a method has spent, or that it is not private."""
     if method_card(method).privacy == "none":
         return "not private"
     return "" if spent is None else budget_text(spent)

@@ -191,7 +191,8 @@ def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
     high = 1.2 * max(max(r.bound, r.high) for r in rows)
     values = [rounded(line.y[list(line.x).index(q)]) for line in lines]
     ticks = [(x, f"{x:g}") for x in (1.0, 1.2, 1.4, 1.6, 1.8, 2.0)]
-    # q = 1 on the right, where the lines end apart and have room for their names.
+    # The axis runs down to q = 1 at the right, where the lines are far apart and have room for
+    # names.
     axis = Axis(title="Exponent q of the parameters' norm", low=2, high=1, ticks=ticks, log=False)
     return Figure(
         panels=[Panel(title="", x=axis, lines=[*lines, upright_line(q, 0.55, high, f"q = {q:g}")])],
@@ -205,11 +206,13 @@ def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
 
 
 def _units(span: float) -> list[tuple[float, str]]:
+    """Return the ticks of an axis: 0 and a whole number on each side."""
     step = max(1, math.floor(span / 1.5))
     return [(float(v), f"{v}".replace("-", "−")) for v in (-step, 0, step)]
 
 
 def _line(key: str, points: Matrix, **options: Any) -> Line:
+    """Return the line through some points, shape (k, 2)."""
     x, y = points.T.tolist() if len(points) else ([], [])
     return Line(key=key, name=key, x=x, y=y, **options)
 
@@ -231,6 +234,7 @@ def point_table(projected: Nearest) -> pd.DataFrame:
 
 
 def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:
+    """Return the table of Gaussian widths for the screen."""
     return pd.DataFrame(
         {
             "Set": [geometry_name(row.kind) for row in rows],
@@ -243,6 +247,7 @@ def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:
 
 
 def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
+    """Return the table of noise energies for the screen."""
     return pd.DataFrame(
         {
             "Noise": [NOISE_NAMES[row.noise] for row in rows],

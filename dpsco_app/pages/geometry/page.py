@@ -48,6 +48,7 @@ _grid = st.cache_data(max_entries=200, show_spinner=False)(sweep)
 
 
 def page() -> None:
+    """Draw the page on sets, their widths and the shapes of noise."""
     draw_views("geometry")
     draw_page(
         STATE,
@@ -68,6 +69,7 @@ def _move_point() -> None:
 
 
 def _draw_set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the set with the nearest point to the one that the visitor drags."""
     shape = shape_of(scenario)
     projected, set_words = nearest(shape, (view.x1, view.x2)), words.SETS[shape.kind]
     figure = set_figure(shape, projected, words.set_answer(shape))
@@ -93,6 +95,7 @@ def _draw_set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_widths(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw how the Gaussian widths of the sets grow with the dimension."""
     shape = shape_of(scenario)
     rows = width_table(shape.q)
     names = {kind: geometry_name(kind, shape.q) for kind in words.SETS}
@@ -102,6 +105,7 @@ def _draw_widths(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the energy of shaped and of Gaussian noise over q."""
     with screen.controls:
         sliders(STATE, st.columns(4), SLIDERS)
     d, q, seed = view.noise_d, view.noise_q, view.seed

@@ -20,7 +20,7 @@ QUESTIONS = {
 class SetWords:
     formula: str
     description: str
-    does: str  # what its projection does to a point outside
+    does: str  # the effect of its projection on a point outside the set
 
 
 SETS = {
@@ -72,12 +72,13 @@ SETS = {
 
 
 def set_answer(shape: Shape) -> str:
-    """Return what the set does to a point; an ℓq ball may equal another set."""
+    """Return the answer about a set's projection; an ℓq ball may equal another set."""
     same = {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(shape.q, "lq")
     return SETS[same if shape.kind == "lq" else shape.kind].does
 
 
 def coordinates(values: Sequence[float]) -> str:
+    """Return the coordinates of a point as text, with two decimals."""
     rounded_up = [value + math.copysign(HALF_UP, value) for value in values]
     return "(" + ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in rounded_up) + ")"
 
@@ -87,9 +88,9 @@ def _short(value: float) -> str:
 
 
 def sentences(*, symmetric: bool) -> dict[str, str]:
-    """Return the parts of what is said of a point.
+    """Return the sentences on a point, with places for its numbers.
 
-    They are filled with its numbers here, and by the browser in a drag.
+    The numbers are filled in here, and by the browser during a drag.
     """
     return {
         "outside": "x = {x} goes to **P(x) = {nearest}**, **{distance}** away.",
@@ -102,6 +103,7 @@ def sentences(*, symmetric: bool) -> dict[str, str]:
 
 
 def point_sentence(projected: Nearest, parts: dict[str, str]) -> str:
+    """Return the sentence on a point, its projection and the farthest points."""
     farthest = projected.farthest.tolist()
     names = ["inside" if projected.normal is None else "outside"]
     names += ["farthest" if len(farthest) == 1 else "edge", "reach"] if farthest else []
@@ -115,6 +117,7 @@ def point_sentence(projected: Nearest, parts: dict[str, str]) -> str:
 
 
 def width_answer(rows: Sequence[WidthRow], kind: str, name: str) -> str:
+    """Return the sentence on how a set's width grows with the dimension."""
     widths = [row for row in rows if row.kind == kind]
     times = short_text(widths[-1].width.value / widths[0].width.value, 2)
     bound = "" if widths[-1].width.exact else "proven upper bound on the "
@@ -125,7 +128,7 @@ def width_answer(rows: Sequence[WidthRow], kind: str, name: str) -> str:
 
 
 def noise_answer(gg: DualSquare, gaussian: DualSquare, d: int) -> str:
-    """Return whose squared dual norm is smaller at equal privacy."""
+    """Return which of the two noises has the smaller squared dual norm at equal privacy."""
     place = f"At q = {gg.q:g} in {d:,} dimensions"
     if gg.q == 2:
         return f"{place} the dual norm is the Euclidean one, and the two are the same noise"

@@ -29,7 +29,7 @@ EXPLANATION = (
     "measured, and their answers. Nothing is stored: all of it is in the link."
 )
 TYPED, WRONG = "learn_questions_typed", "learn_questions_wrong"
-LONGEST = 8000  # letters of a link that any server and mail program passes on
+LONGEST = 8000  # the longest link that every server and mail program passes on
 SHEET_TITLE = "Learning from private data: an assignment"
 SHEET_STYLE = """
 body { font: 16px/1.5 Arial, sans-serif; max-width: 800px; margin: 0 auto; padding: 1rem; }
@@ -43,7 +43,7 @@ ul { list-style: "\\2610\\00a0\\00a0"; }
 
 
 def draw_assignment(screen: FirstScreen, view: LessonsView) -> None:
-    """Draw the choice of lessons and questions, and the link and the sheet that come of it."""
+    """Draw the choice of lessons and questions, and the resulting link and sheet."""
     screen.say(TITLE, "A link and a sheet for a class", EXPLANATION)
     st.multiselect(
         "Lessons, in their order",
@@ -85,7 +85,7 @@ def draw_assignment(screen: FirstScreen, view: LessonsView) -> None:
 
 
 def _take_questions() -> None:
-    """Take over the questions that were typed, or what is wrong with them; a callback."""
+    """Store the questions that were typed, or the error in them; a callback."""
     questions = "\n".join(line.strip() for line in st.session_state[TYPED].split("\n"))
     try:
         view = replace(STATE.current(), questions=questions, replies="").validate()
@@ -97,7 +97,7 @@ def _take_questions() -> None:
 
 
 def assignment_of(view: LessonsView) -> LessonsView:
-    """Return what a student sees first of the assignment that a teacher has chosen."""
+    """Return the first view that a student gets of a teacher's assignment."""
     questions = "\n".join(view.question_texts)
     return LessonsView(tasks=view.tasks, questions=questions).validate()
 
@@ -122,6 +122,7 @@ _LINE = "<div class='line'></div>"
 
 
 def _lesson_html(lesson: Lesson) -> str:
+    """Return a lesson as a section of the printed assignment."""
     words = lesson.words
     choices = "".join(f"<li>{escape(choice)}</li>" for choice in lesson.choices.values())
     answer = f"<ul>{choices}</ul>" if choices else f"<p>Your prediction:</p>{_LINE}"
@@ -135,7 +136,7 @@ def _lesson_html(lesson: Lesson) -> str:
 def draw_replies(view: LessonsView) -> None:
     """Draw the questions of an assignment, each with a place for its answer."""
     for i, (question, reply) in enumerate(view.discussion):
-        # As HTML: in a label its signs would be those of Markdown.
+        # The question is drawn as HTML, because a label would read its signs as Markdown.
         st.html(f"<p><b>{escape(question)}</b></p>")
         key = f"learn_reply_{i}"
         st.session_state[key] = reply
@@ -150,5 +151,6 @@ def draw_replies(view: LessonsView) -> None:
 
 
 def _take_reply(number: int, key: str) -> None:
+    """Store the reply to a question of the teacher."""
     view = STATE.current()
     STATE.change({"replies": view.reply(number, st.session_state[key]).replies})

@@ -1,4 +1,4 @@
-"""Learn: three doors, and a guided path: a question, a prediction, an answer that is measured."""
+"""Learn: three doors, and a guided path of lessons: question, prediction, measured answer."""
 
 from dataclasses import replace
 from functools import partial
@@ -55,7 +55,7 @@ from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.scenario import Scenario
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
-WIDTHS = {"medium": 820, "large": 1090}  # pixels of a figure's width, by the size of the page
+WIDTHS = {"medium": 820, "large": 1090}  # the width of a figure in pixels, by the size of the page
 STYLE = """<style>
 .st-key-learn_text p { max-width: 46rem; }
 .st-key-learn_place, .st-key-learn_text { gap: 0.5rem; }
@@ -103,6 +103,7 @@ p { overflow-wrap: anywhere; }
 
 
 def page() -> None:
+    """Draw the page of the lessons."""
     st.html(STYLE)
     draw_views(LEARN)
     top = st.container()
@@ -114,7 +115,7 @@ def page() -> None:
 def _draw(
     top: DeltaGenerator, row: DeltaGenerator, screen: FirstScreen, view: LessonsView, _: Scenario
 ) -> None:
-    """Draw the current step, and in the `row` above it the ways to the others."""
+    """Draw the current step, and in the `row` above it the buttons to the others."""
     with top:  # a new step scrolls the page up to this place
         to_the_top(view.lesson, run=".st-key-learn_run button")
     with row:
@@ -127,9 +128,10 @@ def _draw(
         _draw_hand_in(screen, view)
     else:
         _draw_lesson(screen, BY_SLUG[view.lesson], view)
-    # Handing in has the score as its headline, and an assignment has none.
+    # The step of handing in has the score as its headline; the step of making an assignment has
+    # none.
     if view.lesson not in (HAND_IN, ASSIGN):
-        # The answers that the address brings are measured here.
+        # The answers in the address are measured by this call.
         score_text = progress_text(state.all_answered(view), view)
         score.caption(score_text, width="content")
 
@@ -158,6 +160,7 @@ def _draw_steps(view: LessonsView) -> DeltaGenerator:
 
 
 def _draw_step_button(way: str, target: str, label: str = "", **look: Any) -> None:
+    """Draw the button to the lesson before or after."""
     st.button(
         label or way,
         icon=":material/arrow_back:" if way == "Back" else ":material/arrow_forward:",
@@ -170,9 +173,10 @@ def _draw_step_button(way: str, target: str, label: str = "", **look: Any) -> No
 
 
 def _draw_doors(screen: FirstScreen) -> None:
+    """Draw the first page, with a link to each way into the dashboard."""
     screen.say(words.QUESTION, words.ANSWER, words.INTRODUCTION)
     with st.container(key="learn_doors"):
-        # A lesson is on this page; a teacher may hide the ways to others.
+        # A link to a lesson stays on this page; links to other pages may be hidden by a teacher.
         doors = {
             k: v for k, v in words.DOORS.items() if k == LEARN or not teaching.is_part_hidden("nav")
         }
@@ -192,7 +196,7 @@ def _draw_doors(screen: FirstScreen) -> None:
 
 
 def _draw_lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None:
-    """Draw a lesson: its figure, what it asks, and what was measured."""
+    """Draw a lesson: its figure, its question, and what was measured."""
     slug, count_measured = lesson.slug, state.path().measured
     screen.say(step_name(slug), lesson.words.preview_title)
     with screen.side, st.container(key="learn_text"):
@@ -247,8 +251,9 @@ def _draw_lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None
 
 
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
+    """Draw the predictions among which the visitor chooses."""
     key = state.prediction_key(lesson.slug)
-    # Written in every run: the browser may not have heard it in one that was stopped.
+    # It is set in every run, because the browser may have missed it in a run that was stopped.
     st.session_state[key] = state.prediction_of(lesson.slug)
     place.radio(
         f"**{lesson.words.question}**",
@@ -291,6 +296,7 @@ def _draw_handle(
 
 
 def _draw_ways_on(lesson: Lesson, view: LessonsView) -> None:
+    """Draw the links from a lesson to other pages, and to the lesson itself."""
     with st.container(horizontal=True, key="learn_elsewhere"):
         label = "Open in Explore" if lesson.experiment is None else "Explore such data"
         link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.second_set))
@@ -304,6 +310,7 @@ def _draw_ways_on(lesson: Lesson, view: LessonsView) -> None:
 
 
 def _draw_hand_in(screen: FirstScreen, view: LessonsView) -> None:
+    """Draw the page on which all answers are handed in."""
     answers = state.all_answered(view)
     handed, score = report(answers, view), progress_text(answers, view)
     screen.say(HANDED_IN, score)

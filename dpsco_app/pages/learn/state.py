@@ -53,32 +53,32 @@ def all_answered(view: LessonsView) -> list[Answered]:
 
 
 def prediction_of(slug: str) -> Answer | None:
-    """Return what is predicted of a lesson, whether it has been run or not."""
+    """Return the prediction for a lesson, whether it has run or not."""
     return path().prediction(slug, STATE.current())
 
 
 def press_run(slug: str) -> None:
-    """Run a lesson with the prediction that stands; a callback."""
+    """Run a lesson with the present prediction; a callback."""
     _follow(lambda view: path().answer(slug, view))
 
 
 def choose(slug: str) -> None:
-    """Take over what was chosen from a list; a callback."""
+    """Store the choice from a list; a callback."""
     path().predict(slug, st.session_state[prediction_key(slug)])
 
 
 def click(slug: str) -> None:
-    """Take over the choice that was clicked in the figure; a callback."""
+    """Store the choice that was clicked in the figure; a callback."""
     _take(slug, st.session_state[CLICKED]["choice"])
 
 
 def take_answer(slug: str) -> None:
-    """Take over what was answered in the figure; a callback."""
+    """Store the answer that was given in the figure; a callback."""
     _take(slug, st.session_state[prediction_key(slug)]["answer"])
 
 
 def _take(slug: str, number: float) -> None:
-    """Predict the answer with a number, as the browser sent it."""
+    """Store the answer of this number as the prediction."""
     path().predict(slug, BY_SLUG[slug].answers[int(number)])
 
 
@@ -93,6 +93,7 @@ def forget() -> None:
 
 
 def _follow(change: Callable[[LessonsView], LessonsView]) -> None:
+    """Change the view of the lessons by a function."""
     view = change(STATE.current())
     STATE.change({name: getattr(view, name) for name in STATE.names})
 

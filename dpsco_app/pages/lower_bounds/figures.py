@@ -36,7 +36,7 @@ from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
 
-# The dashes of the arguments that are not the best of their class.
+# The dash patterns of arguments that are not the best of their class.
 OTHER_DASHES: tuple[Dash, ...] = ("solid", "longdash", "dash", "dashdot", "dot")
 ALLOWED = "The most that privacy allows"
 
@@ -52,6 +52,7 @@ def sweep_figure(
     chosen_x = float(getattr(standing.point, field))
 
     def line(name: str, y: Sequence[float], colour: Pair, dash: Dash) -> Line:
+        """Return the line of a bound along the sweep; it has gaps where the bound is 0."""
         return Line(
             key=name,
             name=name,
@@ -118,7 +119,7 @@ def curve_figure(
     best: Mapping[
         Notion, FanoCurve
     ],  # the largest curve on each class of algorithms with this budget
-    sampling: float,  # the floor without privacy
+    sampling: float,  # the lower bound without privacy
     proof_q: float,  # the spike probability of the proof
     alt: str,
 ) -> Figure:
@@ -179,7 +180,7 @@ def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
         look=IMPOSSIBLE,
     )
     edge = Line(key=ALLOWED, name=ALLOWED, x=x, y=allowed, colour=IMPOSSIBLE.edge)
-    most_at_5_percent = allowed[10]  # at 5 % of false alarms
+    most_at_5_percent = allowed[10]  # the largest share of found records at 5 % of false alarms
     lines, rows = [edge], [ladder_row(edge, at_most(most_at_5_percent), most_at_5_percent)]
     for attacked in spied:
         name, colour = method_card(attacked.method).name, colour_of(attacked.method)

@@ -1,4 +1,4 @@
-"""Lower bounds: how wide the window is, and why nobody gets below it."""
+"""Lower bounds: how wide the window is, and why no private algorithm has a smaller error."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.window import Standing, grid, standing, strength, swept
 from dpsco_core.scenario import Scenario
 
-# The numbers of the proof stand out; rules between the steps.
+# The style of the proof: its numbers stand out, and lines separate the steps.
 STYLE = """<style>
 .st-key-lower_scenes { gap: 0.5rem; }
 [class*="st-key-lower_step_"] {
@@ -24,7 +24,7 @@ STYLE = """<style>
 }
 [class*="st-key-lower_number"] strong { font-size: 1.35rem; }
 </style>"""
-SWEPT = 25  # values of a sweep
+SWEPT = 25  # the number of values in a sweep
 
 
 def mean_point(scenario: Scenario) -> Scenario:
@@ -49,12 +49,13 @@ _standing = st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={S
 
 @st.cache_resource(max_entries=100, show_spinner=False, hash_funcs={Scenario: repr})
 def _swept(point: Scenario, field: str) -> tuple[Vector, tuple[Standing, ...]]:
+    """Return the values of a field and the bounds at each of them."""
     values = grid(point, field, SWEPT)
     return values, swept(point, field, values)
 
 
 def _draw_window(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the window over a field, and say what makes it wide."""
+    """Draw the window over a field, with the sentence on what makes it wide."""
     point = mean_point(scenario)
     standing_here = _standing(point)
     screen.say(words.QUESTIONS["gap"], *words.standing_words(standing_here))
@@ -82,5 +83,6 @@ DRAW = {"gap": _draw_window, "prove": draw_proof_part}
 
 
 def page() -> None:
+    """Draw the page of the lower bounds and their proofs."""
     st.html(STYLE)
     draw_page(STATE, DRAW, words.QUESTIONS, names=PARTS, symbols=words.HOW_TO_READ)

@@ -306,6 +306,7 @@ def expectile_steps(proof: ExpectileProof) -> tuple[ProofStep, ...]:
 
 
 def _coupling_step(changes: float, squared: float) -> ProofStep:
+    """Return the step that counts in how many records two words differ."""
     return ProofStep(
         name="Coupling",
         reason="Compare two words on the *same* random records. Records that are 0 are equal; only "
@@ -317,6 +318,7 @@ def _coupling_step(changes: float, squared: float) -> ProofStep:
 
 
 def _groups_step(information: float) -> ProofStep:
+    """Return the step that bounds what the output tells, by group privacy."""
     return ProofStep(
         name="Group privacy",
         reason="ρ-zCDP: when B records change, the output's law moves by a divergence of at most "
@@ -327,6 +329,7 @@ def _groups_step(information: float) -> ProofStep:
 
 
 def _bound_step(reason: str, value: float) -> ProofStep:
+    """Return the last step of a proof, the bound itself."""
     return ProofStep(
         name="The bound", reason=reason, number=brief(value), unit="least expected error"
     )
@@ -337,6 +340,7 @@ def _percent(share: float) -> str:
 
 
 def _group_privacy(proof: ExpectileProof, spikes: str) -> str:
+    """Return the text on what privacy promises for the whole group of changed records."""
     changed = "one record" if proof.typical == 1 else f"{proof.typical} records"
     start = f"With {spikes}, two patterns lead to data sets that differ in {changed}. "
     if proof.failure >= 1:
@@ -352,6 +356,7 @@ def _group_privacy(proof: ExpectileProof, spikes: str) -> str:
 
 
 def _best_answer(proof: ExpectileProof) -> str:
+    """Return the text on the answer that is best against the proof."""
     if proof.d == 1:
         return "In one dimension the expectile of the best y is $2/(1+e^{B\\varepsilon})$."
     law = "a sum over a binomial law" if proof.d <= EXACT else "bounded by that of a normal law"

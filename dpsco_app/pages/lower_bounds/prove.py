@@ -53,6 +53,7 @@ PROVE = words.QUESTIONS["prove"]
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
 def _numbers(point: Scenario) -> tuple[tuple[FanoCurve, ...], Floors]:
+    """Return the curves of the Fano bound and the floors at a point."""
     instance = MeanInstance(scenario=point)
     return curves(instance), floors(instance)
 
@@ -68,12 +69,12 @@ _spied = st.cache_resource(
 
 
 def numbers(instance: MeanInstance) -> tuple[tuple[FanoCurve, ...], Floors]:
-    """Return the bounds of an instance; kept for later reruns."""
+    """Return the bounds of an instance, cached for later runs of the page."""
     return _numbers(replace(instance.scenario, methods=(), trials=1, seed=0))
 
 
 def draw_proof_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the chosen proof, and what it asks for."""
+    """Draw the chosen proof with its controls."""
     with screen.controls:
         draw_parts(PROOF_NAMES, STATE.key("hard"), "Proof")
         with st.container(horizontal=True, vertical_alignment="bottom", key="lower_proof"):

@@ -1,4 +1,4 @@
-"""What the controls and the address of the page Lower bounds hold."""
+"""The state of the page Lower bounds in its controls and its address."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,7 +30,7 @@ class View(PageView):
     """What the page shows."""
 
     part: str = checked("gap", one_of, tuple(PARTS))
-    over: str = checked("n", one_of, SWEEPS)  # what the window is swept over
+    over: str = checked("n", one_of, SWEEPS)  # the field along which the window is drawn
     hard: str = checked("hypercube", one_of, tuple(PROOF_NAMES))  # the proof that is shown
     # the algorithms of a proof under an (epsilon, delta) budget: all of them, or the zCDP ones
     # at the rho of Gaussian noise

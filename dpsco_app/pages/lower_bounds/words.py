@@ -199,7 +199,7 @@ def sweep_title(standings: Sequence[Standing], field: str) -> str:
 
 
 def proof_title(curve: FanoCurve, bound: float) -> str:
-    """Return what a proof proves, and about whom."""
+    """Return the statement of a proof, and the algorithms that it is about."""
     if bound <= VOID:
         return "At this spike probability the output may tell everything: nothing is proven"
     return (
@@ -208,7 +208,7 @@ def proof_title(curve: FanoCurve, bound: float) -> str:
 
 
 def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str:
-    """Return the share of a bound in what it would be if the output revealed nothing."""
+    """Return a bound's share of what it would be if the output revealed nothing."""
     share = bound / ceiling if ceiling > 0 else 0.0
     is_improvable = curve.best > bound * (1 + 1e-3)
     return (
@@ -218,7 +218,7 @@ def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str
 
 
 def bites_sentence(best: Mapping[Notion, FanoCurve], floors: Floors) -> str:
-    """Say which of the two costs is the larger one: that of privacy or that of sampling."""
+    """Return which of the two costs is larger: that of privacy or that of sampling."""
     *_, (notion, curve) = best.items()
     larger = "Privacy" if curve.best > floors.sampling else "Statistics"
     return (
@@ -228,7 +228,7 @@ def bites_sentence(best: Mapping[Notion, FanoCurve], floors: Floors) -> str:
 
 
 def floors_sentence(curves: Sequence[FanoCurve], curve: FanoCurve) -> str:
-    """Say why a proof gives less than the largest bound on the same class."""
+    """Return why a proof gives less than the largest bound on the same class."""
     best = max((c for c in curves if c.binds == curve.binds), key=lambda c: c.best)
     if best.best <= curve.best * (1 + 1e-3):
         return ""
@@ -263,7 +263,7 @@ def spy_sentence(spied: Sequence[Spied], budget: Budget) -> str:
 
 
 def caught_title(spied: Sequence[Spied], budget: Budget) -> str:
-    """Return whose curve lies above what privacy allows."""
+    """Return which curve lies above what privacy allows."""
     names_above = [method_card(one.method).name for one in spied if one.beats(budget)]
     if not names_above:
         return "No output lets the spy do better than privacy allows"

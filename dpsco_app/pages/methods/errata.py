@@ -41,11 +41,13 @@ STATE = PageState(name="errata", default=View())
 
 
 def page() -> None:
+    """Draw the page of the errata."""
     draw_views("errata")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
 def _draw(screen: FirstScreen, view: View, _: Scenario) -> None:
+    """Draw the list of errata, and the chosen one in full."""
     screen.say(QUESTION, counted(), SMALL)
     _draw_table()
     st.selectbox("Entry", SLUGS, format_func=_option_name, key=STATE.key("erratum"), width=560)
@@ -63,6 +65,7 @@ def counted() -> str:
 
 
 def _draw_table() -> None:
+    """Draw the table of all errata."""
     frame = pd.DataFrame(
         {
             "About": [topic(e) for e in ERRATA],
@@ -74,11 +77,13 @@ def _draw_table() -> None:
 
 
 def _option_name(slug: str) -> str:
+    """Return the name of an erratum in the menu."""
     entry = erratum(slug)
     return f"{topic(entry)} ({entry.paper})"
 
 
 def _draw_erratum(entry: Erratum) -> None:
+    """Draw an erratum: what is printed, what is wrong, and what stands here instead."""
     st.header(f"{topic(entry)}: {entry.severity}")
     st.caption(f"{entry.paper}, {entry.statement}.")
     for label, text in (
@@ -98,6 +103,7 @@ def _draw_erratum(entry: Erratum) -> None:
 
 
 def _draw_experiment(slug: str) -> None:
+    """Draw the finding of an erratum's experiment, with its table."""
     finding = _finding(slug)
     st.container(key="errata_found").markdown(f"**{in_print(finding.sentence)}**")
     rows = [
@@ -112,6 +118,7 @@ def _draw_experiment(slug: str) -> None:
 
 @st.cache_data(max_entries=200, show_spinner="Running the experiment")
 def _finding(slug: str) -> Finding:
+    """Return the finding of an erratum's experiment."""
     experiment = erratum(slug).experiment
     assert experiment is not None
     return experiment.run()

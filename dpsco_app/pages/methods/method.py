@@ -79,7 +79,7 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
 
 
 def _draw_errata(method_story: Story, slug: str) -> None:
-    """Say what is wrong in the paper, and lead to each entry in full."""
+    """Draw what is wrong in the paper, with a link to each erratum."""
     st.markdown(
         listed(method_story.errata) if method_story.errata else "None that concern its calibration."
     )
@@ -97,6 +97,7 @@ def listed(sentences: Sequence[str]) -> str:
 
 
 def _draw_proof(method_story: Story, level: Level) -> None:
+    """Draw the proof that a method is private, or that it is not."""
     if method_story.privacy is None:
         st.markdown(
             "**It is not private.** It releases what it computes, without noise: a single record "
@@ -113,7 +114,7 @@ def _draw_proof(method_story: Story, level: Level) -> None:
 
 
 def cost_sentence(point: Scenario, cost: Work) -> str:
-    """Say what one run of a point's only method asks for."""
+    """Return the sentence on the work of one run of a point's only method."""
     (slug,) = point.methods
     unit = "records read" if "mean" in method_card(slug).problems else "gradients"
     tuning = "" if point.tuning == "practical" else ", the theorem's parameters"
@@ -130,6 +131,7 @@ def cost_sentence(point: Scenario, cost: Work) -> str:
 
 
 def _draw_bounds(slug: str, point: Scenario) -> None:
+    """Draw the values of a method's bounds, its main one first."""
     slugs = tuple(b.card.slug for b in BOUNDS if b.card.method == slug)
     if not slugs:
         st.markdown("The catalogue has no bound for it.")
@@ -147,6 +149,7 @@ def _draw_bounds(slug: str, point: Scenario) -> None:
 
 
 def _draw_values(*evaluations: Evaluation) -> None:
+    """Draw the statements of some bounds with their values here."""
     for evaluation in evaluations:
         card = evaluation.bound.card
         proven = card.constant == "explicit"
@@ -167,6 +170,7 @@ def _draw_values(*evaluations: Evaluation) -> None:
 
 
 def _draw_code(slug: str) -> None:
+    """Draw the code of a method's release and of its plan."""
     release, *further_parts = release_source(slug)
     with st.container(key="methods_code"):
         for part in (release, plan_source(slug), *further_parts):
@@ -192,6 +196,7 @@ CODE_COLOURS: dict[str, Pair] = {
 
 
 def code_style() -> str:
+    """Return the CSS that colours code for the theme."""
     rules = (
         f".st-key-methods_code .token.{kind} {{ color: {pair[is_dark()]} !important; }}"
         for kind, pair in CODE_COLOURS.items()

@@ -32,9 +32,11 @@ from dpsco_core.scenario import Scenario
 QUESTION = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
-MOST_LETTERS = 36  # the longest name of a row that a phone shows, its mean behind it
-MOST_NAMED = 3  # methods in a sentence
-PHONE_ROW, WIDE_ROW = 42, 29  # pixels: a name with the marks below it, and beside it
+# the largest number of letters of a row's name on a phone, where its mean follows
+MOST_LETTERS = 36
+MOST_NAMED = 3  # the largest number of methods named in a sentence
+# the height of a row in pixels, with its marks below and beside its name
+PHONE_ROW, WIDE_ROW = 42, 29
 
 
 # -- which one --
@@ -44,7 +46,7 @@ def draw_which_part(screen: FirstScreen, scenario: Scenario) -> None:
     """Run every method that is quick a few times, say which is best, and draw the errors."""
     point, fewer = small_enough(comparison_point(scenario))
     fits = fitting(point)
-    # Runs come last, so that the rest of the page is there meanwhile.
+    # The runs come last, so that the rest of the page is already drawn.
     measured, rest = st.container(), st.container()
     with rest:
         st.header("How to choose")
@@ -54,7 +56,7 @@ def draw_which_part(screen: FirstScreen, scenario: Scenario) -> None:
 
 
 def small_enough(point: Scenario) -> tuple[Scenario, str]:
-    """Return a point, or the nearest one that the dashboard runs, and what was changed."""
+    """Return the point, or the nearest one that the dashboard runs, and the change in words."""
     change = nearest_allowed(replace(point, methods=()), DASHBOARD)
     if change is None:
         return point, ""
@@ -67,6 +69,7 @@ def small_enough(point: Scenario) -> tuple[Scenario, str]:
 
 
 def _draw_measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: str) -> None:
+    """Draw the errors of the quick methods at this scenario, and the method that they suggest."""
     chosen = tuple(f.slug for f in fits if f.quick)
     shown_point = replace(point, methods=chosen)
     outcomes = run_here(shown_point) if chosen else []
@@ -103,10 +106,10 @@ def _draw_measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fe
 
 
 def start_with(advised: Advice, start: float) -> str:
-    """Say which method to start with; `start` is the error of an answer without data.
+    """Return which method to start with; `start` is the error of an answer without data.
 
     If `start` is the smallest error, no private method is worth running. If it is 0, the truth was
-    placed at that answer (offset 0), and `start` is no yardstick.
+    placed at that answer (offset 0), and no method can be compared with it.
     """
     if 0 < start <= advised.ranked[0][1]:
         return "Do not use the data here: always answering the centre of the set is better"
@@ -117,7 +120,7 @@ def start_with(advised: Advice, start: float) -> str:
 
 
 def reason_for(advised: Advice, start: float) -> str:
-    """State the numbers behind the advice."""
+    """Return the numbers behind the advice."""
     errors = dict(advised.ranked)
     names_with_error = {
         m: f"{method_card(m).name} ({short_text(error)})" for m, error in errors.items()
@@ -154,6 +157,7 @@ def reason_for(advised: Advice, start: float) -> str:
 
 
 def slow_ones(fits: Sequence[Fit]) -> str:
+    """Return the sentence on methods that take too long to run here; empty if there are none."""
     slow = [method_card(f.slug).name for f in fits if f.runs and not f.quick]
     return f"Not run here, as they take longer: {separated_names(slow)}." if slow else ""
 
@@ -200,7 +204,7 @@ def race_figure(
 
 
 def row_names(methods: Sequence[str]) -> dict[str, str]:
-    """Return the names of rows: of a name that a phone would cut off, its short form."""
+    """Return the names of the rows; a name that a phone would cut off is shortened."""
     names = {method: method_card(method).name for method in methods}
     short = short_names(methods)
     return {m: name if len(name) <= MOST_LETTERS else short[m] for m, name in names.items()}
@@ -258,7 +262,7 @@ def trials_row(method: str, rank: int, errors: Sequence[float], mean: float) -> 
 
 
 def answer(fits: Sequence[Fit]) -> str:
-    """Say how many private methods there are for the problem, and how many of them can run."""
+    """Return how many private methods there are for the problem, and how many can run."""
     private_methods = [f for f in fits if method_card(f.slug).privacy != "none"]
     runs = [f for f in private_methods if f.runs]
     if not runs:
@@ -297,6 +301,7 @@ def in_order(fits: Mapping[str, Fit]) -> list[str]:
 
 
 def comparison(slugs: Sequence[str], fits: Mapping[str, Fit]) -> pd.DataFrame:
+    """Return the table that compares methods by their cards."""
     cards = [method_card(slug) for slug in slugs]
     runs = {True: "yes", False: "no", None: "other"}
     return pd.DataFrame(

@@ -17,6 +17,7 @@ TAB = "methods_tab"
 
 
 def page() -> None:
+    """Draw the page of the methods."""
     draw_views("methods")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 

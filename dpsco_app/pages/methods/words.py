@@ -88,6 +88,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def family(slug: str) -> str:
+    """Return the name of a method's family."""
     card = method_card(slug)
     if card.level == "user":
         return "User level"

@@ -33,7 +33,7 @@ def path_title(
     exact: RiskPath | None,
     mean_gain: float | None = None,
 ) -> str:
-    """Return what the paths show: whether noise or clipping costs more.
+    """Return whether noise or clipping costs more on the paths that are shown.
 
     `mean_gain` is `noise_gain`, so that the luck of one run is not taken for the rule.
     """
@@ -220,6 +220,7 @@ def percent(share: float) -> str:
 
 
 def parts_table(parts: ErrorParts) -> pd.DataFrame:
+    """Return the table of the parts of an error at each clip radius."""
     return pd.DataFrame(
         {
             "Clip radius": parts.radii,

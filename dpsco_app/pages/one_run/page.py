@@ -45,6 +45,7 @@ RADIUS = STATE.key("radius")
 
 
 def page() -> None:
+    """Draw the page that takes one run apart."""
     draw_views("one-run")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
@@ -192,6 +193,7 @@ def _draw_noise_part(point: Scenario, method: str) -> None:
 
 
 def _draw_refusal(method: str, refused: NotApplicable, key: str) -> None:
+    """Draw why the method cannot run, with a button for the nearest change."""
     (refusal,) = grouped_refusals([(method, str(refused), refused.changes)])
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
@@ -200,6 +202,7 @@ def _draw_refusal(method: str, refused: NotApplicable, key: str) -> None:
 
 
 def _change(refusal: Refusal) -> None:
+    """Show the scenario with the change that a refusal proposes."""
     session = visit.current()
     old = session.scenario
     new_scenario = changed_scenario(old, refusal)
@@ -262,7 +265,7 @@ def _split_error(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy
     pace = Pace(FIRST_BAR_SECONDS)
     splits: list[list[Split]] = [[] for _ in range(trials)]
     for count, (trial, factor) in enumerate((t, f) for t in range(trials) for f in anatomy.FACTORS):
-        if pace.due():  # a click on any control stops the work here
+        if pace.due():  # Streamlit stops the work at this point if a control was clicked
             bar.progress(count / (trials * len(anatomy.FACTORS)), text="Taking the error apart")
         splits[trial].append(error_split(point, factor, trial))
     bar.empty()

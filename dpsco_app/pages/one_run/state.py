@@ -26,6 +26,7 @@ class View(PageView):
     radius: float = 1.0  # the clip radius over the chosen one, between the ends of `FACTORS`
 
     def validate(self) -> Self:
+        """Return the view with its factor in range; raise `InvalidInput` for an unknown method."""
         if self.method:
             one_of("method", self.method, METHOD_SLUGS)
         must = f"a factor between {FACTORS[0]:g} and {FACTORS[-1]:g}"
@@ -46,6 +47,7 @@ def offered(scenario: Scenario) -> tuple[str, ...]:
 
 
 def chosen(scenario: Scenario, view: View) -> str:
+    """Return the method that is taken apart: the chosen one, or a default."""
     methods = offered(scenario)
     default = CLIPPED if CLIPPED in methods or not methods else methods[0]
     return view.method if view.method in methods else default

@@ -21,7 +21,7 @@ SHARES = np.concatenate([np.geomspace(1e-6, 1e-2, 30)[:-1], np.linspace(0.01, 1,
 
 
 def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str) -> Figure:
-    """Return false alarms against misses: what the claim excludes, and what the attack reached."""
+    """Return the plane of false alarms and misses, with the claim's limit and the attack's box."""
     shares = [0.0, *SHARES.tolist()]
     misses = curve.misses(np.array(shares)).tolist()
     excluded = Region(
@@ -111,7 +111,7 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
 
 
 def title_attack(curve: TradeoffCurve, achieved: Attack) -> str:
-    """Return whether the attack refutes the claim, or else what the claim allows any attack."""
+    """Return whether the attack refutes the claim, or the smallest errors that the claim allows."""
     if achieved.refutes:
         return (
             f"Caught: the attack misses at most {_percent(achieved.miss_interval[1])}, and the "

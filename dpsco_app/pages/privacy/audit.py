@@ -66,6 +66,7 @@ def run_audit(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
 
 
 def _draw_refusal(task: Audit, seconds: float) -> None:
+    """Draw why an audit takes too long, with a button for fewer runs."""
     fitting = [runs for runs in OPTIONS["runs"] if runs * seconds / task.runs <= MOST_SECONDS]
     nearest = f" Nearest: {fitting[-1]:,} runs." if fitting else ""
     st.info(
@@ -84,7 +85,7 @@ def _start(task: Audit | None) -> None:
 
 
 def command(task: Audit) -> str:
-    """Return the same audit for the command line."""
+    """Return the command line that makes the same audit."""
     point = task.point
     budget = (
         f"--rho {point.rho!r} --at-delta {task.claim_delta:g}"

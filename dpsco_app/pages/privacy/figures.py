@@ -87,7 +87,7 @@ def compared_figure(
     column: str = "ε",
     shows_x: bool = False,
 ) -> Figure:
-    """Return what several arguments prove, as lines, each with the point of the scenario."""
+    """Return what several arguments prove, as lines, with the scenario's point on each."""
     drawn_curves = {name: (list(x), [_in_range(v) for v in y]) for name, (x, y) in curves.items()}
     points = {name: point for name, point in marks.items() if math.isfinite(_in_range(point[1]))}
     heights = [v for _, y in drawn_curves.values() for v in y if v > 0] + [
@@ -182,7 +182,7 @@ def audit_figure(task: Audit, result: AuditFindings, alt: str) -> Figure:
 
 
 def samples_figure(samples: Samples, alt: str) -> Figure:
-    """Return what was let out on the two neighbours as two histograms, and the event's edge."""
+    """Return the outputs on the two neighbours as histograms, with the edge of the event."""
     high = 1.1 * float(max(samples.counts.max(), samples.neighbour_counts.max()))
     edges = samples.edges.tolist()
     lines = []
@@ -219,7 +219,7 @@ def samples_figure(samples: Samples, alt: str) -> Figure:
 
 
 def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
-    """Return the entries of a ledger, those that are alike in one row; no column is empty."""
+    """Return the ledger's entries, equal ones in one row, without empty columns."""
     columns = {
         "Released": [r.label for r in rows],
         "Times": [r.count for r in rows],
@@ -239,6 +239,7 @@ def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
 
 
 def audit_table(result: AuditFindings) -> pd.DataFrame:
+    """Return the table of an audit's evidence for the screen."""
     columns = {
         "Runs": [e.runs for e in result.evidence],
         "ε is at least": [e.epsilon_lower_bound for e in result.evidence],
@@ -254,6 +255,7 @@ def audit_table(result: AuditFindings) -> pd.DataFrame:
 
 
 def samples_table(samples: Samples) -> pd.DataFrame:
+    """Return the table of the histogram of an audit for the screen."""
     return pd.DataFrame(
         {
             "From": samples.edges[:-1],

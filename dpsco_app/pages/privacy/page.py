@@ -78,7 +78,7 @@ COLUMNS = {
         "False hits",
     ),
 }
-# What the parts ask for beside the scenario's budget: the label, values and help of each slider.
+# The sliders of the parts, beside the scenario's budget: the label, values and help of each.
 SLIDER_OPTIONS: dict[str, SliderOptions] = {
     "read_at": ("Read ε at δ (delta)", OPTIONS["read_at"], None),
     "records": ("Records", OPTIONS["records"], None),
@@ -113,7 +113,7 @@ def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Tab
 
 
 def _draw_tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw one tool of the calculator: what its arguments prove of the scenario's budget."""
+    """Draw one tool of the calculator: what its arguments prove about the scenario's budget."""
     point = point_of(view, scenario)
     names = ["read_at"] * (point.kind != "approx") + list(SLIDERS[view.part])
     with screen.controls:
@@ -126,6 +126,7 @@ def _draw_tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _convert(_: View, point: Point) -> tuple[Figure, str]:
+    """Return the figure of the conversions between zCDP and (epsilon, delta), and its note."""
     converted = conversions(point)
     rhos = [c.rho for c in converted]
     curves, names = _curves(point.delta, min(rhos) / 10, 10 * max(rhos)), words.CONVERSION_NAMES
@@ -141,6 +142,7 @@ def _convert(_: View, point: Point) -> tuple[Figure, str]:
 
 
 def _compose(view: View, point: Point) -> tuple[Figure, str]:
+    """Return the figure of the cost of k releases, and no note."""
     composition, counts = composed(point, view.releases), release_counts(max(1000, view.releases))
     names = words.PURE_NAMES if point.kind == "pure" else words.ACCOUNTING_NAMES
     rows = [_composed(point, k) for k in counts]
@@ -154,6 +156,7 @@ def _compose(view: View, point: Point) -> tuple[Figure, str]:
 
 
 def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
+    """Return the figure of the noise that shuffled records need, and no note."""
     point = approximate(point)
     rows = [_shuffled(n, point.epsilon, point.delta) for n in SHUFFLED_RECORDS]
     routes = _shuffled(view.records, point.epsilon, point.delta)
@@ -172,6 +175,7 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
 
 
 def _subsample(view: View, point: Point) -> tuple[Figure, str]:
+    """Return the figure of what a secret batch saves, and its note."""
     point = approximate(point)
     budget, batch = (point.epsilon, point.delta), (view.batch, view.records)
     single, epsilon_of_all = subsampled(*budget, *batch), batched(*budget, *batch, view.releases)
@@ -269,7 +273,7 @@ def _draw_audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the attack of an audit at the scenario's budget, and what the claim leaves anyone."""
+    """Draw the attack of an audit at the scenario's budget, and what the claim allows."""
     with screen.controls:
         left, middle, right = st.columns([3, 5, 6])
     left.selectbox("Mechanism", PRIVATE_SLUGS, format_func=_name, key=STATE.key("audited"))
@@ -308,5 +312,6 @@ DRAW = dict.fromkeys(TOOLS, _draw_tool) | {
 
 
 def page() -> None:
+    """Draw the page on privacy: ledger, attacker's curve, calculator and audit."""
     texts, symbols = words.PART_TEXTS, words.HOW_TO_READ
     draw_page(STATE, DRAW, words.QUESTIONS, names=PARTS, texts=texts, symbols=symbols)

@@ -1,4 +1,4 @@
-"""What the controls and the address of the page Privacy hold."""
+"""The state of the page Privacy in its controls and its address."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ class View(PageView):
     runs: int = checked(20_000, whole, OPTIONS["runs"][0], OPTIONS["runs"][-1])
 
     def validate(self) -> View:
+        """Return the view; raise `InvalidInput` unless the number of runs is even."""
         require(self.runs % 2 == 0, "runs", "even: half of them on each neighbour", self.runs)
         return super().validate()
 

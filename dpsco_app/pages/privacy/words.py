@@ -160,14 +160,15 @@ HOW_TO_READ = (
 
 
 def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
-    """Return the noise that the budget asks for, and what a tighter conversion saves."""
+    """Return the noise that the budget requires, and the saving by a tighter conversion."""
     printed, exact = converted[0], converted[-1]
     if point.kind == "pure":
         laplace = laplace_conversion(point)
         assert laplace is not None
         cost = f"With Laplace noise it costs ρ = {laplace.rho:.4g}."
         return f"{cost} Gaussian noise cannot give pure DP."
-    # Replacing a record moves a sum by up to twice the clip norm, one more or less by up to once.
+    # Replacing a record moves a sum by up to twice the clip norm; adding or removing one, by up to
+    # once.
     noise = (
         "The noise multiplier of libraries, noise over clip norm, is "
         f"{2 * exact.noise_multiplier:.4g} where a record is replaced and "
@@ -236,6 +237,7 @@ def title_composed(composition: Composed) -> str:
 
 
 def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
+    """Return the title of the figure on shuffled records."""
     unshuffled, best = routes[0].noise_multiplier, min(s.noise_multiplier or 1e300 for s in routes)
     assert unshuffled is not None
     if best >= unshuffled * (1 - 1e-9):
@@ -257,6 +259,7 @@ def said_subsampled(
 
 
 def title_subsampled(view: View, epsilon: float, single: ApproxDP, composed: float) -> str:
+    """Return the title of the figure on secret batches."""
     return (
         f"A batch of {view.batch:,} of {view.records:,} turns ε = "
         f"{epsilon:.4g} into {single.epsilon:.3g}; {view.releases:,} batches cost "
@@ -265,6 +268,7 @@ def title_subsampled(view: View, epsilon: float, single: ApproxDP, composed: flo
 
 
 def title_ledger(account: Account) -> str:
+    """Return the title of a method's ledger."""
     name = method_card(account.outcome.method).name
     if account.parallel:
         return f"{name} spends on disjoint blocks: each may cost all of the budget"
@@ -295,6 +299,7 @@ def said_ledger(account: Account) -> str:
 
 
 def title_audit(result: AuditFindings) -> str:
+    """Return the title of an audit: the bound that it found, and the verdict."""
     bound, claim = result.epsilon_lower_bound, result.claimed_epsilon
     if result.caught_at is None:
         return f"ε is at least {bound:.2f}: the claim of {claim:.3g} is {result.verdict}"
@@ -315,6 +320,7 @@ def said_audit(task: Audit, result: AuditFindings) -> str:
 
 
 def title_histogram(result: AuditFindings) -> str:
+    """Return the title of the histogram of an audit."""
     evidence = result.evidence[-1]
     return (
         f"The best event happens in {100 * evidence.hits / evidence.tested:.3g} % of the runs on "

@@ -20,11 +20,12 @@ INDEPENDENT = "Adaptive user means, γ = 0"
 
 
 def alike_figure(
-    curves: Mapping[str, Errors],  # by the slug of the method, at the share of the scenario
-    independent: Errors,  # those of adaptive user means on independent items
+    # by the slug of the method, for items with the scenario's share in common
+    curves: Mapping[str, Errors],
+    independent: Errors,  # the errors of adaptive user means on independent items
     scenario: Scenario,
 ) -> Figure:
-    """Return the mean errors over m, and what they tend to without privacy."""
+    """Return the mean errors over m, and their limits without privacy."""
     measured = [
         _line(slug, method_card(slug).name, errors, colour_of(slug), symbol_of(slug))
         for slug, errors in curves.items()
@@ -69,7 +70,7 @@ def _line(key: str, name: str, errors: Errors, colour: tuple[str, str], symbol: 
 
 
 def alike_answer(errors: Errors, independent: Errors, scenario: Scenario) -> str:
-    """Return what the items of users do for the error, and what they would do if independent."""
+    """Return the effect of more items on the error, and what independent ones would do."""
     start, end, best = (
         rounded(float(value)) for value in (errors.mean[0], errors.mean[-1], independent.mean[-1])
     )
@@ -81,7 +82,7 @@ def alike_answer(errors: Errors, independent: Errors, scenario: Scenario) -> str
 
 
 def alike_small(scenario: Scenario) -> str:
-    """Say from where on more items help little, and what remains however many there are."""
+    """Return from which m on more items help little, and the error that remains."""
     share = scenario.alike
     if share == 0:
         return "The error falls with the root of m until privacy is the larger part of it."

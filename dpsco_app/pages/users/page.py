@@ -1,4 +1,4 @@
-"""Users: what hiding a whole user costs, and from how many items per user on a filter pays."""
+"""Users: the cost of hiding a whole user, and the number of items from which a filter is better."""
 
 import math
 from collections.abc import Iterator
@@ -68,6 +68,7 @@ _frontier = _cache()(frontier)
 
 
 def page() -> None:
+    """Draw the page on users."""
     draw_views("users")
     draw_page(
         STATE,
@@ -82,6 +83,7 @@ def page() -> None:
 
 
 def _draw_crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw the measured errors of the methods over the number of items per user."""
     assert scenario.epsilon is not None and scenario.delta is not None
     study = crossing_scenario(
         n=scenario.n,
@@ -112,7 +114,7 @@ def _draw_crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw what items that are alike are worth, beside independent ones, for a mean."""
+    """Draw the worth of items that are alike beside that of independent items, for a mean."""
     with screen.controls:
         left, right = st.columns([2, 3], vertical_alignment="center")
         with left:
@@ -150,6 +152,7 @@ def _draw_map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
 def _bounds(basis: Reading, point: UserLevel) -> Contest:
+    """Return the map of the bounds over n and m, by the basis that is read."""
     maps = bounds_map(basis, "smooth", point.d, point.epsilon, point.delta, point.smoothness)
     return list(maps)[-1]
 
@@ -183,6 +186,7 @@ def _needs(point: UserLevel) -> tuple[dict[str, float], float, float]:
 
 
 def _draw_feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
+    """Draw how many users the filtered methods need."""
     point = level(scenario)
     needs, user_limit = _frontier(point.with_users(2)), most_users(point)
     needs_here, runs, shortfall = _needs(point)

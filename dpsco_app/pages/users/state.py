@@ -1,4 +1,4 @@
-"""What the controls and the address of the page Users hold."""
+"""The state of the page Users in its controls and its address."""
 
 from dataclasses import dataclass, replace
 
@@ -40,13 +40,13 @@ DEFAULT_ITEMS, FEW_ITEMS = 100_000, 50
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     part: str = checked("crossing", one_of, tuple(PARTS))
-    basis: Reading = checked("measured", one_of, READINGS)  # what the map compares
+    basis: Reading = checked("measured", one_of, READINGS)  # the quantity that the map compares
     # the share that the items of a user have in common, for the part on alike items
     share: float = checked(0.1, real, 0.0, 1.0)
 
 
 def level(scenario: Scenario) -> UserLevel:
-    """Return the chosen point in units of L and R, of losses with smoothness L/R."""
+    """Return the chosen point at user level in units of L and R, for losses with smoothness L/R."""
     assert scenario.epsilon is not None and scenario.delta is not None
     return UserLevel(
         n=scenario.n,
@@ -112,7 +112,7 @@ def fit(scenario: Scenario) -> Scenario:
 STATE = PageState(
     name="users",
     default=View(),
-    # This part draws a mean, over m.
+    # The part on alike items draws a mean over m, so that problem and m do not matter.
     unused_fields=lambda view: ("problem", "m") if view.part == "alike" else (),
     use=Use(
         fit=fit,

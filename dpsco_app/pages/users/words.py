@@ -1,4 +1,4 @@
-"""What the parts of the page Users say; every number comes from the core."""
+"""The texts of the page Users; every number comes from the core."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -121,7 +121,7 @@ def crossing_answer(curves: Sequence[Errors], start: float) -> str:
 
 
 def stretches(curves: Sequence[Errors]) -> str:
-    """Say up to which of the measured m each method has the smallest mean error."""
+    """Return up to which of the measured m each method has the smallest mean error."""
     items, best = curves[0].items, [which for which, _ in best_at(curves)]
     ends = [max(group) for _, group in groupby(range(len(items)), best.__getitem__)]
     names = [inside(method_card(curves[best[end]].method).name) for end in ends]
@@ -134,7 +134,7 @@ def best_at(curves: Sequence[Errors]) -> list[tuple[int, bool]]:
 
     The rule is that of the map.
     """
-    risks = np.stack([c.risks for c in curves], axis=1)  # by m, method and trial
+    risks = np.stack([c.risks for c in curves], axis=1)  # shape (items, methods, trials)
     return [(int(at.mean(axis=1).argmin()), is_tied(at)) for at in risks]
 
 
@@ -151,7 +151,7 @@ def frontier_answer(needs: Mapping[str, float], runs: float, epsilon: float) -> 
 def frontier_small(
     needs: Mapping[str, float], runs: float, user_limit: float, point: UserLevel
 ) -> str:
-    """Say which of the algorithms can run at the chosen point, and why the printed one cannot."""
+    """Return which algorithms can run at the chosen point, and why the printed one cannot."""
     able = [NEED_NAMES[n.slug] for n in NEEDS if needs[n.slug] <= point.n]
     opening = f"{point.n:,} users are " + (
         f"enough for {'; '.join(able)}." if able else "too few for all of these."

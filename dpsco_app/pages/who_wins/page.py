@@ -30,13 +30,15 @@ QUESTION = "Which method is best where?"
 
 
 def page() -> None:
+    """Draw the map of who wins where."""
     draw_views("who-wins")
     draw_page(state.STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
 def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
+    """Draw the choices of reading and plane, and the map."""
     planes = {name: state.PLANES[name] for name in state.planes_for(scenario)}
-    # A popover, as two rows of buttons beside the map would be too much.
+    # The choices are in a popover, because two rows of buttons beside the map would distract.
     label = f"**Compare** {READING_NAMES[view.reading].lower()}, over {planes[view.plane]}"
     with (
         screen.controls,
@@ -63,7 +65,7 @@ def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
             f"{small}Choose other methods, or compare measured errors.",
         )
         return
-    # Its bounds are drawn before anything is run.
+    # `canonical` resets the methods, which the map compares.
     point = replace(canonical(compared), methods=compared.methods)
     with st.container(horizontal=True, vertical_alignment="center", key="who_wins_row"):
         axis = view.plane.split("-")[0]
@@ -87,7 +89,7 @@ def _bounds(point: Scenario, name: str, reading: contest.Reading) -> contest.Con
 
 
 def _left_out(scenario: Scenario, plane: str) -> tuple[Refusal, ...]:
-    """Return the methods that run nowhere on the map: no values on its axes would help."""
+    """Return the methods that run nowhere on the map, whatever the values on its axes."""
     point = canonical(replace(scenario, axis=None, grid=()))
     refused = ((m, refusal(point, m)) for m in scenario.methods)
     return tuple(

@@ -23,7 +23,7 @@ class View(PageView):
 
 
 def with_plane(view: View, scenario: Scenario) -> View:
-    """Return the view, with the first plane of the scenario if it does not have the view's."""
+    """Return the view; if the scenario lacks its plane, with the scenario's first plane."""
     offered = planes_for(scenario)
     return view if view.plane in offered else replace(view, plane=offered[0])
 
@@ -53,7 +53,7 @@ def plane(name: str, point: Scenario, size: tuple[int, int]) -> Plane:
 
 
 def planes_for(scenario: Scenario) -> tuple[str, ...]:
-    """Return the planes: zCDP has no epsilon, and groups do not fill every dimension."""
+    """Return the planes that a scenario has: zCDP has no epsilon, and groups need a divisible d."""
     excluded = "epsilon" if scenario.rho is not None else "none"
     grouped = scenario.geometry == "group-l1"
     return tuple(name for name in PLANES if excluded not in name and not (grouped and "d-" in name))

@@ -12,9 +12,7 @@ from dpsco_core.scenario import Scenario
 
 
 def draw_picture(scenario: Scenario, key: str = "picture") -> None:
-    """Draw the picture for the law, tail, budget and seed of `scenario`, with its download
-    button.
-    """
+    """Draw the picture for the law, tail, budget and seed of `scenario`, and a download button."""
     component("picture", "picture.css")(
         key=key, data=picture_data(scenario, dark=is_dark()), height="content"
     )
@@ -33,6 +31,7 @@ def draw_scroll_file(title: str, story: ScrollStory, key: str) -> None:
 
 
 def _draw_file(kind: str, name: str, key: str, make: Callable[[], str]) -> None:
+    """Draw the button that downloads a moving drawing as a page of its own."""
     download(
         f"Download this {kind} (HTML)",
         make,

@@ -27,7 +27,7 @@ COLOURS = {
 
 
 def sample_words(scenario: Scenario) -> str:
-    """Return what the picture shows of a scenario and what it leaves out, in words."""
+    """Return in words which part of a scenario the picture shows, and which it leaves out."""
     drawing = picture(scenario)
     count_text = (
         f" {SHOWN_RECORDS} of the {number_text(drawing.n)} records are drawn."
@@ -45,9 +45,7 @@ def sample_words(scenario: Scenario) -> str:
 
 
 def picture_data(*scenarios: Scenario, dark: bool) -> dict[str, Any]:
-    """Return the data that the browser draws: a sample for each scenario, and common random
-    numbers.
-    """
+    """Return the data that the browser draws: a sample per scenario, and common random numbers."""
     numbers = [picture(scenario) for scenario in scenarios]
     samples = [_sample_data(one) for one in numbers]
     return {
@@ -67,6 +65,7 @@ def picture_colours(theme: Theme) -> dict[str, str]:
 
 
 def _sample_data(drawing: Picture) -> dict[str, Any]:
+    """Return the data of the picture that the browser needs, as JSON values."""
     law = drawing.clipped
     plain = ("n", "p", "epsilon", "delta", "rho", "blind", "best", "start", "target")
     return {name: getattr(drawing, name) for name in plain} | {

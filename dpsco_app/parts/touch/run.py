@@ -64,6 +64,7 @@ def run_data(
     factor: float = 1.0,  # The clip radius as a multiple of the chosen one.
     follows: bool = False,  # Whether a new run starts at the radius that the visitor drags to.
 ) -> dict[str, Any]:
+    """Return the data of a run that the browser needs to play it."""
     steps = lines[0].path.steps
     plane = frames.plane
     share_text = (

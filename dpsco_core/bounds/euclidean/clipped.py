@@ -40,9 +40,10 @@ from dpsco_core.problems.base import Setting
 
 
 def directional_rate(setting: Setting) -> tuple[float, float, float]:
-    r"""Simple clipping with the clipping bias of directional moments.
+    r"""Return the rate of simple clipping with the sharp clipping bias of directional moments.
 
-    The last two terms are :math:`d^{1/(2p)}` below Theorem 4's: theory/zhao-et-al.md, 3.6.
+    The last two terms are smaller than those of Theorem 4 by a factor of :math:`d^{1/(2p)}`
+    (theory/zhao-et-al.md, 3.6).
     """
     sampling, private, tail = clipped_rate(setting)
     gain = math.pow(setting.d, -1 / (2 * setting.moment_order))
@@ -50,13 +51,13 @@ def directional_rate(setting: Setting) -> tuple[float, float, float]:
 
 
 def rate_with_logs(setting: Setting) -> tuple[float, float, float]:
-    """Theorem 4 of Zhao et al. (2024), (20) with (73)."""
+    """Return the rate of Zhao et al. (2024), Theorem 4, with logarithms: (20) with (73)."""
     sampling, private, tail = clipped_rate(setting)
     return sampling * math.sqrt(math.log(setting.n)), private, tail * math.log(setting.n)
 
 
 def iterative_rate_with_logs(setting: Setting) -> tuple[float, float]:
-    """Theorem 7 of Zhao et al. (2024), (36), which is claimed and not proven."""
+    """Return the rate (36) of Zhao et al. (2024), Theorem 7, which is claimed and not proven."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return math.inf, math.inf
@@ -66,10 +67,10 @@ def iterative_rate_with_logs(setting: Setting) -> tuple[float, float]:
 
 
 def oracle(setting: Setting, radius: float, *, printed: bool = False) -> UniformOracle:
-    """Lemma 5, explicit: norm clipping under a raw directional moment.
+    """Return the explicit Lemma 5: norm clipping under a raw directional moment.
 
-    See theory/zhao-et-al.md, 3.4, with the net of scale L/n. `printed` takes the bias of (55), and
-    not the sharp one.
+    The net of the set has scale L/n (theory/zhao-et-al.md, 3.4). With `printed` the bias is that of
+    (55) instead of the sharp one.
     """
     n, d, c = setting.n, setting.d, setting.constants
     moment = c.directional_moment
@@ -88,7 +89,7 @@ def oracle(setting: Setting, radius: float, *, printed: bool = False) -> Uniform
 
 @lru_cache(maxsize=4096)
 def explicit(setting: Setting, printed: bool = False) -> Risk:
-    """Theorem 3.1 through `oracle`, at the radius that makes it smallest."""
+    """Return the terms of Kamath et al. (2022), Theorem 3.1, with `oracle` at the best radius."""
     c = setting.constants
     bound = min(c.directional_moment, c.mean_gradient_bound)
     if c.minimum_interior:
@@ -101,10 +102,10 @@ def explicit(setting: Setting, printed: bool = False) -> Risk:
 
 
 def _scale_rate(rate: Formula) -> Formula:
-    """Return a rate in units of the directional moment times the diameter."""
+    """Return a rate multiplied by the directional moment and the diameter of the set."""
 
     def scaled(setting: Setting) -> tuple[float, ...]:
-        """Return the terms of the rate times the unit."""
+        """Return the terms of the rate, multiplied by the moment and the diameter."""
         unit = setting.constants.directional_moment * setting.constants.diameter
         return tuple(unit * term for term in rate(setting))
 
@@ -119,7 +120,7 @@ def _root_steps(setting: Setting) -> float:
 
 
 def _needed_groups(setting: Setting) -> int:
-    """Return the number of groups that Lemma 6 needs at the theorem's failure probability."""
+    """Return the number of groups that Lemma 6 needs at the failure probability of Theorem 7."""
     size = setting.d * math.log(1 + 2 * setting.n) + 2 * math.log(setting.n)
     return math.ceil(800 * size)
 

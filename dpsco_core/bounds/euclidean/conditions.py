@@ -99,7 +99,7 @@ KNOWN_HESSIANS = _condition_on_property(
 
 
 def failing_everywhere(text: str, sentence: str) -> Hypothesis:
-    """Return a condition that always fails, with the reason why a claim is not proven."""
+    """Return a condition that always fails; its sentence says why a claim is not proven."""
     return Hypothesis(text=text, check=lambda setting: sentence)
 
 
@@ -110,7 +110,10 @@ POPULATION_RISK = failing_everywhere(
 
 
 def at_most(limit: float, symbol: str, name: str, number: Callable[[Setting], float]) -> Hypothesis:
-    """Return the condition number <= `limit`, the number in units of the moment scale."""
+    """Return the condition that a number, in moment units, is at most `limit`.
+
+    It holds where the moment scale is 0 or unknown, because another condition then fails.
+    """
 
     def check(setting: Setting) -> str:
         """Return the reason why the number is too large; empty if it is not."""
@@ -139,7 +142,7 @@ SMALL_SMOOTHNESS = at_most(
 def at_least(
     text: str, symbol: str, minimum: float, number: Callable[[Setting], float]
 ) -> Hypothesis:
-    """Return the condition number >= `minimum`; it is silent where the number does not exist."""
+    """Return the condition that a number is at least `minimum`; it holds where that is NaN."""
 
     def check(setting: Setting) -> str:
         """Return the reason why the number is too small; empty if it is not."""
@@ -155,7 +158,7 @@ def at_least(
 
 
 def approximate(largest_epsilon: float = 1.0, *, is_strict: bool = False) -> Hypothesis:
-    """Return the condition: an (epsilon, delta) budget with epsilon at most `largest_epsilon`.
+    """Return the condition of an (epsilon, delta) budget with epsilon at most `largest_epsilon`.
 
     A strict condition asks for less than that; an infinite `largest_epsilon` asks for nothing.
     """
@@ -198,11 +201,12 @@ def below_trivial(
 ) -> Hypothesis:
     """Return the condition that a lower rate is at most the risk of the set's centre.
 
-    `combine` makes the rate of its terms; `missing` is what the statement would need to be so.
+    `combine` makes the rate from its terms. `missing` names what the statement does not bound: with
+    such a bound the rate could not exceed that risk.
     """
 
     def check(setting: Setting) -> str:
-        """Return the reason why the bound is trivial; empty if it is not."""
+        """Return the reason why the rate exceeds the centre's risk; empty if it does not."""
         rate = combine(tuple(terms(setting).values()))
         limit = trivial(setting)
         if rate <= limit:
@@ -216,9 +220,10 @@ def below_trivial(
 
 
 def centre_risk(setting: Setting) -> float:
-    r"""Bound on the excess risk of the centre: :math:`RM/2`, or :math:`\beta M^2/8` if smooth.
+    r"""Return a bound on the excess risk of the centre: :math:`RM/2`, or :math:`\beta M^2/8`.
 
-    The second needs a gradient of 0 at the minimiser. Infinite where nothing is certified.
+    The second one holds for a smooth risk whose gradient vanishes at the minimiser. The bound is
+    infinite where nothing is certified.
     """
     c = setting.constants
     if math.isinf(c.diameter):
@@ -274,17 +279,20 @@ OTHER_PARAMETERS = "The method's own tunings take other parameters, and may have
 
 
 def private_term(setting: Setting, top: float) -> float:
-    r"""Return :math:`\sqrt d(\text{top}/(\sqrt\rho n))^{1-1/p}`, infinite at rho = 0."""
+    r"""Return the private term :math:`\sqrt d(\text{top}/(\sqrt\rho n))^{1-1/p}` of a rate.
+
+    It is infinite at rho = 0.
+    """
     return private_rate(setting, top, math.sqrt(setting.gaussian_rho))[1]
 
 
 def in_scale(
     formula: Formula,
 ) -> Formula:
-    """Return the terms of a formula in moment units times the moment scale."""
+    """Return a formula whose terms are computed in moment units and times the moment scale."""
 
     def scaled(setting: Setting) -> tuple[float, ...]:
-        """Return the terms times the moment scale."""
+        """Return the terms, multiplied by the moment scale."""
         scale = moment_scale(setting)
         return tuple(scale * term for term in formula(in_moment_units(setting)))
 

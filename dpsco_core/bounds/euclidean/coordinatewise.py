@@ -32,23 +32,23 @@ from dpsco_core.problems.base import Setting
 
 
 def rate(setting: Setting) -> tuple[float, float]:
-    r"""Theorem 5.2 of Kamath et al. (2022), linear in M; at M = 1 it is the printed rate.
+    r"""Return the rate of Kamath et al. (2022), Theorem 5.2, corrected to be linear in M.
 
-    With :math:`\tau=(\sqrt\rho n/d^{3/2})^{1/p}`. Method 1 of Table I of Zhao et al. (2024). See
-    theory/kamath-liu-zhang.md, 3.4.
+    The threshold is :math:`\tau=(\sqrt\rho n/d^{3/2})^{1/p}`. At M = 1 it is the printed rate
+    (theory/kamath-liu-zhang.md, 3.4). Table I of Zhao et al. (2024) lists it as Method 1.
     """
     d, diameter = setting.d, setting.constants.diameter
     return diameter * d / math.sqrt(setting.n), diameter * private_term(setting, d**1.5)
 
 
 def printed_rate(setting: Setting) -> tuple[float, float]:
-    """Theorem 5.2 as printed."""
+    """Return the rate of Theorem 5.2 as printed."""
     d, diameter = setting.d, setting.constants.diameter
     return diameter * d / math.sqrt(setting.n), private_term(setting, diameter * d**1.5)
 
 
 def probability_rate(setting: Setting, beta: float = BETA) -> tuple[float, float, float]:
-    """Theorem B.8, with its logarithms."""
+    """Return the rate of Theorem B.8, with its logarithms."""
     check_beta(beta)
     n, d, diameter = setting.n, setting.d, setting.constants.diameter
     sampling, private = printed_rate(setting)
@@ -67,9 +67,10 @@ def uniform_blocks(n: int, d: int) -> int:
 
 
 def oracle(setting: Setting, tau: float) -> UniformOracle:
-    r"""Lemma B.2, explicit: the clipped median of means, even m, tight noise, sharp bias.
+    r"""Return the explicit Lemma B.2 for the clipped median of means, in moment units.
 
-    Entries are clipped to [-3 tau, 3 tau], beyond R; infinite for n < m. In moment units. See
+    Entries are clipped to [-3 tau, 3 tau], where 3 tau exceeds R. The number m of blocks is even,
+    the noise is the tight one, and the bias the sharp one. Everything is infinite for n < m. See
     theory/kamath-liu-zhang.md, 3.3.
     """
     n, d, c = setting.n, setting.d, setting.constants
@@ -90,7 +91,7 @@ def oracle(setting: Setting, tau: float) -> UniformOracle:
 
 @lru_cache(maxsize=4096)
 def explicit(setting: Setting) -> Risk:
-    """Theorem 3.1 through `oracle`, at the tau above R/3 that makes it smallest."""
+    """Return the terms of Theorem 3.1 with `oracle`, at the tau > R/3 that minimises their sum."""
     if setting.n < uniform_blocks(setting.n, setting.d):
         return (math.inf,) * 4
     bound, low = setting.constants.mean_gradient_bound, -min(14.0, 300 / setting.moment_order)
@@ -99,7 +100,7 @@ def explicit(setting: Setting) -> Risk:
 
 
 def _threshold_formula(printed: bool) -> Callable[[Setting], float]:
-    """Return the paper's threshold tau as a function of a setting."""
+    """Return the paper's threshold tau, `printed` or corrected, as a function of a setting."""
 
     def tau(setting: Setting) -> float:
         """Return tau, or NaN where it is not defined."""
@@ -112,7 +113,7 @@ def _threshold_formula(printed: bool) -> Callable[[Setting], float]:
 
 
 def _root_steps_formula(printed: bool) -> Callable[[Setting], float]:
-    """Return the root of the paper's number of steps as a function of a setting."""
+    """Return the square root of the paper's number of steps as a function of a setting."""
 
     def root(setting: Setting) -> float:
         """Return the root of the number of steps, or NaN where it is not defined."""

@@ -18,7 +18,7 @@ from dpsco_core.problems.base import Setting
 
 
 def no_noise(t: int, square: float) -> float:
-    """Return the energy of the noise of a step without any."""
+    """Return 0, the energy of the noise of a step that has no noise."""
     return 0.0
 
 
@@ -35,14 +35,20 @@ class RiskOnSet:
     interior: bool  # whether the gradient vanishes at the minimiser
 
     def risks(self, squares: Vector) -> Vector:
-        """Bound the mean excess risks of points by mean squared distances to the minimiser."""
+        """Return bounds on the excess risks of points, given their mean squared distances.
+
+        The distances are to the minimiser.
+        """
         linear = self.slope * np.sqrt(squares)
         if not self.interior or math.isinf(self.smoothness):
             return np.asarray(linear)
         return np.minimum(linear, self.smoothness * squares / 2)
 
     def contractions(self, sizes: Vector) -> Vector:
-        r"""Return the most by which exact steps scale distances, :math:`\max_h|1-\eta h|`."""
+        r"""Return bounds on the factors by which exact steps scale distances.
+
+        They are :math:`\max_h|1-\eta h|` over the curvatures h of the risk.
+        """
         if math.isinf(self.smoothness):
             return np.full(len(sizes), math.inf)
         slow = np.abs(1 - sizes * self.strong_convexity)
@@ -50,7 +56,7 @@ class RiskOnSet:
 
 
 def risk_on_set(setting: Setting, *, strong: bool = False) -> RiskOnSet:
-    """Return the constants of the risk at a setting whose set is bounded.
+    """Return the constants of the population risk on a bounded set.
 
     Strong convexity, and a gradient that vanishes at the minimiser, count only if `strong`: a bound
     for convex losses uses neither.
@@ -68,7 +74,7 @@ def risk_on_set(setting: Setting, *, strong: bool = False) -> RiskOnSet:
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """The steps of a run, and the weights of the points in its average."""
+    """The sizes of a run's steps, and the weights of the points in its average."""
 
     sizes: Sequence[float]
     # The weights in the average of the points after each step, or before each step (see `queried`).
@@ -95,7 +101,7 @@ def risk(
 def distances(
     objective: RiskOnSet, steps: Walk, bias: float, energy: Callable[[int, float], float]
 ) -> list[float]:
-    r"""Return bounds on the mean squared distances before the first step and after each.
+    r"""Return bounds on the mean squared distance before the first step and after each step.
 
     .. math:: r_{t+1}^2\le(a_tr_t+\eta_tb)^2+\eta_t^2v_t
     """
@@ -105,7 +111,7 @@ def distances(
 def _distances_and_energies(
     objective: RiskOnSet, steps: Walk, bias: float, energy: Callable[[int, float], float]
 ) -> tuple[Vector, Vector]:
-    """Return `distances`, and the energy of every step's noise at its distance."""
+    """Return `distances`, and the mean squared norm of every step's noise at its distance."""
     largest_square = objective.span**2
     square = min(objective.start**2, largest_square)
     factors = objective.contractions(np.asarray(steps.sizes))
@@ -123,7 +129,11 @@ def _distances_and_energies(
 
 
 def by_distance(objective: RiskOnSet, steps: Walk, squares: Vector) -> float:
-    """Bound the risk of an average by the average risk, and each point's by its distance: 3.2."""
+    """Return a bound on the risk of the average from the distances of its points: 3.2.
+
+    By convexity the risk of the average is at most the average of the risks, and each of those is
+    bounded by the point's distance to the minimiser.
+    """
     points, weights = squares[:-1] if steps.queried else squares[1:], np.asarray(steps.weights)
     total = float(weights.sum())
     spread = float(weights @ np.sqrt(points)) / total
@@ -138,12 +148,15 @@ def by_descent(
     energies: Vector,  # the mean squared norm of the noise of every step
     squares: Vector,
 ) -> float:
-    r"""Bound the risk of an average of the points after steps of :math:`\eta_t\le1/\beta`: 3.3.
+    r"""Return a bound on the risk of an average of the points after steps of at most 1/beta.
+
+    It is that of theory/bounds-of-runs.md, 3.3:
 
     .. math:: F(w_{t+1})-F^*\le\frac{(1-\eta_t\lambda)r_t^2-r_{t+1}^2}{2\eta_t}+b\,r_{t+1}+
         c_t\eta_tv_t,\quad c_t=\min\Big\{1,\frac1{2(1-\eta_t\beta)}\Big\}
 
-    A negative multiple of a distance is left out, a positive one counts at its bound.
+    In the weighted sum of these inequalities a distance whose factor is negative is left out, and
+    one whose factor is positive counts at its bound.
     """
     if max(steps.sizes) * objective.smoothness > 1 + 1e-12:
         return math.inf
@@ -165,7 +178,9 @@ def by_regret(
     energies: Vector,  # the mean squared norm of the noise of every step
     squares: Vector,
 ) -> float:
-    r"""Bound the risk of the average of the queried points, without smoothness: 3.4.
+    r"""Return a bound on the risk of the average of the queried points, without smoothness.
+
+    It is that of theory/bounds-of-runs.md, 3.4:
 
     .. math:: F(w_t)-F^*\le\frac{r_t^2-r_{t+1}^2}{2\eta_t}+b\,r_t+
         \frac{\eta_t}2\big((G+b)^2+v_t\big)
@@ -181,7 +196,7 @@ def by_regret(
 
 
 def _steps_in_average(steps: Walk) -> tuple[Vector, Vector, NDArray[np.intp]]:
-    """Return the weights and sizes of the steps that the average counts, and their numbers."""
+    """Return the weights, the sizes and the numbers of the steps that the average counts."""
     weights = np.asarray(steps.weights)
     counts = np.flatnonzero(weights)
     return weights[counts], np.asarray(steps.sizes)[counts], counts

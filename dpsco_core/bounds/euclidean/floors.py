@@ -1,6 +1,7 @@
-r"""Floors on the excess risk for one law of the records. theory/instance-floors.md, 8.
+r"""Floors on the excess risk for one law of the records (theory/instance-floors.md, 8).
 
-The quadratic loss has half the squared error of the mean; the linear loss on a ball of diameter M
+The floor of the quadratic loss is half of that on the squared error of the mean. That of the linear
+loss on a ball of diameter M is
 
 .. math:: \max_{r<\|\mu\|}\frac M4\,
     \frac{(\|\mu\|-r)(d-1)^2}{(\|\mu\|^2+r^2)(G+4j^2/r^2)},
@@ -41,7 +42,7 @@ _SHARES = np.geomspace(1e-3, 0.999, 400)
 
 
 def _linear_terms(setting: Setting, notion: Notion) -> Terms:
-    """Return the terms of the lower bound on the risk of a linear loss."""
+    """Return the terms of the floor on the risk of the linear loss."""
     void_terms = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0}
     d, norm, diameter = setting.d, mean_norm(setting), setting.constants.diameter
     if norm == 0 or d < 2 or math.isinf(diameter):
@@ -87,7 +88,7 @@ _LINEAR = (
 
 
 def _risk_floor_card(notion: Notion, *, linear: bool) -> BoundCard:
-    """Return the card of a lower bound for a notion."""
+    """Return the card of the floor on a risk under a privacy notion."""
     short, algorithms = NAMES[notion]
     kind = "linear" if linear else "quadratic"
     latex = (
@@ -119,7 +120,7 @@ def _risk_floor_card(notion: Notion, *, linear: bool) -> BoundCard:
 
 
 def _risk_floors(notion: Notion) -> tuple[Bound, ...]:
-    """Return the lower bounds on risks that bind a notion."""
+    """Return the floors on the risks of the quadratic and of the linear loss under a notion."""
     conditions = (KNOWN_SHAPE, L2_BALL, DIAMETER, *BUDGETS[notion])
     letters = floor_letters(notion)
     return (

@@ -53,7 +53,7 @@ def at_batches(
 
 
 def at_best(setting: Setting, moments: Moments, privacy: Privacy) -> tuple[float, ...]:
-    """Return the terms at the steps and the radius at which the bound is least."""
+    """Return the terms at the steps and the radius that make the bound smallest."""
     if not _budget_fits(setting, privacy):
         return VOID
     rho = setting.gaussian_rho
@@ -66,7 +66,7 @@ def at_best(setting: Setting, moments: Moments, privacy: Privacy) -> tuple[float
 
 
 def of_run(plan: DescentPlan, privacy: Privacy) -> tuple[float, ...]:
-    """Return the terms of a run, with directional moments."""
+    """Return the terms of the bound under directional moments, at the parameters of a run."""
     if not _budget_fits(plan.setting, privacy):
         return VOID
     statistic, descent = plan.statistic, plan.descent
@@ -78,7 +78,7 @@ def of_run(plan: DescentPlan, privacy: Privacy) -> tuple[float, ...]:
 
 
 def _budget_fits(setting: Setting, privacy: Privacy) -> bool:
-    """Return whether the budget is pure for the pure rows, and not pure for the others."""
+    """Return whether the kind of the budget, pure or not, is that of the row."""
     return isinstance(setting.budget, PureDP) == (privacy == "pure")
 
 
@@ -128,17 +128,17 @@ def _make_latex(form: str, moments: Moments, privacy: Privacy) -> str:
 
 
 def _terms_at_best(moments: Moments, privacy: Privacy) -> Callable[[Setting], Terms]:
-    """Return the function that evaluates the best bound for a kind of moments and noise."""
+    """Return the function that gives `at_best` as named terms."""
 
     def terms(setting: Setting) -> Terms:
-        """Return the terms of the best bound by name."""
+        """Return the terms by their names."""
         return dict(zip(TERMS, at_best(setting, moments, privacy), strict=True))
 
     return terms
 
 
 def _rows_of_privacy(privacy: Privacy) -> tuple[Bound, ...]:
-    """Return the rows of the catalogue for a kind of noise."""
+    """Return the rows for budgets that are pure, or for those that are not."""
     pure = privacy == "pure"
     budget = PURE_BUDGET if pure else GAUSSIAN_BUDGET
     card = BoundCard(

@@ -78,7 +78,10 @@ def crossing(setting: Setting) -> float:
 
 
 def _private_bound(setting: Setting, value_at: ValueAt, best: Best, shape: float) -> float:
-    """Return the private bound in units of M/2, at the q of the data or at the best q and u."""
+    """Return the private bound in units of M/2, at the q of the data or at the best q and u.
+
+    `shape` is the u that belongs to the q of the data.
+    """
     c, p = setting.constants, setting.moment_order
 
     def value(q: float, u: float) -> float:
@@ -124,10 +127,10 @@ def _tracing_bound(setting: Setting) -> float:
 
 
 def _lower_bound_formula(privacy: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
-    """Return the function that evaluates the lower bound with a given private term."""
+    """Return the lower bound as named terms, with `privacy` as its private term."""
 
     def terms(setting: Setting) -> Terms:
-        """Return the terms by name."""
+        """Return the terms by their names."""
         c, n, d = setting.constants, setting.n, setting.d
         unit = c.diameter / 2
         lipschitz = min(c.lipschitz_second, c.lipschitz_moment)

@@ -119,8 +119,9 @@ def _lipschitz_rate_terms(setting: Setting) -> Terms:
 def width_lower(case: Objective, d: int) -> tuple[float, float]:
     r"""Theorem 5: :math:`\frac{G_C^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2},\frac1n`; the larger.
 
-    For the set scaled to diameter 1 and L = 1, as printed, times L M. Constant 1. The hard loss,
-    half the squared distance, is :math:`C_{\min}^2`-strongly convex in the norm of the set.
+    The printed bound is for a set scaled to diameter 1 and L = 1; here it is multiplied by L M.
+    Constant 1. The hard loss, half the squared distance, is :math:`C_{\min}^2`-strongly convex in
+    the norm of the set.
     """
     unit = case.width / case.diameter
     logs = math.log(2 * d) ** 4

@@ -102,7 +102,11 @@ def mean_cap(setting: Setting, strong: bool) -> float:
 
 
 def risk_unit(setting: Setting, strong: bool) -> float:
-    r"""Return :math:`gM/2`, or :math:`g^2/(2\lambda)`; 0 where a constant does not exist."""
+    r"""Return the unit of the risk, :math:`gM/2` or :math:`g^2/(2\lambda)`.
+
+    The first one is for linear losses, the second for strongly convex ones. It is 0 where a
+    constant does not exist.
+    """
     c = setting.constants
     scale = moment_scale(setting)
     if not 0 < scale < math.inf or math.isinf(c.diameter):

@@ -35,7 +35,7 @@ _STRONG = "sample_strong_convexity"
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
-    r"""What the formulas share."""
+    """The numbers that the formulas for objective perturbation share."""
 
     n: int
     epsilon: float  # the epsilon, which like delta is below 1 in the theorems
@@ -64,12 +64,15 @@ class Objective:
         return -math.log(self.delta)
 
     def output_std(self, accuracy: float, modulus: float) -> float:
-        r"""Return :math:`\sigma_2=\sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon`."""
+        r"""Return the standard deviation of the noise on the output.
+
+        .. math:: \sigma_2=\sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon
+        """
         return su.algorithm_1_output_noise(accuracy, modulus, self.epsilon, self.delta)
 
 
 def objective(setting: Setting) -> Objective | None:
-    """Return the numbers that the formulas need, or None without an (epsilon, delta) budget."""
+    """Return the numbers that the formulas share; None without an (epsilon, delta) budget."""
     budget, c = setting.budget, setting.constants
     if not isinstance(budget, ApproxDP):
         return None
@@ -85,7 +88,7 @@ def objective(setting: Setting) -> Objective | None:
 
 
 def width(setting: Setting) -> float:
-    """The Gaussian width of the set, or its upper bound; infinite for the whole space."""
+    """Return the Gaussian width of the set or an upper bound on it; infinite for a whole space."""
     return width_bounds(setting).upper
 
 
@@ -100,21 +103,22 @@ def hessian_rank(setting: Setting) -> int:
 
 
 def rate(case: Objective) -> tuple[float, float]:
-    """Theorem 2: sampling and privacy."""
+    """Return the sampling and the private term of Theorem 2, with constants set to 1."""
     private = case.lipschitz * case.width * math.sqrt(case.log_delta) / (case.epsilon * case.n)
     return case.lipschitz * case.diameter / math.sqrt(case.n), private
 
 
 def _growth_with_rank(case: Objective, rank: int) -> float:
-    """Return the growth of the noise with the rank of the Hessian."""
+    r"""Return :math:`e^{\varepsilon/(4r)}-1` for a rank r; infinite where it would overflow."""
     exponent = case.epsilon / (4 * rank)
     return math.expm1(exponent) if exponent < 700 else math.inf
 
 
 def regulariser(case: Objective, smoothness: float, rank: int) -> float:
-    r"""Return Algorithm 1's :math:`\lambda`; 0 rank needs only what the risk needs.
+    r"""Return the weight :math:`\lambda` of Algorithm 1's regulariser.
 
-    The other part is what the determinant of the Jacobian needs: theory/su-zhao-wang.md, 2.1 (d).
+    It is the larger one of what the risk needs and of what the determinant of the Jacobian needs
+    (theory/su-zhao-wang.md, 2.1 (d)). At rank 0 the determinant needs nothing.
     """
     plain = su.theorem_2_ridge(case.n, case.lipschitz, case.diameter)
     return max(plain, smoothness / (2 * case.n * _growth_with_rank(case, rank))) if rank else plain
@@ -133,7 +137,7 @@ def accuracy(case: Objective, *, printed: bool = False) -> float:
 def explicit(
     case: Objective, smoothness: float, rank: int, *, printed: bool = False
 ) -> tuple[float, ...]:
-    """B1 of theory/su-zhao-wang.md, 3.1, for Algorithm 1: the terms of its card."""
+    """Return the terms of B1 of theory/su-zhao-wang.md, 3.1, the explicit bound on Algorithm 1."""
     modulus, alpha = regulariser(case, smoothness, rank), accuracy(case, printed=printed)
     return (
         case.objective_std * case.width / case.n,
@@ -145,7 +149,10 @@ def explicit(
 
 
 def rate_strong(case: Objective, modulus: float, *, printed: bool = False) -> tuple[float, float]:
-    """Theorem 4 with modulus Delta; `printed` has a stray epsilon in the first term."""
+    """Return the rate of Theorem 4 with modulus Delta; `printed` has a stray 1/epsilon.
+
+    The stray factor is in the first term.
+    """
     sampling = (case.lipschitz * case.diameter) ** 2 / (modulus * case.n)
     ratio = case.lipschitz * case.width / (case.n * case.epsilon)
     private = ratio**2 * case.log_delta / modulus
@@ -153,7 +160,7 @@ def rate_strong(case: Objective, modulus: float, *, printed: bool = False) -> tu
 
 
 def accuracy_strong(case: Objective, modulus: float) -> float:
-    """Return the largest alpha of Theorem 4."""
+    """Return the largest accuracy alpha that Theorem 4 allows."""
     by_sampling = (case.lipschitz * case.diameter / case.n) ** 2 / modulus
     ratio = case.lipschitz * case.diameter / (modulus * case.n)
     square = (ratio * case.epsilon * case.diameter / case.width) ** 2
@@ -163,10 +170,11 @@ def accuracy_strong(case: Objective, modulus: float) -> float:
 def regulariser_strong(
     case: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> float:
-    r"""Return Algorithm 2's :math:`\lambda`, with mu the l2 modulus of every record.
+    r"""Return the weight :math:`\lambda` of Algorithm 2's regulariser.
 
-    r is the rank of the Hessian's part that depends on the record: 0 for losses of mean type, whose
-    Hessians cancel, otherwise d, because a modulus that is not separable leaves full rank. See
+    `strong_convexity` is the l2 modulus of every record's loss. `rank` is that of the part of the
+    Hessian that depends on the record: 0 for losses of mean type, whose Hessians cancel, and
+    otherwise d, because a modulus that is not separable leaves full rank. See
     theory/su-zhao-wang.md, 2.2.
     """
     if rank == 0:
@@ -178,9 +186,10 @@ def regulariser_strong(
 def explicit_strong(
     case: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> tuple[float, ...]:
-    r"""Return bound B2 of theory/su-zhao-wang.md, 3.2: Algorithm 2, :math:`\Delta=\mu C_{\min}^2`.
+    r"""Return the terms of B2 of theory/su-zhao-wang.md, 3.2, the explicit bound on Algorithm 2.
 
-    The terms of its card; that of the objective noise has the half that the proof allows.
+    The modulus is :math:`\Delta=\mu C_{\min}^2`. The term of the objective's noise has the factor
+    of one half that the proof allows.
     """
     radius, modulus = case.diameter / 2, strong_convexity * case.inradius**2
     alpha = accuracy_strong(case, modulus)
@@ -195,7 +204,10 @@ def explicit_strong(
 
 
 def modulus(setting: Setting) -> float:
-    """Delta, in the norm of a symmetric set: the l2 modulus times the squared inradius, or 0."""
+    """Return Delta, the modulus of convexity in the norm of a symmetric set; 0 for another set.
+
+    It is the l2 modulus times the square of the inradius.
+    """
     return setting.constants.sample_strong_convexity * inradius(setting) ** 2
 
 
@@ -239,7 +251,7 @@ def _explicit_strong_terms(case: Objective, setting: Setting) -> tuple[float, ..
 
 
 def _condition_on_records(text: str, fewest: Callable[[Objective, Setting], float]) -> Hypothesis:
-    """Return the condition that n is at least a number."""
+    """Return the condition that n is at least a number; it holds where that is not finite."""
 
     def check(setting: Setting) -> str:
         """Return the reason why n is too small; empty if it is not."""

@@ -1,22 +1,20 @@
 r"""A private mean, and one step along it, as the minimiser of linear losses.
 
-The gradients of linear losses are records whose mean does not depend on the point. Whoever
-estimates it with a mean square error of at most :math:`E^2` and a bias of norm at most
-:math:`\beta`, and takes one step of length :math:`D_0/E` times the estimate from the centre of the
-set, projected, has a mean excess risk of at most :math:`\frac{D_0}2(E+\beta)`, with :math:`D_0` a
-bound on the distance of the points of the set from its centre: the largest one where the centre is
-0 (theory/fresh-batches.md, 3).
+The gradients of linear losses are records whose mean :math:`\mu` does not depend on the point. Let
+an estimate of :math:`\mu` have a mean square error of at most :math:`E^2` and a bias of norm at
+most :math:`\beta`, and let :math:`D_0` bound the distance of the set's points from its centre. One
+projected step from the centre, of size :math:`D_0/E` along the estimate, then has a mean excess
+risk of at most :math:`\frac{D_0}2(E+\beta)` (theory/fresh-batches.md, 3).
 
-Whoever stays at the centre has an excess risk of at most :math:`D_0R`, R a bound on the norm of the
-mean :math:`\mu`, as :math:`\langle w_0-w^*,\mu\rangle\le\|w_0-w^*\|\,\|\mu\|`. So no step is taken
-where that is less than what the step is proven to attain, which depends on no data, and every row
-is at most that.
+The centre itself has an excess risk of at most :math:`D_0R`, where R bounds the norm of
+:math:`\mu`, because :math:`\langle w_0-w^*,\mu\rangle\le\|w_0-w^*\|\,\|\mu\|`. No step is taken
+where this is less than what is proven of the step. That choice depends on no data, and every row is
+at most :math:`D_0R`.
 
-A bound on a run is about its answer, which is projected on a ball: its terms are those of the
-average before the projection, or these scaled to the diameter 2R of the ball. Of the average the
-bias is known, and the step may be taken along it. Where they are scaled,
-:math:`\frac{D_0}2(2R+\beta)` is above :math:`D_0R` whatever :math:`\beta` is, so that the row says
-the risk at the centre.
+A bound on a run is about its answer, which is projected on a ball of radius R. Its terms are those
+of the average before the projection, whose bias is known, so that the step may be taken along that
+average; or they are scaled to an error of 2R. In the second case :math:`\frac{D_0}2(2R+\beta)`
+exceeds :math:`D_0R` for every :math:`\beta`, and the row is the risk of the centre.
 """
 
 import math
@@ -35,7 +33,7 @@ _BIAS = PARTS[1]
 
 
 def _risk_of_one_step(row: Bound, area: str) -> Bound:
-    """Return the bound on the excess risk that follows from one on the mean square error."""
+    """Return the bound on an excess risk that follows from one on a mean square error."""
 
     def terms(setting: Setting) -> Terms:
         """Return the terms of the bound on the risk."""

@@ -1,7 +1,7 @@
 """Excess risk on Lipschitz losses in earlier work, and without privacy.
 
-The rates as Arora et al. (2020), section 3, and Su et al. (2023), Table 1, give them;
-epsilon of the Gaussian methods is read as the root of rho, logarithms of delta with it. Rows
+The rates are those that Arora et al. (2020), section 3, and Su et al. (2023), Table 1, quote. For
+Gaussian methods the root of rho stands for epsilon together with its logarithms of delta. Rows
 on the empirical risk are listed because the tables list them, and fail their last hypothesis.
 """
 
@@ -45,7 +45,7 @@ def _lipschitz_unit(setting: Setting) -> float:
 
 
 def _sgd_terms(setting: Setting) -> tuple[float, ...]:
-    """Return the error of stochastic gradient descent without privacy."""
+    """Return the bound on the excess risk of stochastic gradient descent without privacy."""
     c = setting.constants
     energy = min(c.lipschitz**2, c.mean_gradient_bound**2 + c.variance_trace)
     return (c.diameter / 2 * math.sqrt(energy / setting.n),)
@@ -60,29 +60,33 @@ def _check_gradient_energy(setting: Setting) -> str:
 
 
 def _scale_terms(setting: Setting, *terms: float) -> tuple[float, ...]:
-    """Return the terms times L D."""
+    """Return the terms multiplied by L D."""
     return tuple(_lipschitz_unit(setting) * term for term in terms)
 
 
 def lipschitz_rate(setting: Setting, rho: float) -> tuple[float, float]:
-    """Bassily et al. (2019) and Feldman et al. (2020), in units of L D.
+    """Return the optimal rate for Lipschitz losses as a sampling and a private term, over L D.
 
-    The optimum for Lipschitz losses, and the larger of the two terms as printed.
+    Bassily et al. (2019) and Feldman et al. (2020) print it as the larger one of the two terms.
     """
     private = math.sqrt(setting.d / rho) / setting.n if rho > 0 else math.inf
     return 1 / math.sqrt(setting.n), private
 
 
 def uniform_convergence(setting: Setting) -> tuple[float, ...]:
-    """Bassily et al. (2014), for the population risk: the larger of the two, times L D."""
+    """Return the two terms of Bassily et al. (2014) on the population risk, of which one counts.
+
+    It is the larger one.
+    """
     sampling, private = lipschitz_rate(setting, setting.gaussian_rho)
     return _scale_terms(setting, sampling * math.pow(setting.d, 0.25), private)
 
 
 def chaudhuri(setting: Setting) -> tuple[float, ...]:
-    """Chaudhuri et al. (2011), output perturbation; the largest term counts, times L D.
+    """Return the terms of Chaudhuri et al. (2011) on output perturbation; the largest one counts.
 
-    As Arora et al. (2020) quote it, with a smoothness beta that is not in the units of the rest.
+    They are as Arora et al. (2020) quote them, where the smoothness beta does not have the units of
+    the rest.
     """
     n, smoothness = setting.n, setting.constants.sample_smoothness
     private = setting.d / (n * setting.pure_epsilon)
@@ -107,7 +111,7 @@ def _strong_unit(setting: Setting) -> float:
 
 
 def _width_term(setting: Setting) -> float:
-    """Return the Gaussian width of the set over root rho n."""
+    """Return the Gaussian width of the set, divided by n and the root of rho."""
     return width(setting) / math.sqrt(setting.gaussian_rho) / setting.n
 
 

@@ -1,9 +1,9 @@
 r"""Private SGD over half of the records: Arora, Marinov and Ullah (2020), Algorithm 1.
 
 It makes :math:`m=\lfloor n/2\rfloor+1` gradient steps in secret random order, with noise-only steps
-in between, N in all. Noise has deviation :math:`\sigma` per coordinate. D bounds the distance from
-the first iterate, the centre, to the minimiser: the diameter as printed, half of it in a centred
-ball. See theory/arora-marinov-ullah.md, 2.1 and 3.
+in between, N steps in all. The noise has deviation :math:`\sigma` per coordinate. D bounds the
+distance from the first iterate, which is the centre, to the minimiser: it is the diameter as
+printed, and half of that in a centred ball. See theory/arora-marinov-ullah.md, 2.1 and 3.
 """
 
 import math
@@ -31,7 +31,7 @@ from dpsco_core.statements.arora import remark_1_epsilon, theorem_4_step
 
 
 def gradient_steps(n: int) -> int:
-    r"""Return :math:`m=\lfloor n/2\rfloor+1`."""
+    r"""Return the number of gradient steps, :math:`m=\lfloor n/2\rfloor+1`."""
     return n // 2 + 1
 
 
@@ -50,10 +50,11 @@ def expected_steps(n: int) -> float:
 
 
 def sound_noise(setting: Setting) -> float:
-    r"""Return the least sound :math:`\sigma` at the budget; infinite for a pure one.
+    r"""Return the least :math:`\sigma` that is proven to be private; infinite for a pure budget.
 
-    A step has sensitivity 2L, and a record enters one step. (epsilon, delta): the better of the
-    two accountants of `shuffle_steps`. zCDP: :math:`2L/\sqrt{2\rho}`, without amplification.
+    A step has sensitivity 2L, and a record enters one step. For (epsilon, delta) it is the smaller
+    one of what the two accountants of `shuffle_steps` give. For zCDP it is
+    :math:`2L/\sqrt{2\rho}`, without amplification.
     """
     budget, lipschitz = setting.budget, setting.constants.lipschitz
     if isinstance(budget, ApproxDP):
@@ -64,17 +65,20 @@ def sound_noise(setting: Setting) -> float:
 
 
 def printed_noise(setting: Setting, budget: ApproxDP) -> float:
-    r"""Return :math:`\sigma=\frac{8L\sqrt{\ln(1/\delta)}}{\sqrt n\,\varepsilon}` of Theorem 6."""
+    r"""Return the printed noise of Theorem 6.
+
+    .. math:: \sigma=\frac{8L\sqrt{\ln(1/\delta)}}{\sqrt n\,\varepsilon}
+    """
     lipschitz = setting.constants.lipschitz
     size = math.sqrt(setting.n) * budget.epsilon
     return 8 * lipschitz * math.sqrt(-math.log(budget.delta)) / size
 
 
 def regret(setting: Setting, noise_std: float) -> tuple[float, float]:
-    r"""Return Corollary 1 through Lemma 1: :math:`\frac{2\sqrt n}mD(L+\sigma\sqrt d)`.
+    r"""Return the two parts of :math:`\frac{2\sqrt n}mD(L+\sigma\sqrt d)`, Corollary 1 by Lemma 1.
 
-    The printed regret :math:`2D(L+\sigma\sqrt d)\sqrt n` over the m averaged steps; gradients' and
-    noise's parts.
+    This is the printed regret :math:`2D(L+\sigma\sqrt d)\sqrt n`, divided by the m averaged steps.
+    The first part is due to the gradients, the second to the noise.
     """
     c, n = setting.constants, setting.n
     scale = 2 * math.sqrt(n) / gradient_steps(n) * c.diameter
@@ -95,7 +99,7 @@ def sharp(
 
     .. math:: \frac{D^2}{2\eta m}+\frac{\eta(L^2m+\sigma^2d\,EN)}{2m}
 
-    Optimisation, gradients and noise. See theory/arora-marinov-ullah.md, 3.
+    The terms are those of optimisation, gradients and noise (theory/arora-marinov-ullah.md, 3).
     """
     c, n, distance = setting.constants, setting.n, 0.5 * setting.constants.diameter
     m = gradient_steps(n)
@@ -113,7 +117,7 @@ def sharp(
 def pruned(setting: Setting, noise_std: float) -> tuple[float, float]:
     """Return the sharp form without noise-only steps, as the roots of its two parts.
 
-    B7 of theory/arora-marinov-ullah.md, 2.6 with m gradients, and D half the diameter.
+    It is B7 of theory/arora-marinov-ullah.md, 2.6, with m gradients, and half the diameter for D.
     """
     c = setting.constants
     scale = 0.5 * c.diameter / math.sqrt(gradient_steps(setting.n))
@@ -127,7 +131,7 @@ def printed_step(setting: Setting, noise_std: float, distance: float) -> float:
 
 
 def main_theorem(setting: Setting, epsilon: float, delta: float) -> tuple[float, float]:
-    """Theorem 6.
+    """Return the sampling and the private term of Theorem 6.
 
     Its epsilon and delta are parameters of the noise, not the guarantee: see `theorem_parameters`.
     """
@@ -137,9 +141,10 @@ def main_theorem(setting: Setting, epsilon: float, delta: float) -> tuple[float,
 
 
 def theorem_parameters(n: int, budget: ApproxDP) -> tuple[float, float]:
-    """Return Theorem 6's (epsilon, delta) for a target guarantee, with delta' = delta.
+    """Return the epsilon and delta of Theorem 6 that give a target guarantee.
 
-    NaN where the target has delta of at most 2 exp(-n/16).
+    The theorem's delta' is set to its delta. Both are NaN where the target's delta is at most
+    2 exp(-n/16).
     """
     left = (budget.delta - 2 * math.exp(-n / 16)) / 2
     if left <= 0:
@@ -148,8 +153,9 @@ def theorem_parameters(n: int, budget: ApproxDP) -> tuple[float, float]:
 
 
 def remark(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
-    r"""Remark 1: Theorem 6 with :math:`\delta_6=\delta/3`.
+    r"""Return the two terms of Remark 1, which is Theorem 6 at other parameters.
 
+    They are :math:`\delta_6=\delta/3` and
     :math:`\varepsilon_6=\varepsilon/(8\sqrt{\ln(3/\delta)})`.
     """
     n, scale = setting.n, setting.constants.lipschitz * setting.constants.diameter
@@ -166,7 +172,7 @@ def _at_budget(formula: Callable[[Setting, ApproxDP], tuple[float, ...]]) -> For
     """Return a formula evaluated at the setting's (epsilon, delta) budget."""
 
     def terms(setting: Setting) -> tuple[float, ...]:
-        """Return the terms, infinite for any other budget."""
+        """Return the terms of the formula; infinite unless the budget is (epsilon, delta)."""
         budget = setting.budget
         return formula(setting, budget) if isinstance(budget, ApproxDP) else (math.inf, math.inf)
 
@@ -180,7 +186,7 @@ def _rate_terms(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
 
 
 def _theorem_terms(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
-    """Return the terms of the theorem, infinite where it has no parameters."""
+    """Return the terms of Theorem 6, infinite where its parameters are not defined."""
     parameters = theorem_parameters(setting.n, budget)
     return (math.inf, math.inf) if math.isnan(parameters[1]) else main_theorem(setting, *parameters)
 

@@ -1,8 +1,8 @@
 r"""A private mean, projected on the constraint set, as the minimiser of squared distances.
 
-Of half the squared distance times :math:`\lambda`, the gradients at 0 are records of mean
-:math:`-\lambda\mu`. Whoever estimates that mean with a mean square error of at most :math:`E^2`,
-and projects :math:`-1/\lambda` times the estimate on the set, has an excess risk of at most
+For the loss :math:`\frac\lambda2\|w-x\|^2` the gradients at w = 0 are records with mean
+:math:`-\lambda\mu`. Let an estimate of that mean have a mean square error of at most :math:`E^2`.
+Its multiple by :math:`-1/\lambda`, projected on the set, then has an excess risk of at most
 :math:`E^2/(2\lambda)`, wherever the mean is (theory/kamath-liu-zhang.md, 3.6).
 """
 
@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 
 def of_means(setting: Setting) -> Setting:
-    r"""Return the estimation of the mean gradient at 0 as a setting of its own.
+    r"""Return the setting in which the mean of the gradients at 0 is estimated.
 
-    Its R is :math:`\lambda` times the largest norm of a point of the set where the gradient
-    vanishes at the minimiser, so that the mean is in the set. Elsewhere the bound on mean gradients
-    is added to it.
+    Its R is :math:`\lambda` times the largest norm of a point of the set if the gradient vanishes
+    at the minimiser, because the mean is then in the set. Otherwise the bound on mean gradients is
+    added to that.
     """
     constants = setting.constants
     reach = math.inf
@@ -38,7 +38,7 @@ def of_means(setting: Setting) -> Setting:
 
 
 def _risk_of_projected_mean(row: Bound, area: str) -> Bound:
-    """Return the bound on the excess risk that follows from one on the mean square error."""
+    """Return the bound on an excess risk that follows from one on a mean square error."""
 
     def terms(setting: Setting) -> Terms:
         """Return the terms of the bound on the risk."""

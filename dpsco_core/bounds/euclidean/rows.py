@@ -1,13 +1,15 @@
 """Every bound on the excess population risk, in the order of a catalogue.
 
-Gaussian methods are evaluated at ``setting.gaussian_rho``; where the budget or a certified constant
-does not exist an upper bound is infinite, a lower bound 0, and a hypothesis says why. The slug
-names the method, then the form: nothing for the rate, ``-logs`` with logarithms, ``-paper`` as
-printed, ``-probability`` for a rate at 95 %, ``-explicit`` with every constant proven; in l_q,
-``-generalized`` is that with noise shaped to the norm, ``-paper`` at the parameters of the theorem,
-``-free`` at a step size that knows no distance. After ``projected-`` and ``one-step-`` comes the
-bound on means from which a risk follows. Amid et al. (2022), in Table 1 of Su et al. (2023), has no
-row: its formula is garbled there.
+Gaussian methods are evaluated at ``setting.gaussian_rho``. Where the budget or a certified constant
+does not exist, an upper bound is infinite, a lower bound is 0, and a hypothesis says why.
+
+A slug names the method and then the form of the bound: nothing for the rate, ``-logs`` for a rate
+with logarithms, ``-paper`` for a bound as printed, ``-probability`` for a rate that holds with
+probability 0.95, ``-explicit`` for one with every constant proven. In l_q, ``-generalized`` means
+noise shaped to the norm, ``-paper`` the parameters of the theorem, and ``-free`` a step size that
+needs no distance. After ``projected-`` and ``one-step-`` comes the bound on means from which a risk
+follows. Amid et al. (2022), in Table 1 of Su et al. (2023), has no row, because its formula is
+garbled there.
 """
 
 from dpsco_core.bounds.base import Bound

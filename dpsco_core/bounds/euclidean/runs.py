@@ -1,7 +1,7 @@
 """What is proven of the mean excess risk of a run, at the parameters that the run has.
 
-Each row is an `AtPlan`: the steps, their sizes, what is averaged, the level of clipping and the
-noise are those of the plan, of either tuning and calibration (theory/bounds-of-runs.md, 3).
+Each row is an `AtPlan`: the steps, their sizes, the points that are averaged, the clip radius and
+the noise are those of the plan, in either tuning and calibration (theory/bounds-of-runs.md, 3).
 """
 
 import math
@@ -26,7 +26,11 @@ from dpsco_core.problems.base import Setting
 
 
 def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
-    """Return the bound on one pass of SGD: its optimisation term and its variance term."""
+    """Return the optimisation and the variance term of a bound on one pass of SGD.
+
+    Both are infinite unless the plan chose its steps by `rule` and the problem certifies what that
+    needs.
+    """
     c, descent = plan.setting.constants, plan.descent
     assert isinstance(descent, SgdSteps)
     is_certified = math.isfinite(c.diameter) and math.isfinite(
@@ -100,7 +104,7 @@ def _make_sgd_row(
     problems: tuple[str, ...],
     *hypotheses: Hypothesis,
 ) -> Bound:
-    """Return the row of SGD with steps by a rule."""
+    """Return the row of SGD whose steps are chosen by a rule."""
     return bound_like(
         _SGD.card,
         slug=f"upper.sco.sgd-{slug}",

@@ -41,10 +41,10 @@ from dpsco_core.statements.kamath import theorem_5_5_power
 
 
 def rate(setting: Setting) -> tuple[float, float]:
-    r"""Smoothed truncation at the best level: the roots of the two terms of the optimum.
+    r"""Return the two terms of the rate of smoothed truncation at its best level.
 
-    From Kamath et al. (2022), Lemma B.4, at :math:`\tau^2=n/(d+\sqrt{d/\rho})`; see
-    theory/kamath-liu-zhang.md, 3.4. The rate is the root of the sum of squares of the two terms.
+    The rate is the root of the sum of their squares. It follows from Kamath et al. (2022),
+    Lemma B.4, at :math:`\tau^2=n/(d+\sqrt{d/\rho})` (theory/kamath-liu-zhang.md, 3.4).
     """
     n, d, rho, diameter = setting.n, setting.d, setting.gaussian_rho, setting.constants.diameter
     if rho <= 0:
@@ -54,7 +54,10 @@ def rate(setting: Setting) -> tuple[float, float]:
 
 
 def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, float]:
-    """Theorem 5.5 of Kamath et al. (2022), as printed, at its best q."""
+    """Return the rate of Kamath et al. (2022), Theorem 5.5, as printed.
+
+    Its q is the best one if `power` is None.
+    """
     d, rho = setting.d, setting.gaussian_rho
     if rho <= 0:
         return math.inf, math.inf
@@ -65,9 +68,9 @@ def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, f
 
 
 def wang(setting: Setting) -> tuple[float]:
-    r"""Wang et al. (2020), convex, as corrected.
+    """Return the corrected rate of Wang et al. (2020) for convex losses.
 
-    Kamath et al. (2022), section 1.1, footnote 4: the analysis that was printed had :math:`d^2`.
+    The analysis that was printed had :math:`d^2` (Kamath et al. 2022, section 1.1, footnote 4).
     """
     energy, unit = setting.gaussian_rho * setting.n, moment_scale(setting)
     rate = setting.d / math.pow(energy, 1 / 3) if energy > 0 else math.inf
@@ -75,17 +78,17 @@ def wang(setting: Setting) -> tuple[float]:
 
 
 def wang_strong(setting: Setting) -> tuple[float]:
-    """Wang et al. (2020), strongly convex, as corrected."""
+    """Return the corrected rate of Wang et al. (2020) for strongly convex losses."""
     energy, unit = setting.gaussian_rho * setting.n, moment_scale(setting) ** 2
     rate = float(setting.d) ** 3 / energy if energy > 0 else math.inf
     return (unit / setting.constants.strong_convexity * rate,)
 
 
 def oracle(setting: Setting, tau: float) -> UniformOracle:
-    r"""Lemma B.4, explicit: smoothed truncation, in moment units, with smoothing variance c = 1.
+    r"""Return the explicit Lemma B.4 for smoothed truncation with c = 1, in moment units.
 
-    :math:`\sum v_j^2\le d+2R^2+R^4` in form (i) of theory/kamath-liu-zhang.md, 3.3, summed over the
-    coordinates by Minkowski's inequality.
+    It is form (i) of theory/kamath-liu-zhang.md, 3.3, summed over the coordinates by Minkowski's
+    inequality, with :math:`\sum v_j^2\le d+2R^2+R^4`.
     """
     n, d, c = setting.n, setting.d, setting.constants
     gradient_bound = c.mean_gradient_bound
@@ -105,7 +108,7 @@ def oracle(setting: Setting, tau: float) -> UniformOracle:
 
 @lru_cache(maxsize=4096)
 def explicit(setting: Setting) -> Risk:
-    """Theorem 3.1 through `oracle`, at the tau that makes it smallest."""
+    """Return the terms of Theorem 3.1 with `oracle`, at the tau that minimises their sum."""
     c = setting.constants
     return best_risk(partial(oracle, setting), c.diameter, c.mean_gradient_bound, -10.0, 35.0)
 

@@ -1,8 +1,9 @@
 r"""Strongly convex descent on fresh blocks: Kamath et al. (2022), Theorem 5.7.
 
-Every step averages a block of its own, clipped coordinate by coordinate, so the deviation at one
-point is enough and one block of the median is best: `mean_square`. Blocks are
-disjoint, so each may spend the whole budget (parallel composition); the paper divides it by T.
+Every step averages a block of its own, clipped coordinate by coordinate, so a bound on the
+deviation at one point is enough. That is `mean_square` with one block for the median, which is
+best. The steps' blocks are disjoint, so each may spend the whole budget (parallel composition); the
+paper divides it by T.
 """
 
 import math
@@ -51,19 +52,22 @@ _STRONG_NEEDS = (
 
 
 def squared_rate(setting: Setting) -> tuple[float, float]:
-    """Squares of the mean rate: Theorem 5.7 of Kamath et al. (2022) without its factor."""
+    """Return the squared terms of the rate of a mean: Theorem 5.7 without its factor."""
     sampling, private = mean_rate_cdp(setting, setting.gaussian_rho)
     return sampling**2, private**2
 
 
 def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -> float:
-    """Return the factor of Theorem 5.7."""
+    """Return the factor of Theorem 5.7 that depends on the diameter and the convexity."""
     total = (strong_convexity + smoothness) / strong_convexity
     return (diameter + 1) ** 2 * total**2 / smoothness
 
 
 def contraction(strong_convexity: float, smoothness: float) -> float:
-    r"""Return :math:`q=1-\frac{\lambda L}{(\lambda+L)^2}\in[\frac34,1)`, at step 1/(lambda + L)."""
+    r"""Return the factor q by which a step of size 1/(lambda + L) shrinks a distance.
+
+    .. math:: q=1-\frac{\lambda L}{(\lambda+L)^2}\in[\tfrac34,1)
+    """
     _check_constants(strong_convexity, smoothness)
     total = strong_convexity + smoothness
     return 1 - strong_convexity / total * (smoothness / total)
@@ -72,13 +76,14 @@ def contraction(strong_convexity: float, smoothness: float) -> float:
 def strong_risk(
     diameter: float, strong_convexity: float, smoothness: float, deviation: float, steps: int
 ) -> tuple[float, float]:
-    r"""Theorem 3.2 by Minkowski's inequality, for the last iterate: the root of the risk.
+    r"""Return the two terms of the root of the risk of the last iterate, by Minkowski's inequality.
 
     .. math::
         \sqrt{\tfrac L2}\Big(q^TM+\frac{(1-q^T)(\lambda+L)G}{\lambda L}\Big)
 
-    Optimisation and noise. It needs a gradient of 0 at the minimiser, and the lambda and L of the
-    population risk. See theory/kamath-liu-zhang.md, 3.1.
+    The terms are those of optimisation and of noise. They sharpen Theorem 3.2. The gradient must
+    vanish at the minimiser, and lambda and L are those of the population risk. See
+    theory/kamath-liu-zhang.md, 3.1.
     """
     decay = _contraction_after(strong_convexity, smoothness, steps)
     half = math.sqrt(smoothness / 2)
@@ -90,13 +95,15 @@ def strong_risk(
 def strong_risk_summed(
     diameter: float, strong_convexity: float, smoothness: float, second_moment: float, steps: int
 ) -> tuple[float, float]:
-    r"""Return the second display of Theorem 3.2: Cauchy-Schwarz over T + 1 summands.
+    r"""Return the terms of the second display of Theorem 3.2, for optimisation and for noise.
+
+    It follows from the Cauchy-Schwarz inequality over T + 1 summands:
 
     .. math::
         \frac L2(T+1)\big(q^{2T}M^2+A\big),\qquad
         A=\frac{(\lambda+L)^2G^2}{2\lambda L(\lambda+L)^2-\lambda^2L^2}
 
-    At :math:`q^{2T}=A` it is the printed form with T + 1 for T. Optimisation and noise.
+    At :math:`q^{2T}=A` it is the printed form with T + 1 in place of T.
     """
     decay = _contraction_after(strong_convexity, smoothness, steps)
     factor = smoothness / 2 * (steps + 1)
@@ -114,7 +121,7 @@ def variance_factor(strong_convexity: float, smoothness: float) -> float:
 
 
 def _contraction_after(strong_convexity: float, smoothness: float, steps: int) -> float:
-    """Return the factor by which the steps shrink the squared distance."""
+    """Return :math:`q^T`, the factor by which T steps shrink the distance."""
     require(steps >= 1, "steps", "a positive integer", steps)
     _check_constants(strong_convexity, smoothness)
     total = strong_convexity + smoothness
@@ -130,11 +137,12 @@ def _check_constants(strong_convexity: float, smoothness: float) -> None:
 
 
 def risk_at(setting: Setting, steps: int, *, parallel: bool = True, summed: bool = False) -> Risk:
-    r"""Theorem 3.2 through the clipped mean of a block, with T steps, in moment units.
+    r"""Return the terms of Theorem 3.2 after T steps with clipped block means, in moment units.
 
-    By Minkowski's inequality, or, `summed`, by the theorem's second display: what is left of the
-    starting distance, and what finite blocks, clipping and privacy cost. `parallel`: each block
-    spends rho, and not rho/T. See theory/kamath-liu-zhang.md, 3.5.
+    The terms are what is left of the starting distance, and what finite blocks, clipping and
+    privacy cost. They are combined by Minkowski's inequality, or by the theorem's second display if
+    `summed`. If `parallel`, each block spends rho, otherwise rho/T. See
+    theory/kamath-liu-zhang.md, 3.5.
     """
     c, rho = setting.constants, setting.gaussian_rho
     level = ZCDP(rho=rho if parallel else rho / steps)
@@ -158,10 +166,10 @@ def risk_at(setting: Setting, steps: int, *, parallel: bool = True, summed: bool
 
 @lru_cache(maxsize=4096)
 def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> tuple[int, Risk]:
-    """Return the number of steps, of those tried, that makes `risk_at` smallest, and that.
+    """Return the number of steps that makes `risk_at` smallest among those tried, and that risk.
 
-    Any number is valid. Beyond 40 over -ln q the start is forgotten and more steps only cost. It is
-    infinite where it is so at every number.
+    The bound holds for any number of steps. Beyond 40 over -ln q the start no longer matters, and
+    more steps only add error. The risk is infinite if it is so at every number that is tried.
     """
     c = setting.constants
     rate = -math.log(contraction(c.strong_convexity, c.smoothness))
@@ -197,7 +205,7 @@ def _rate_terms(setting: Setting) -> tuple[float, ...]:
 
 
 def _explicit_formula(*, parallel: bool, summed: bool) -> Formula:
-    """Return the function that evaluates the bound at the best number of steps."""
+    """Return the function that evaluates the bound at its best number of steps."""
     return in_scale(lambda setting: best_risk(setting, parallel, summed)[1])
 
 
@@ -216,7 +224,10 @@ def _paper_deviation_and_rate(setting: Setting) -> tuple[float, float, float]:
 
 
 def _paper_steps(setting: Setting) -> float:
-    r"""Return :math:`T=\lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, at least 1, or NaN."""
+    r"""Return the paper's number of steps, at least 1; NaN where it is not defined.
+
+    .. math:: T=\lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil
+    """
     deviation, limit, log_contraction = _paper_deviation_and_rate(setting)
     if math.isnan(deviation):
         return math.nan
@@ -224,7 +235,7 @@ def _paper_steps(setting: Setting) -> float:
 
 
 def _check_convergence(setting: Setting) -> str:
-    """Return the reason why the steps do not converge; empty if they do."""
+    """Return the reason why the deviation G is too large for the theorem; empty if it is not."""
     deviation, limit, _ = _paper_deviation_and_rate(setting)
     if math.isnan(deviation) or deviation < limit:
         return ""
@@ -235,7 +246,7 @@ def _check_convergence(setting: Setting) -> str:
 
 
 def _strong_threshold(setting: Setting) -> float:
-    """Return the threshold of the theorem; NaN where it is not defined."""
+    """Return the threshold tau of the theorem; NaN where it is not defined."""
     steps = _paper_steps(setting)
     if math.isnan(steps):
         return math.nan

@@ -1,11 +1,11 @@
-r"""Mean oracles at every point of the constraint set at once, with every constant proven.
+r"""Mean oracles that are accurate at all points of the constraint set at once, with all constants.
 
 Each step of the convex methods sees the same records, so the oracle without its noise must be near
-the population gradient at all points together. A net of the set of scale :math:`\alpha`, with at
-most :math:`(3M/\alpha)^d` points, gives that from the bound at one point: Kamath et al. (2022),
-Lemmas B.2 and B.4, and Zhao et al. (2024), Lemma 5 (theory/kamath-liu-zhang.md, 3.3;
-theory/zhao-et-al.md, 3.4). The scale is :math:`M n^{-3}`, or :math:`M/n`: in units of the set, so
-that bounds are homogeneous.
+the population gradient at all points together. This follows from the bound at one point by a net of
+the set of scale :math:`\alpha`, which has at most :math:`(3M/\alpha)^d` points: Kamath et al.
+(2022), Lemmas B.2 and B.4, and Zhao et al. (2024), Lemma 5 (theory/kamath-liu-zhang.md, 3.3;
+theory/zhao-et-al.md, 3.4). The scale is :math:`M n^{-3}` or :math:`M/n`, a multiple of the
+diameter, so that the bounds scale with the set.
 """
 
 import math
@@ -27,11 +27,12 @@ def convex_risk(
     *,
     step: float | None = None,  # the step size eta; by default the best one, M/sqrt(2T(R^2 + G^2))
 ) -> tuple[float, float]:
-    r"""Kamath et al. (2022), Theorem 3.1, for the average of the queried points.
+    r"""Return the bound of Kamath et al. (2022), Theorem 3.1, on the average of the queried points.
 
     .. math:: \frac{M^2}{2\eta T}+\eta(R^2+G^2)+MB
 
-    Returns the first two terms together, and M B: theory/kamath-liu-zhang.md, 3.1.
+    The first number is the sum of the first two terms, the second is M B
+    (theory/kamath-liu-zhang.md, 3.1).
     """
     require(steps >= 1, "steps", "at least 1", steps)
     energy = gradient_bound**2 + second_moment
@@ -59,19 +60,24 @@ class UniformOracle:
 
     @property
     def deviation(self) -> float:
-        """S, the sum of the three parts."""
+        """S, the sum of the three parts of the deviation without noise."""
         return math.fsum((self.sampling, self.bias, self.covering))
 
     def second_moment(self, steps: float) -> float:
-        """Return G squared for a run of `steps` steps that share the budget."""
+        """Return the mean squared error G^2 for a run of `steps` steps that share the budget."""
         return self.deviation**2 + self.failure * self.reach**2 + steps * self.noise_energy
 
     def steps(self, gradient_bound: float) -> float:
-        r"""Return :math:`T=\max(1,\lfloor R^2/E\|N\|^2\rfloor)`: the noise of a step is R."""
+        r"""Return the number of steps T at which the noise of a step is about as large as R.
+
+        .. math:: T=\max(1,\lfloor R^2/E\|N\|^2\rfloor)
+
+        N is the noise of a single step that spends the whole budget.
+        """
         return max(1.0, math.floor(gradient_bound**2 / max(self.noise_energy, 1e-200)))
 
     def risk(self, diameter: float, gradient_bound: float) -> tuple[float, float, float, float]:
-        """Return Theorem 3.1 at these steps: optimisation with noise, and M B in three parts."""
+        """Return Theorem 3.1 at `steps`: one term for steps and noise, and M B in three parts."""
         # The square would exceed the range of doubles.
         if max(self.noise_energy, self.bias) > 1e150:
             return (math.inf,) * 4
@@ -92,7 +98,10 @@ VOID = UniformOracle(
 
 
 def net_log(n: int) -> float:
-    r"""Return :math:`\ln(3M/\alpha)` at :math:`\alpha=Mn^{-3}`."""
+    r"""Return the logarithm of a net's size per dimension.
+
+    It is :math:`\ln(3M/\alpha)` at the scale :math:`\alpha=Mn^{-3}`.
+    """
     return math.log(3) + 3 * math.log(n)
 
 
@@ -110,8 +119,8 @@ def best_risk(
 ) -> Risk:
     """Return the least of `UniformOracle.risk` over levels offset + exp(x), x in [low, high].
 
-    Every level is valid, so an inexact minimum is a bound too: a grid, then its best cell. It is
-    infinite where it is so at every level.
+    Every level is valid, so an inexact minimum is a bound too. The search tries a grid, and then
+    the cell around its best level. The result is infinite if it is so at every level.
     """
     require(low < high, "low", "below high", low)
 

@@ -1,4 +1,4 @@
-"""The bound by unseen spikes on excess risks: theory/infinite-variance.md, 4.2."""
+"""The lower bound by unseen spikes on excess risks (theory/infinite-variance.md, 4.2)."""
 
 from dpsco_core.base.cards import OWN
 from dpsco_core.bounds.base import Bound
@@ -11,7 +11,7 @@ _SIZE = r",\ \theta=q^{1-1/p}\max\big\{1,(1-q)[q^{p-1}+(1-q)^{p-1}]\big\}^{-1/p}
 
 
 def _make_row(*, strong: bool) -> Bound:
-    """Return the row of an answer that ignores the data, for convex or strongly convex losses."""
+    """Return the row of the bound for linear losses, or for strongly convex ones if `strong`."""
     latex = r"\frac{g^2}{2\lambda}\max_qd\,\theta^2(1-q)^n" if strong else ""
     card = risk_card(
         "unseen",

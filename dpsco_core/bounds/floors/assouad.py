@@ -3,7 +3,7 @@ r"""Assouad's argument on shifts: a floor for every law, with or without Fisher 
 .. math:: \sup_\mu E\|\hat\mu-\mu\|_2 \ge \sqrt d\,\theta\,E\,a(B),\qquad
     B\sim\mathrm{Bin}(n,t(\theta)),\quad \theta\le R/\sqrt d.
 
-theory/instance-floors.md, 6, Theorem 2.
+See theory/instance-floors.md, 6, Theorem 2.
 """
 
 import math

@@ -40,7 +40,9 @@ def _expm1(exponent: float) -> float:
 
 @lru_cache(maxsize=1024)
 def certified(rho: float) -> float:
-    r"""Return :math:`c(\rho)`, the least of the rows; :math:`\rho/2` in the limit.
+    r"""Return a bound on a channel's squared difference under zCDP: the least of all certificates.
+
+    In the limit it is :math:`\rho/2`.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def certified(rho: float) -> float:
 
 
 def concentrated(rho: float, law: Shifts) -> float:
-    r"""Return kappa under :math:`\rho`-zCDP. theory/instance-floors.md, 2.1."""
+    r"""Return kappa under :math:`\rho`-zCDP; see theory/instance-floors.md, 2.1."""
     squares = [_expm1(2 * rho), 2 * rho * law.spread]
     if law.symmetric:
         squares += [certified(rho), 0.5 * (_expm1(2 * rho) - math.expm1(-rho))]
@@ -61,7 +63,7 @@ def concentrated(rho: float, law: Shifts) -> float:
 
 
 def pure(epsilon: float, law: Shifts) -> float:
-    r"""Return kappa under :math:`\varepsilon`-DP. theory/instance-floors.md, 2.2."""
+    r"""Return kappa under :math:`\varepsilon`-DP; see theory/instance-floors.md, 2.2."""
     if not law.symmetric:
         square = math.sinh(epsilon / 2) ** 2 if epsilon < 700 else math.inf
     elif epsilon <= math.log(3):
@@ -76,7 +78,7 @@ def pure(epsilon: float, law: Shifts) -> float:
 
 
 def approximate(epsilon: float, delta: float, law: Shifts) -> float:
-    r"""Return kappa under :math:`(\varepsilon,\delta)`-DP. theory/instance-floors.md, 2.3."""
+    r"""Return kappa under :math:`(\varepsilon,\delta)`-DP; see theory/instance-floors.md, 2.3."""
     return min(
         (
             rate + weight * cut.size + cut.rest
@@ -100,7 +102,7 @@ def _information_rates(epsilon: float, delta: float, law: Shifts) -> Iterator[tu
 
 
 def leakage(budget: Budget, law: Shifts) -> float:
-    """Return kappa of a budget in its own notion; (epsilon, 0) is the pure one."""
+    """Return kappa, the bound on what one record reveals, of a budget; (epsilon, 0) is pure."""
     if isinstance(budget, ZCDP):
         return concentrated(budget.rho, law)
     if isinstance(budget, ApproxDP) and budget.delta > 0:

@@ -1,7 +1,7 @@
 r"""Floor B: laws near the one at hand, whose densities are tilted by a clipped value.
 
 The family knows neither symmetry nor edges: it has a floor for every law, whose sampling part tends
-to the error of the sample mean. theory/instance-floors.md, 7, Theorem 3.
+to the error of the sample mean. See theory/instance-floors.md, 7, Theorem 3.
 """
 
 import itertools
@@ -76,7 +76,8 @@ def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
 def _quadrature_nodes(law: Shifts, levels: Vector, centre: Vector) -> tuple[Vector, Vector]:
     """Return values of the law and their masses for each level, shape (levels, nodes).
 
-    Gauss and Legendre's rule in the log odds, piece by piece between the kinks of the clipping.
+    They are by Gauss and Legendre's rule in the log odds, piece by piece between the kinks of the
+    clipping.
     """
     lowest, highest = np.full(levels.shape, -_LARGEST_ODDS), np.full(levels.shape, _LARGEST_ODDS)
     # A symmetric law may have a jump at its centre.

@@ -45,9 +45,9 @@ def shape(setting: Setting) -> tuple[Distribution, Shifts] | None:
 
 
 def stretched(setting: Setting) -> tuple[Distribution, Shifts] | None:
-    """Return the centred law of the records and the shifts of its like with equal scales, if any.
+    """Return the centred law of the records, and the shifts of this law with equal scales.
 
-    A record is that of equal scales, times the scales.
+    A record is one of the law with equal scales, times the scales. None if the shifts are unknown.
     """
     law = setting.law
     if law is None or law.lead == 1:

@@ -4,7 +4,7 @@ r"""A van Trees inequality under privacy: what sampling and privacy cost add.
     \frac1G = \frac1{n^2\kappa^2\lambda}+\frac{n-1}{n^2d\lambda},\quad
     J=\frac{4j_{d/2-1,1}^2}{R^2}.
 
-theory/instance-floors.md, 1, 3 and 4.
+See theory/instance-floors.md, 1, 3 and 4.
 """
 
 import math

@@ -2,7 +2,7 @@ r"""Weights of the coordinates in a floor on data of unequal scales.
 
 With the scales :math:`s_j`, the van Trees inequality is that of the field :math:`Ae`, A diagonal
 with :math:`a_j=s_jb_j` and :math:`b_j=\min(1,cs_j)`. Every c is valid: small ones are best for what
-sampling costs, large ones for privacy. theory/instance-floors.md, 16.
+sampling costs, large ones for privacy. See theory/instance-floors.md, 16.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ CHOICES = 33
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
-    """What Theorem 4 takes of the weights."""
+    """The quantities of Theorem 4 that depend on the weights."""
 
     mean: float  # the constant of the mean error: tr A - a_1/2, or C_d if all scales are equal
     root: float  # the constant tr A of the root mean square error
@@ -28,13 +28,13 @@ class Weights:
 
 
 def equal_weights(d: int) -> Weights:
-    """Return those of equal scales: Theorem 1."""
+    """Return the weights for equal scales, with which Theorem 4 is Theorem 1."""
     return Weights(mean=mean_constant(d), root=float(d), rank=float(d), spread=1.0)
 
 
 @lru_cache(maxsize=256)
 def weightings(law: Distribution) -> tuple[Weights, ...]:
-    """Return weights for a law, any of which may be used."""
+    """Return candidate weights for a law; each of them gives a valid floor."""
     if law.lead == 1:
         return (equal_weights(law.d),)
     scales = law.scales

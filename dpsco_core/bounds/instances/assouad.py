@@ -144,8 +144,8 @@ def assouad(
 ) -> float:
     r"""Return the bound at q on an error, or on the excess risk of linear losses on the unit ball.
 
-    The mean of `share_left` times :math:`\sqrt d\,q^a`, or times the square of that if the form is
-    squared; for p < 2 spikes are shrunk, see `mean_scale`.
+    It is the mean of `share_left` times :math:`\sqrt d\,q^a`, or times the square of that if the
+    form is squared. If the moment order is below 2, spikes are shrunk: see `mean_scale`.
 
     Examples
     --------

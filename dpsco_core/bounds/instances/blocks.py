@@ -77,7 +77,9 @@ class BlockWords(WordPrior):
         )
 
     def _loss_by_fano(self, information: Floats) -> Floats:
-        r"""Return :math:`\int_0^{\sqrt5}(1-X(\kappa,G(t)))dt`, with G at right ends.
+        r"""Return the loss that remains by Fano's argument, with G at right ends.
+
+        .. math:: \int_0^{\sqrt5}(1-X(\kappa,G(t)))dt
 
         The loss is at most t where :math:`\langle u,V\rangle\ge x=\sqrt5-t`, whose chance is at
         most :math:`\frac1G\min_{0\le s<x}E(W_5-s)_+^3/(x-s)^3` (Markov, and convexity in the

@@ -120,10 +120,11 @@ def hardest_cube(
     """Return the cube on which a budget's sharpest bound is largest, and its largest probability.
 
     A simpler bound at a few probabilities says where to look, and the same at its best probability
-    chooses. Of few coordinates, and under (epsilon, delta), where the simpler one does not read
-    delta, the sharpest one chooses: two-sided information under zCDP, packing otherwise. Where the
-    bound has one top, the search goes uphill. A cube whose sides do not limit the best probability
-    is no worse than any of fewer coordinates, which need not be looked at. Every cube is valid.
+    chooses. For few coordinates, and under (epsilon, delta), where the simpler bound ignores delta,
+    the sharpest bound chooses: two-sided information under zCDP, packing otherwise. If the bound
+    has a single maximum, the search goes uphill. A cube whose sides do not limit the best
+    probability is no worse than any of fewer coordinates, which need not be looked at. Every cube
+    is valid.
     """
 
     def largest(cube: Cube) -> float:
@@ -233,7 +234,7 @@ def _best_spike_probability(
 
 
 def _sharpest_bound(form: Form, q: float, n: int, d: int, order: float, budget: Budget) -> float:
-    """Return the sharpest bound on signs, or a bound with its maximum at the same place."""
+    """Return the sharpest bound on signs, or a bound that is largest at the same probability."""
     if q == 0:
         return 0.0
     if isinstance(budget, ZCDP):

@@ -49,9 +49,9 @@ def log_tail(d: int, x: Floats) -> Floats:
 
     .. math:: \min_{s<x}\frac{E(W_d-s)_+^3}{(x-s)^3}
 
-    By Markov's inequality, and because the mean of the cube is largest in the direction of equal
-    coordinates (theory/sharper-approx-bounds.md, 2). Every level s is valid. A ball that holds
-    anything holds a share of :math:`2^{-d}`.
+    It holds by Markov's inequality, and because the mean of the cube is largest in the direction of
+    equal coordinates (theory/sharper-approx-bounds.md, 2). Every level s is valid. A ball that
+    holds anything holds a share of :math:`2^{-d}`.
     """
     sums, weights = sum_of_signs(d)
     root = math.sqrt(d)
@@ -160,7 +160,7 @@ def _log_shares_of_balls(d: int, form: Form) -> tuple[Floats, Floats]:
 def remaining(
     information: Floats, d: int, form: Form = "l2", kind: Chance = "all orders"
 ) -> Floats:
-    r"""Return :math:`\int_0^\infty(1-X(\kappa,G(t)))\,dt`, below the least mean loss.
+    r"""Return a bound below the least mean loss, :math:`\int_0^\infty(1-X(\kappa,G(t)))\,dt`.
 
     The squared form has :math:`2t\,dt`. There are :math:`2^d` words.
     """
@@ -196,7 +196,7 @@ def fano_distance(
 
     .. math:: p^aE\int_0^\infty\big(1-X(\rho B^2,G(t))\big)dt,\quad B\sim\mathrm{Bin}(n,p)
 
-    On the mean error, on its square (with :math:`p^{2a}` and :math:`2t\,dt`), and on the excess
+    It bounds the mean error, its square (with :math:`p^{2a}` and :math:`2t\,dt`), and the excess
     risk of linear losses on the unit ball: theory/bounds-everywhere.md, 4.
     """
     check_point(p, n, d)

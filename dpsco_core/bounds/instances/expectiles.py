@@ -42,7 +42,7 @@ _NEGLIGIBLE = 1e-12
 
 
 def omega(g: Floats | float) -> Floats:
-    r"""Return :math:`\omega(g)=\frac12(\sqrt{1+g^2}-g)`, at least the mean of :math:`(X-g)_+`.
+    r"""Return :math:`\frac12(\sqrt{1+g^2}-g)`, a bound on the mean of :math:`(X-g)_+`.
 
     X has mean 0 and variance at most 1, and g >= 0.
     """
@@ -75,7 +75,7 @@ def _tail_means(d: int) -> Floats:
 
 
 def log_cube(threshold: Floats, d: int) -> Floats:
-    r"""Return :math:`\ln E(W-\tau)_+^3`; above dimension 400 the Gaussian form, which is larger.
+    r"""Return the log of the mean cube :math:`E(W-\tau)_+^3`, or slightly more above dimension 400.
 
     See theory/sharper-approx-bounds.md, 2.
 
@@ -108,10 +108,10 @@ def log_cube(threshold: Floats, d: int) -> Floats:
 class _Distances:
     """Bounds on the distance from a point of norm rho to a random sign vector.
 
-    `mean` is at most its mean. `log_moments` and `cubes` give, at a level t, a bound on the mean of
-    what is missing to t (S1); `choice` is the cube that bounds it best at some levels, and between
-    two of them one near the line is the best. `log_ratios` is the largest
-    log ratio of likelihoods at which the mean distance is proven to be at least t.
+    `mean` is a lower bound on the mean distance. `log_moments` and `cubes` give, at a level t, a
+    bound on the mean of (t - distance)_+ (S1). `choice` is the cube with the best bound at some
+    levels; between two of these levels the best cube is near the line through both. `log_ratios` is
+    the largest log ratio of likelihoods at which the mean distance is proven to be at least t.
     """
 
     d: int
@@ -168,9 +168,9 @@ def _least_log_bound_near(
 
 
 def _log_factor(level: Floats | float, cube: Floats) -> Floats:
-    r"""Return :math:`\ln C(t,K)`, :math:`C=\max_{0\le r\le t}\frac{t-r}{(K-r^2)^3}`.
+    r"""Return the logarithm of :math:`C(t,K)=\max_{0\le r\le t}\frac{t-r}{(K-r^2)^3}`.
 
-    Infinite where K is not above :math:`t^2`.
+    It is infinite where K is not above :math:`t^2`.
     """
     t = np.asarray(level, dtype=np.float64)
     has_room = cube > t * t * (1 + 1e-9)
@@ -303,7 +303,7 @@ def last_count(d: int, epsilon: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Capped:
-    """At one level: the factors of delta at every norm without a cap, and with each cap.
+    """The factors of delta at one level, for every norm: without a cap, and with each cap.
 
     A cap may be used where the log of :math:`e^{b\\varepsilon}-1` is at most its `limit`.
     """

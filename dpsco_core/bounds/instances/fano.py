@@ -211,7 +211,7 @@ def fano_pure(
 
 
 def mean_squared_count(n: int, p: float) -> float:
-    r"""Return :math:`E[\mathrm{Bin}(n,p)^2]=n^2p^2+np(1-p)`."""
+    """Return the mean square of a binomial count, :math:`n^2p^2+np(1-p)`."""
     return (n * p) ** 2 + n * p * (1 - p)
 
 

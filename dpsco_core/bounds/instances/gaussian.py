@@ -22,7 +22,7 @@ _SPREADS = np.geomspace(1e-4, 1.0, 300)
 
 
 def gaussian_scale(moment_order: float) -> float:
-    r"""Return :math:`\sigma_k=(E|Z|^k)^{-1/k}`: the normal law of that deviation has moment 1."""
+    """Return the deviation :math:`(E|Z|^k)^{-1/k}` at which a normal law has k-th moment 1."""
     require(1 < moment_order < math.inf, "moment_order", "above 1", moment_order)
     k = moment_order
     if k == 2:
@@ -32,7 +32,10 @@ def gaussian_scale(moment_order: float) -> float:
 
 
 def normal_norm(d: int) -> float:
-    r"""Return :math:`E\|Z\|=\sqrt2\,\Gamma(\frac{d+1}2)/\Gamma(\frac d2)`, Z normal."""
+    r"""Return the mean norm of a standard normal vector.
+
+    .. math:: E\|Z\|=\sqrt2\,\Gamma(\tfrac{d+1}2)/\Gamma(\tfrac d2)
+    """
     require(d >= 1, "d", "a positive integer", d)
     return math.sqrt(2) * math.exp(float(gammaln((d + 1) / 2)) - float(gammaln(d / 2)))
 
@@ -58,8 +61,8 @@ def bounded_signs(delta: float, n: int, d: int, form: Form = "l2") -> float:
         d\Big(\frac\delta{1+\delta}\Big)^2V,\quad
         \sqrt d\,\frac\delta{1+\delta}\big(1-\sqrt{1-V}\big),\qquad V=\sum\frac{2PQ}{P+Q}
 
-    On the mean error, on its square, and on the excess risk of linear losses on the unit ball. See
-    theory/kamath-liu-zhang.md, 4.6.
+    They bound the mean error, its square, and the excess risk of linear losses on the unit ball.
+    See theory/kamath-liu-zhang.md, 4.6.
     """
     require(0 <= delta <= 1, "delta", "between 0 and 1", delta)
     scale = d if form == "squared" else math.sqrt(d)

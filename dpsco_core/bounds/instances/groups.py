@@ -18,7 +18,10 @@ def log_expm1(x: Floats) -> Floats:
 
 
 def group_delta(epsilon: float, delta: float, count: Floats) -> Floats:
-    r"""Return :math:`\delta_b=\delta\frac{e^{b\varepsilon}-1}{e^\varepsilon-1}`, or infinity."""
+    r"""Return the delta of a group of b records, which may be infinite.
+
+    .. math:: \delta_b=\delta\frac{e^{b\varepsilon}-1}{e^\varepsilon-1}
+    """
     if delta == 0:
         return np.zeros_like(count)
     log = math.log(delta) + log_expm1(epsilon * count) - log_expm1(np.array(epsilon))

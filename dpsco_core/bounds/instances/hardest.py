@@ -207,9 +207,9 @@ def hardest_prior(
 ) -> dict[str, Any]:
     """Return the prior of a hard instance at which the sharpest bound proven on it is largest.
 
-    Of the bounds those count that bind every algorithm of the budget, on the set `body`: None
-    stands for the l2 ball. See `hardest_signs` for the other parameters. The keys are fields of the
-    law, `spike_probability` among them.
+    Only bounds count that bind every algorithm of the budget, on the set `body`; None stands for
+    the l2 ball. See `hardest_signs` for the other parameters. The keys are fields of the law,
+    `spike_probability` among them.
     """
     words_of = _WORDS.get(family)
     if form == "linear" and words_of is not None:

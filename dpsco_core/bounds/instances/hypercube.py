@@ -37,7 +37,7 @@ ROUGH_POINTS = 16  # This many probabilities are tried if only an order of setti
 def entropy_inverse(deficit: Floats) -> Floats:
     r"""Return :math:`h^{-1}((\ln2-y)_+)\in[0,\frac12]`, y >= 0, h the binary entropy in nats.
 
-    With :math:`q=\frac12(1-\tanh z)`, one Newton step in z from a table of 4000 points; the
+    With :math:`q=\frac12(1-\tanh z)` it takes one Newton step in z from a table of 4000 points. The
     relative error is below 1e-9 wherever the value exceeds 1e-12.
     """
     y = np.asarray(deficit, dtype=np.float64)
@@ -51,7 +51,7 @@ def entropy_inverse(deficit: Floats) -> Floats:
 
 
 def _entropy_deficit(z: Floats) -> Floats:
-    r"""Return :math:`\ln2-h(q)`, by its series where z is small."""
+    """Return ln 2 minus the binary entropy of q, by its series where z is small."""
     u = np.tanh(z)
     square = u * u
     series = square * (1 / 2 + square * (1 / 12 + square * (1 / 30 + square * (1 / 56))))
@@ -82,8 +82,8 @@ def hypercube_cdp(
         E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^a\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\quad
         E\|\hat\mu-\mu\|_2^2\ge d\,p^{2a}E[(1-2\rho B^2/d)_+]
 
-    With :math:`B\sim\mathrm{Bin}(n,p)`: E6 and E7 of theory/kamath-liu-zhang.md, 4.5 and 4.7. The
-    first also bounds the excess risk of linear losses on the unit ball:
+    B has the law :math:`\mathrm{Bin}(n,p)`; the bounds are E6 and E7 of theory/kamath-liu-zhang.md,
+    4.5 and 4.7. The first also bounds the excess risk of linear losses on the unit ball:
     :math:`\ln2-h(\frac{1+m}2)` is a power series in :math:`m^2` with positive coefficients, so by
     Jensen's inequality the root mean square of the :math:`m_j` is at most the m at which it equals
     :math:`\rho B^2/d`, and :math:`E\langle w,\nu\rangle\le\sqrt d\,m`.
@@ -180,8 +180,8 @@ def hypercube_pure(
         2\sqrt d\,p^aE[g_d(\varepsilon B)],\quad2d\,p^{2a}E[g_d(\varepsilon B)],\quad
         \sqrt d\,p^aE\big[1-\sqrt{1-2g_d(\varepsilon B)}\big]
 
-    On the mean error, on its square (P4), and on the excess risk of linear losses on the unit ball
-    (P5).
+    These bound the mean error, its square (P4), and the excess risk of linear losses on the unit
+    ball (P5).
     """
     check_point(p, n, d)
     require(epsilon > 0, "epsilon", "positive", epsilon)
@@ -247,7 +247,10 @@ def best_cdp(
 
 
 def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
-    r"""Return :math:`\min\big(p_{\max},\frac a{(1+a)n}\sqrt{d/(2\rho)}\big)`."""
+    r"""Return the p that maximises `hypercube_cdp_closed`, at most `largest`.
+
+    .. math:: \min\big(p_{\max},\frac a{(1+a)n}\sqrt{d/(2\rho)}\big)
+    """
     a = spike_exponent(moment_order)
     return min(largest, a / (1 + a) / n * math.sqrt(d / (2 * rho)))
 

@@ -68,7 +68,7 @@ def approximate_leakage(epsilon: float, delta: float, d: int, spread: float = FU
 def expectile(epsilon: float) -> float:
     r"""Return :math:`c_\varepsilon`: no test of unit variance and proxy has a larger expectile.
 
-    The least t that is proven to have :math:`(e^\varepsilon-1)E(Z-t)_+\le t`. See
+    It is the least t that is proven to have :math:`(e^\varepsilon-1)E(Z-t)_+\le t`. See
     theory/sharper-approx-bounds.md, 5.
 
     Examples

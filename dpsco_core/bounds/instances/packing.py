@@ -186,7 +186,7 @@ def _success_probability(failure: Floats, chi: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def products(form: Form, d: int, epsilon: float, delta: float) -> Falling:
-    r"""Return :math:`Q_b` (squared) or :math:`R_b` (linear) as a function of b, a number of spikes.
+    """Return the loss that remains as a function of the number of spikes: squared, or linear.
 
     See theory/sharper-approx-bounds.md, 3, P2 and P3.
 

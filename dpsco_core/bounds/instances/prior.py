@@ -1,4 +1,4 @@
-"""What bounds over a prior share: its means stay within R, and the budgets of their classes."""
+"""The conditions of bounds over a prior: means within R, and the budget of the bound's class."""
 
 import math
 from collections.abc import Callable

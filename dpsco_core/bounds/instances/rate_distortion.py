@@ -79,7 +79,9 @@ def log_largest_mean(log_lambda: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def l2_envelope(d: int) -> Envelope:
-    r"""Return :math:`\max_s\frac{-x-\Lambda(s)}s` as a function of x, over 240 values of s.
+    r"""Return a lower bound on the distance as a function of the information x in nats.
+
+    It is :math:`\max_s\frac{-x-\Lambda(s)}s` over 240 values of s.
 
     The mixture :math:`e^{\Lambda(s)}` is exact up to :math:`\lambda=\frac12`, where
     :math:`M_1^d=e^{-d\lambda}`, and from 40 on, where :math:`M_1=\frac12`; between them are Gauss's
@@ -124,7 +126,7 @@ def _log_sums(common: Floats, inverse: Floats, squares: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def squared_envelope() -> Envelope:
-    r"""Return :math:`\max_\lambda\frac{-x-\ln M_1(\lambda)}\lambda` of one sign, at x nats."""
+    """Return the least squared error of a sign as a function of the information x in nats."""
     log_lambda = np.linspace(math.log(0.5), math.log(1e4), 8000)
     size = np.exp(log_lambda)
     return envelope(-log_largest_mean(log_lambda) / size, -1 / size)

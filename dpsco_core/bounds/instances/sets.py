@@ -40,7 +40,7 @@ def corners_of(body: ConstraintSet) -> CornerWords | None:
 
 
 def blocks_of(body: ConstraintSet) -> BlockWords | None:
-    """Return the words of groups and of sparse vectors; None of another set, or a round one."""
+    """Return the words of groups and of sparse vectors; None for other sets and for round ones."""
     if not isinstance(body, GroupBall | SparseHull) or is_round(body):
         return None
     size = body.group_size if isinstance(body, GroupBall) else body.sparsity
@@ -50,7 +50,7 @@ def blocks_of(body: ConstraintSet) -> BlockWords | None:
 
 
 def lq_signs_of(body: ConstraintSet) -> SignWords | None:
-    """Return all signs on an l_q ball with 1 < q < 2; None of another set."""
+    """Return all signs on an l_q ball with 1 < q < 2; None for other sets."""
     if not isinstance(body, LqBall) or not 1 < body.exponent < 2:
         return None
     return SignWords(d=body.d, exponent=body.exponent)

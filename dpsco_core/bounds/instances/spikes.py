@@ -34,7 +34,7 @@ def spike_exponent(moment_order: float) -> float:
 
 
 def mean_power(p: Floats, moment_order: float, power: int = 1) -> Floats:
-    r"""Return :math:`\theta^{power}`, :math:`\theta=p^a\max\{1,m(p)\}^{-1/k}`; see `spike_shrink`.
+    r"""Return a power of :math:`\theta=p^a\max\{1,m(p)\}^{-1/k}`, the size of a mean's coordinate.
 
     Theta is a coordinate of the mean of a spike, shrunk into the class where k is below 2.
     """
@@ -95,7 +95,7 @@ def _largest_shrunk(size: float, moment_order: float) -> float:
 
 
 def paper_packing(d: int) -> tuple[float, float]:
-    r"""Return :math:`(\ln N,\delta)` of the paper's code: :math:`N=2^{d/8}`, distance d/8."""
+    """Return the log size of the paper's code of :math:`2^{d/8}` words, and its distance d/8."""
     return d / 8 * LOG_2, d / 8
 
 
@@ -186,7 +186,7 @@ def spike_conditioned_cdp(p: float, n: int, d: int, moment_order: float, rho: fl
         \frac{p^a\sqrt{d/8}}2\,E\Big[\Big(1-\frac{\rho B^2+\ln2}{\ln N}\Big)_+\Big],\
         B\sim\mathrm{Bin}(n,p)
 
-    Never below `spike_fano_cdp` (convexity). See theory/kamath-liu-zhang.md, 4.4, item 8.
+    By convexity it is never below `spike_fano_cdp`. See theory/kamath-liu-zhang.md, 4.4, item 8.
     """
     check_point(p, n, d)
     log_size, distance = paper_packing(d)

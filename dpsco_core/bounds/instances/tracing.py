@@ -75,7 +75,7 @@ def tracing_shape(d: int, moment_order: float) -> float:
 
 
 def median_gain(u: Floats, d: int, spread: float) -> Floats:
-    """Return G of T1; 0 where it has none."""
+    """Return the gain G in the bound T1; 0 where there is no such bound."""
     excess = d * u / (1 + u) - 1
     variance = 2 * d * u / ((1 + u) ** 2 * (u + 3))
     factor = np.maximum(0.0, 1 - variance / (2 * np.maximum(excess, 1e-100) ** 2))
@@ -115,7 +115,7 @@ class TracingBounds:
         return np.asarray(q**self.power * centring_shrink(self.moment_order))
 
     def gain(self, u: Floats) -> Floats:
-        """Return G of T1; 0 where it has none."""
+        """Return the gain G in the bound T1; 0 where there is no such bound."""
         return median_gain(u, self.d, self.leakage.spread)
 
     def _second_moment(self, u: Floats) -> Floats:
@@ -158,7 +158,7 @@ class TracingBounds:
         return np.asarray(np.stack([self._mean_size(q) * norm * (ceiling - y) for y in forms]))
 
     def _linear_units(self, u: Floats) -> tuple[Floats, Floats]:
-        r"""Return S, and the least share of it that :math:`E\|\Theta\|` is."""
+        r"""Return S, and a lower bound on :math:`E\|\Theta\|` as a share of S."""
         return np.sqrt(self._second_moment(u)), 1 - u / (self.d * (u + 3))
 
     def _linear_pairs(self, u: Floats) -> tuple[tuple[Floats, Floats], ...]:

@@ -63,7 +63,7 @@ def _conjugate_table() -> tuple[Floats, Floats, Floats]:
 
 
 def conjugate(c: Floats) -> Floats:
-    r"""Return :math:`f^*(c)=\frac1t+t-2+c` of :math:`f(x)=(x-1)\ln x`, or slightly more.
+    r"""Return the convex conjugate :math:`f^*(c)` of :math:`f(x)=(x-1)\ln x`, or slightly more.
 
     A chord of a convex function is above it: the relative excess is below 1e-5. Outside of the
     table, which ends far beyond what any bound uses, it is constant on the left and huge on the
@@ -119,9 +119,9 @@ def _even_table() -> tuple[Floats, Floats]:
 
 
 def _conjugate_derivatives(c: Floats) -> tuple[Floats, Floats]:
-    r"""Return :math:`x=f^{*\prime}(c)=\frac1t` and :math:`f^{*\prime\prime}(c)=\frac{x^2}{1+x}`.
+    r"""Return the first and the second derivative of the conjugate at c, from a table.
 
-    To 1e-5, since only a search for c asks: a table with even steps needs no search of its own.
+    They are accurate to 1e-5, which is enough because only a search for c uses them.
     """
     even, changes = _even_table()
     place = np.clip((_conjugate_table()[0][-1] - c) / _EVEN_STEP, 0.0, len(changes) - 1e-6)
@@ -181,11 +181,11 @@ class LeastLoss:
 
 @lru_cache(maxsize=256)
 def curve(d: int, form: Form) -> LeastLoss:
-    r"""Return :math:`\Phi` of the losses of signs :math:`\nu\in\{\pm1\}^d`.
+    r"""Return the least mean loss of signs as a function of the information: :math:`\Phi`.
 
-    :math:`\|\nu-y\|_2` for any y ("l2"), its square ("squared"), or
-    :math:`\sqrt d-\langle\nu,y\rangle` for y in the unit ball ("linear"). A grid of
-    :math:`\lambda`, and then points between those whose lines are seen, and their neighbours.
+    The loss is :math:`\|\nu-y\|_2` for any y ("l2"), its square ("squared"), or
+    :math:`\sqrt d-\langle\nu,y\rangle` for y in the unit ball ("linear"). It is computed on a grid
+    of :math:`\lambda`, to which points are added next to those whose lines matter.
     """
     require(d >= 1, "d", "a positive integer", d)
     start = float(d) if form == "squared" else math.sqrt(d)
@@ -198,7 +198,7 @@ def least_loss(
     steepest: float,  # the largest slope of the first grid, in units of `start`
     heights_of: Callable[[Floats], Floats],  # the function H of every slope
 ) -> LeastLoss:
-    r"""Return :math:`\Phi` on a grid of :math:`\lambda` that is refined where its lines matter."""
+    r"""Return the least mean loss :math:`\Phi`, by lines on a grid that is refined as needed."""
     slopes = np.geomspace(0.03, steepest, _LINES) / start
     heights = heights_of(slopes)
     for _ in range(_ROUNDS):
@@ -219,7 +219,7 @@ def least_loss(
 
 
 def least_loss_of_words(losses: Floats, weights: Floats, start: float) -> LeastLoss:
-    r"""Return :math:`\Phi` of losses with few values, over few answers.
+    r"""Return the least mean loss :math:`\Phi` for losses with few values, over few answers.
 
     `losses` has a row for each answer that may be the worst one, and a column for each value;
     `weights` are the chances of these values.
@@ -313,7 +313,7 @@ def two_sided(
 
     .. math:: p^aE\,\Phi\big(\rho B^2(1-2^{-d})\big),\quad B\sim\mathrm{Bin}(n,p)
 
-    On the mean error, on its square (with :math:`p^{2a}`), and on the excess risk of linear losses
+    It bounds the mean error, its square (with :math:`p^{2a}`), and the excess risk of linear losses
     on the unit ball: theory/bounds-everywhere.md, 2 and 3.
     """
     check_point(p, n, d)

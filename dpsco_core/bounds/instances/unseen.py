@@ -16,10 +16,12 @@ from dpsco_core.bounds.instances.spikes import check_point, mean_power, mean_sca
 
 
 def unseen(q: float, n: int, d: int, moment_order: float, form: Form = "l2") -> float:
-    r"""Return :math:`\sqrt d\,\theta(1-q)^n`, or for the squared form :math:`d\,\theta^2(1-q)^n`.
+    r"""Return the bound by spikes that no sample shows.
 
-    A bound on the mean error, on the excess risk of linear losses on the unit ball, and on the mean
-    squared error, at spike probability q.
+    It is :math:`\sqrt d\,\theta(1-q)^n`, or :math:`d\,\theta^2(1-q)^n` for the squared form.
+
+    The first one bounds the mean error and the excess risk of linear losses on the unit ball, the
+    second one the mean squared error, at spike probability q.
 
     Examples
     --------

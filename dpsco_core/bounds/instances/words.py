@@ -25,7 +25,7 @@ Argument = Literal["two-sided", "fano", "approx"]
 
 
 class WordPrior(ABC):
-    """A prior of words on a set of size 1. Frozen: a key of caches."""
+    """A prior of words on a set of size 1; it is frozen, so that it can be a key of caches."""
 
     @property
     @abstractmethod
@@ -60,7 +60,10 @@ def words_bound(
     moment_order: float,
     level: Level,
 ) -> float:
-    r"""Return :math:`q^aE[\ell_B]`, :math:`B\sim\mathrm{Bin}(n,q)`: the bound at q and size 1."""
+    r"""Return the bound at q on a set of size 1.
+
+    It is :math:`q^aE[\ell_B]` with :math:`B\sim\mathrm{Bin}(n,q)`.
+    """
     check_point(q, n, words.weight)
     loss = left_after(words, argument, level)
     value = averaged(loss, moment_order, 1, n)

@@ -53,7 +53,7 @@ def missed(d: int, level: Level, count: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def missed_after(d: int, level: Level) -> Falling:
-    """Return `missed` at some counts, and 0 from where on next to nothing is left."""
+    """Return `missed` at some counts; 0 beyond the count from which on it is negligible."""
     if isinstance(level, tuple):
         largest_count = min((math.log(d) + 30) / level[0] + 1, 1e15)
     else:
@@ -74,7 +74,7 @@ def logistic_excess(sizes: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class CornerBounds:
-    """The bounds of a loss on the simplex of radius r."""
+    """The bounds on a loss over the simplex of radius r."""
 
     n: int
     d: int  # the dimension, at least 2
@@ -94,7 +94,7 @@ class CornerBounds:
 
         .. math:: q\,E\,f\big(gr\,q^{-1/p}\,(1-X_B)\big),\quad B\sim\mathrm{Bin}(n,q)
 
-        By Jensen's inequality, because f is convex and increasing.
+        It holds by Jensen's inequality, because f is convex and increasing.
         """
         size = self.reach * math.pow(q, -1 / self.moment_order)
         left = missed_after(self.d, self.level)

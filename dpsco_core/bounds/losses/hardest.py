@@ -32,8 +32,8 @@ def hardest_hidden(
 ) -> dict[str, Any]:
     """Return the fields of the instance on which the sharpest bound of a problem is largest.
 
-    Of the bounds those count that bind every algorithm of the budget. Coordinates have moments of
-    at most 1.
+    Only bounds count that bind every algorithm of the budget. Coordinates have moments of at most
+    1.
 
     Raises `InvalidInput` where a constraint set holds no such instance.
     """

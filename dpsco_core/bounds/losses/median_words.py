@@ -33,7 +33,7 @@ _ANY_ORDER = math.inf
 
 @dataclass(frozen=True)
 class FarWords:
-    """The hidden words of a set as directions of points far away. Frozen: a key of caches."""
+    """The hidden words of a set as directions of points far away; frozen, as a key of caches."""
 
     words: WordPrior  # the words of linear losses
     places: Places  # the law's name for them

@@ -113,7 +113,7 @@ class OneHotBounds:
         if not self.guess.sizes:
 
             def value(chance: Floats) -> Floats:
-                """Return the bound at every chance that a feature tells of a given sign."""
+                """Return the bound at each probability that a feature reveals a given sign."""
                 s = np.minimum(chance * k, 1.0)
                 return self.values(s, self.largest_margins(s))
 

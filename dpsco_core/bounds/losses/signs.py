@@ -21,7 +21,9 @@ Left = Callable[[Floats], Floats]
 
 
 def unknown_sign(information: Floats) -> Floats:
-    r"""Return :math:`1-T(\kappa)`, with T the root of :math:`2T\,\mathrm{artanh}\,T=\kappa`.
+    r"""Return the share of a sign that remains unknown at an information of kappa.
+
+    It is :math:`1-T(\kappa)`, with T the root of :math:`2T\,\mathrm{artanh}\,T=\kappa`.
 
     With :math:`T=\tanh y` it is :math:`2/(1+e^{2y})`. Newton's method for y starts below the root;
     at the end y is rounded up.
@@ -45,9 +47,10 @@ def unknown_sign(information: Floats) -> Floats:
 
 
 def unlearnt(level: Level) -> Left:
-    r"""Return a bound on :math:`1-E|m|` as a function of b.
+    r"""Return a bound on :math:`1-E|m|` as a function of b, with m a sign's posterior mean.
 
-    It is :math:`1-T(\rho b^2)`, or :math:`o_b`.
+    It is :math:`1-T(\rho b^2)` for zCDP and :math:`o_b` under (epsilon, delta), if b records have
+    spikes.
     """
     if isinstance(level, tuple):
         return partial(overlap, epsilon=min(level[0], 600.0), delta=level[1])
@@ -71,7 +74,7 @@ def _mean_square_of_sign_error(rho: float, count: Floats) -> Floats:
 
 
 def telling_count(level: Level) -> float:
-    """Return about how many records that tell of a sign privacy hides."""
+    """Return the number of informative records up to which privacy hides a sign, roughly."""
     return hidden_spikes(*level) if isinstance(level, tuple) else 1 / math.sqrt(level)
 
 

@@ -37,7 +37,7 @@ AT_LEAST_2 = _condition_on_exponent("q >= 2", lambda q: q >= 2)
 
 
 def finite_set(setting: Setting) -> bool:
-    """Whether there is a constraint set at all: without a finite diameter there is none."""
+    """Return whether there is a constraint set: without a finite diameter there is none."""
     return math.isfinite(setting.constants.diameter)
 
 
@@ -119,7 +119,7 @@ AMPLIFIED = Hypothesis(text="epsilon <= sqrt(ln(n/delta)/n)", check=_check_ampli
 
 
 def _theorem_7_steps(setting: Setting) -> float:
-    """Return the T of Theorem 7; NaN where it is not defined."""
+    """Return the T of Su et al. (2023), Theorem 7; NaN where it is not defined."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP) or setting.exponent > 2:
         return math.nan
@@ -127,7 +127,7 @@ def _theorem_7_steps(setting: Setting) -> float:
 
 
 def _check_records_per_step(setting: Setting) -> str:
-    """Return the reason why n is below the number of steps; empty if it is not."""
+    """Return the reason why n does not exceed the number of steps; empty if it does."""
     # The maximum of a NaN and 1.0, in this order, is NaN.
     steps = max(_theorem_7_steps(setting), 1.0)
     if math.isnan(steps) or setting.n > steps:
@@ -210,7 +210,7 @@ LARGE_BATCHED_TRUNCATION = _condition_on_truncation("The rate", shuffled=False)
 
 
 def _check_is_ball(setting: Setting) -> str:
-    """Return the reason why the set is not an l_q ball; empty if it is one."""
+    """Return the reason why the set is not an l2 ball; empty if it is one, or if there is none."""
     body = setting.constraint
     if not finite_set(setting) or body is None or is_round(body):
         return ""
@@ -223,7 +223,7 @@ L2_BALL = Hypothesis(
 
 
 def is_symmetric(setting: Setting) -> bool:
-    """Whether the set, which must exist, is symmetric about 0."""
+    """Return whether the set, which must exist, is symmetric about 0."""
     return isinstance(setting.body, Symmetric)
 
 
@@ -242,12 +242,12 @@ SYMMETRIC = Hypothesis(
 
 
 def words_in(setting: Setting, words_of: Callable[[ConstraintSet], W | None]) -> W | None:
-    """Return the words on the set of a setting; None where it has none, or no set."""
+    """Return the words that the setting's set has; None if it has none, or if there is no set."""
     return words_of(setting.body) if finite_set(setting) else None
 
 
 def _check_touched(setting: Setting) -> str:
-    """Return the reason why the minimiser is not on the boundary; empty if it is."""
+    """Return why sign vectors do not point to farthest points of the set; empty if they do."""
     if not finite_set(setting) or touches_at_signs(setting.body):
         return ""
     return (
@@ -264,7 +264,7 @@ TOUCHED = Hypothesis(
 
 
 def on_words(words_of: Callable[[ConstraintSet], WordPrior | None], sets: str) -> Hypothesis:
-    """Return the condition that a set has these words; `sets` names the sets that have them."""
+    """Return the condition that a set has words of one kind; `sets` names the sets that do."""
 
     def check(setting: Setting) -> str:
         """Return the reason why the set lacks the hidden words; empty if it has them."""

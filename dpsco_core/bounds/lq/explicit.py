@@ -1,4 +1,4 @@
-"""What the explicit bounds on the risk in l_q share: words, letters, hypotheses, rows."""
+"""The common part of the explicit bounds on the risk in l_q: texts, letters, hypotheses, rows."""
 
 import math
 from collections.abc import Callable
@@ -85,7 +85,7 @@ _EXPLICIT_LETTERS = (
 def upper_card(
     slug: str, name: str, statement: str, summary: str, latex: str, **fields: Any
 ) -> BoundCard:
-    """Return the card of an upper bound in l_q, of which `fields` are fields too."""
+    """Return the card of an upper bound in l_q; `fields` are further fields of the card."""
     defaults: dict[str, Any] = {
         "paper": SU_2023,
         "problems": SCO_PROBLEMS,
@@ -107,7 +107,10 @@ def upper_card(
 def explicit_card(
     slug: str, *texts: str, losses: LossClass = SMOOTH_LIPSCHITZ, **fields: Any
 ) -> BoundCard:
-    """Return the card of an explicit bound on the method `slug`; for `texts` see `upper_card`."""
+    """Return the card of an explicit bound on the method `slug`.
+
+    `texts` are the name, the statement, the summary and the formula, as in `upper_card`.
+    """
     return upper_card(
         f"{slug}-explicit",
         *texts,
@@ -127,7 +130,7 @@ def explicit_row(
     hypotheses: tuple[Hypothesis, ...],
     **changes: Any,
 ) -> Bound:
-    """Return a bound whose card is `card` but for some changes."""
+    """Return an explicit bound whose card is `card` with some `changes`."""
     return bound_like(
         card,
         evaluate=name_terms(names, needs, formula),
@@ -148,7 +151,7 @@ def noise_rows(
     paper_latex: str,
     paper_hypotheses: tuple[Hypothesis, ...] = (),
 ) -> tuple[Bound, ...]:
-    """Return a bound with Gaussian noise, with generalized noise, and at the paper's parameters."""
+    """Return the rows of a bound: Gaussian noise, generalized noise, and the paper's parameters."""
     base = card.slug.removesuffix("-explicit")
 
     def row(noise: Noise, calibration: Calibration, *conditions: Hypothesis, **texts: Any) -> Bound:

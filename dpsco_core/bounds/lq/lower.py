@@ -1,8 +1,8 @@
 r"""Private lower bounds on linear losses on sets other than the l2 ball, each with its instance.
 
-On the l1 ball and the simplices a hidden corner, on groups and sparse vectors a hidden block of
-signs, on l_q balls with 1 < q < 2 all signs: theory/bounds-everywhere.md, 2.3 to 2.6. (On l_q balls
-with q >= 2 and on the cube the rows of the l2 ball hold, Lemma T there.) The class is that of
+The instance hides a corner on the l1 ball and the simplices, a block of signs on groups and sparse
+vectors, and all signs on l_q balls with 1 < q < 2 (theory/bounds-everywhere.md, 2.3 to 2.6). On l_q
+balls with q >= 2 and on the cube the rows of the l2 ball hold (Lemma T there). The class is that of
 `dpsco_core.bounds.euclidean.lower_spikes`: laws with bounded moments of the coordinates and mean
 gradients within R. At a setting that fixes ``spike_probability`` a bound is evaluated there.
 """
@@ -36,7 +36,7 @@ WordsOf = Callable[[ConstraintSet], WordPrior | None]
 def _value_on_words(
     words_of: WordsOf, argument: Argument, setting: Setting, _: Form, cap: float
 ) -> float:
-    """Return the bound for moments of 1 and a set of size 1; 0 for a set without these words."""
+    """Return the bound for moments of 1 and a set of size 1; 0 if the set has no such words."""
     words = words_in(setting, words_of)
     level = level_at(setting, "approx" if argument == "approx" else "zcdp")
     if words is None or level is None:
@@ -51,7 +51,7 @@ def _value_on_words(
 
 
 def _condition_on_class(words_of: WordsOf) -> Hypothesis:
-    """Return the condition that the words at a fixed spike probability are in the class."""
+    """Return the condition that words at a fixed spike probability are in the class of laws."""
 
     def largest(words: WordPrior, _: int, order: float, bound: float) -> float:
         """Return the largest spike probability in the class."""
@@ -217,7 +217,7 @@ _TWO_SIDED_LQ = (
 
 
 def _rows_of_sets(sets: _Sets) -> tuple[Bound, ...]:
-    """Return the rows of a kind of sets."""
+    """Return the rows of the sets that have words of one kind."""
     unit = r"\frac{gM}2\max_ss^{1-1/p}" if sets is _SIGNS else r"\frac{gM}2\max_qq^{1-1/p}"
     two_sided, fano, groups = sets.summaries
     two_sided_latex = _TWO_SIDED_LQ if sets is _SIGNS else _TWO_SIDED_WORDS

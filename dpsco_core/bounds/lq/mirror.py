@@ -1,8 +1,8 @@
 r"""Truncated mirror descent in batches, with every constant proven: Su et al. (2023), Algorithm 4.
 
-B4 of theory/su-zhao-wang.md, 3.6, sharper and for any threshold, and the parameters that make it
-smallest: they look at no data. Infinite where the exponent, the budget or a constant does not allow
-the method.
+The bound is B4 of theory/su-zhao-wang.md, 3.6, sharpened and for any threshold. The module also
+finds the parameters that make it smallest, which do not depend on data. The bound is infinite where
+the exponent, the budget or a constant does not allow the method.
 """
 
 import math
@@ -55,15 +55,15 @@ def b4(
     # the step weight :math:`\gamma`; None for the best one, of `best_weight`
     step_weight: float | None = None,
 ) -> Terms4:
-    r"""B4: an explicit bound on the mean excess risk, over data and noise.
+    r"""Return B4, an explicit bound on the mean excess risk over data and noise.
 
     .. math:: \frac{\gamma D_\Phi(w^*,w_0)}T+\frac{V_g+V_z}{2(\gamma-\beta)}+MB,\quad\gamma>\beta
 
-    with :math:`V_g, V_z, B` of `MirrorInputs.errors`. That is theory/su-zhao-wang.md, 3.6, with
-    three constants sharpened: the two variances add without a factor 2, because noise and records
-    are independent and the norm is smooth; the bias is the one of its proof; the threshold is free.
+    with :math:`V_g, V_z, B` of `MirrorInputs.errors`. It sharpens theory/su-zhao-wang.md, 3.6, in
+    three ways: the two variances add without a factor 2, because noise and records are independent
+    and the norm is smooth; the bias is the one that the proof gives; and the threshold is free.
 
-    Returns optimisation, sampling, noise and bias; their sum is the bound.
+    The terms are those of optimisation, sampling, noise and bias; their sum is the bound.
     """
     return _b4_formula(inputs, steps, step_weight)(threshold)
 
@@ -116,7 +116,7 @@ def best_weight(inputs: MirrorInputs, steps: int, spread: float) -> float:
 def best_b4(inputs: MirrorInputs) -> DescentChoice:
     """Return the steps, the threshold and the weight that minimise `b4`.
 
-    The value is infinite, and the parameters say nothing, where B4 is finite for none of them.
+    If B4 is infinite for all of them, so is the value, and the parameters mean nothing.
     """
     scale = max(inputs.gradient_bound, math.sqrt(inputs.variance), 1e-300)
 
@@ -152,8 +152,8 @@ def better_descent(
 ) -> MirrorInputs:
     """Return the inputs of bound B4, with the noise of the order whose best bound is smaller.
 
-    Shuffling pays for few budgets only (theory/su-zhao-wang.md, 2.5 (c)), and both are
-    private: the choice looks at no data. The first where B4 is infinite for all.
+    Shuffling helps at few budgets only (theory/su-zhao-wang.md, 2.5 (c)). The choice does not
+    depend on data. If B4 is infinite for all orders, the first one is returned.
     """
     candidates = [descent_inputs(setting, order, noise, calibration) for order in orders]
     return smallest_or(candidates, lambda inputs: best_b4(inputs).value, candidates[0])
@@ -162,11 +162,11 @@ def better_descent(
 def descent_risk(
     orders: tuple[Order, ...], setting: Setting, noise: Noise, calibration: Calibration
 ) -> Terms4:
-    """B4 of Algorithm 4 in the better of the orders: "shuffled", or "public", its batched variant.
+    """Return B4 of Algorithm 4 in the better one of the orders, "shuffled" or "public" (batches).
 
-    Optimisation, sampling, noise, clipping bias. The tight calibration is at the steps, threshold
-    and weight that minimise it; the paper's at those of
-    `published_parameters`. For q > 2 it is in l2.
+    The terms are those of optimisation, sampling, noise and clipping bias. In the tight calibration
+    they are at the steps, threshold and weight that minimise their sum, in the paper's at those of
+    `published_parameters`. For q > 2 the bound is in l2.
     """
     if calibration == "tight":
         inputs = better_descent(setting, orders, noise, calibration)

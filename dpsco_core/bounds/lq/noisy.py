@@ -1,8 +1,8 @@
 r"""Noisy mirror descent, with every constant proven: Arora, Marinov and Ullah (2020), Theorem 3.
 
-Algorithm 1 and equation (2): :math:`m=\lfloor n/2\rfloor+1` gradient steps over records in secret
-random order, with isotropic Gaussian noise, and the average of the points at which gradients were
-asked. The noise is calibrated to the l2 sensitivity :math:`2L\,d^{\max(0,1/2-1/q')}` of a gradient
+Algorithm 1 and equation (2) take :math:`m=\lfloor n/2\rfloor+1` gradient steps over records in
+secret random order, with isotropic Gaussian noise, and average the points at which gradients are
+taken. The noise is calibrated to the l2 sensitivity :math:`2L\,d^{\max(0,1/2-1/q')}` of a gradient
 with :math:`\|g\|_{q'}\le L` (theory/arora-marinov-ullah.md, 2.2).
 """
 
@@ -22,16 +22,16 @@ Energy = tuple[float, float]
 
 
 def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> Energy:
-    r"""Return the parts of a bound on :math:`E\|g+\xi\|_{q'}^2`: the gradient's, the noise's.
+    r"""Return the gradient's and the noise's part of a bound on :math:`E\|g+\xi\|_{q'}^2`.
 
-    With :math:`S\ge E\|\xi\|_r^2`, the smaller of
+    With :math:`S\ge E\|\xi\|_r^2` their sum is the smaller one of
 
     .. math:: \kappa L^2+S,\quad (L+\sqrt S)^2
 
-    The first because the smooth norm is and the noise symmetric, the second by Minkowski's
-    inequality. :math:`L^2+S` alone would need a Hilbert space; at q = 2, kappa is 1.
+    The first holds because the norm is smooth and the noise symmetric, the second by Minkowski's
+    inequality. :math:`L^2+S` alone holds only in a Hilbert space; at q = 2, kappa is 1.
 
-    `rho` is that of one step.
+    `rho` is the budget of one step.
     """
     if rho <= 0:
         return lipschitz**2, math.inf
@@ -54,7 +54,7 @@ def least_regret(
     at the step size that minimises it, with :math:`\Phi` 1-strongly convex. See
     theory/arora-marinov-ullah.md, 2.2 and 3.
 
-    Returns optimisation, gradients and noise; their sum is the bound.
+    The terms are those of optimisation, gradients and noise; their sum is the bound.
     """
     step = math.sqrt(2 * divergence / (steps * (energy[0] + energy[1])))
     return divergence / (step * steps), step / 2 * energy[0], step / 2 * energy[1]

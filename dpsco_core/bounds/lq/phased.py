@@ -1,7 +1,7 @@
 r"""Phased SGD without a constraint, with every constant proven: Su et al. (2023), Theorem 8.
 
-B3' of theory/su-zhao-wang.md, 3.5. Phase i = 1..K, :math:`K=\lfloor\log_2n\rfloor`, passes over
-:math:`n_i=\lfloor2^{-i}n\rfloor` records at the step size :math:`\eta_i=4^{-i}\eta`, and its
+The bound is B3' of theory/su-zhao-wang.md, 3.5. Phase i of :math:`K=\lfloor\log_2n\rfloor` passes
+over :math:`n_i=\lfloor2^{-i}n\rfloor` records at the step size :math:`\eta_i=4^{-i}\eta`, and its
 average gets noise of deviation :math:`\sigma_i=cL\eta_i` (Feldman, Koren and Talwar 2020;
 theory/su-zhao-wang.md, 2.4).
 """
@@ -33,13 +33,13 @@ def b3_prime(
     factor: float,  # the factor c of the noise
     step: float,  # the step size :math:`\eta`
 ) -> Terms4:
-    r"""B3': an explicit bound on the mean excess risk, for :math:`\eta/4\le2/\beta`.
+    r"""Return B3', an explicit bound on the mean excess risk for :math:`\eta/4\le2/\beta`.
 
-    With the floors of :math:`n_i`; for n a power of two it is at most
+    The :math:`n_i` are rounded down. For n a power of two the bound is at most
     :math:`\frac{4\|\theta^*\|_2^2}{\eta n}+\frac{\eta L^2}6+\frac{4dc^2L^2\eta}n+ \frac{\sqrt
     d\,cL^2\eta}{n^2}` (theory/su-zhao-wang.md, 3.5).
 
-    Returns start, sampling, noise and last noise; their sum is the bound.
+    The terms are those of start, sampling, noise and last noise; their sum is the bound.
     """
     sampling, noise, last_noise = _step_coefficients(n, d, lipschitz, factor)
     return distance**2 / step * (2 / (n // 2)), step * sampling, step * noise, step * last_noise
@@ -48,7 +48,7 @@ def b3_prime(
 def best_step(
     n: int, d: int, lipschitz: float, distance: float, factor: float, smoothness: float
 ) -> float:
-    r"""Return the :math:`\eta\le8/\beta` that minimises `b3_prime`; it looks at no data."""
+    r"""Return the :math:`\eta\le8/\beta` that minimises `b3_prime`, without looking at data."""
     free = distance * math.sqrt(
         2 / (n // 2) / math.fsum(_step_coefficients(n, d, lipschitz, factor))
     )
@@ -58,7 +58,7 @@ def best_step(
 def _step_coefficients(
     n: int, d: int, lipschitz: float, factor: float
 ) -> tuple[float, float, float]:
-    """Return the coefficients of the step size: of the gradients, the noise and the last noise."""
+    """Return what multiplies the step size in three terms: sampling, noise and last noise."""
     count, energy = phases(n), lipschitz**2
     sampling = energy / 6 * -math.expm1(-count * math.log(4))
     noise = math.fsum(8 * 4.0**-i / (n // 2**i) for i in range(2, count + 1))
@@ -66,10 +66,10 @@ def _step_coefficients(
 
 
 def phased_risk(setting: Setting, *, diameter_free: bool = False) -> Terms4:
-    """B3' of phased SGD on the whole space: start, sampling, noise, last noise; in l2.
+    """Return the terms of B3' for phased SGD on the whole space, in l2.
 
-    At the step size that minimises it, or at the one that knows no distance
-    (theory/su-zhao-wang.md, 2.4).
+    They are at the step size that minimises their sum or, if `diameter_free`, at the one that does
+    not depend on the distance (theory/su-zhao-wang.md, 2.4).
     """
     c, rho = setting.constants, setting.gaussian_rho
     if rho <= 0 or setting.n < 2 or c.lipschitz <= 0:

@@ -1,9 +1,9 @@
 r"""The rates in :math:`\ell_q^d`: Su, Zhao and Wang (2023), Table 2, and earlier work.
 
-(The paper calls the exponent p.) Two terms each, of which the bound is the sum: sampling and
-privacy; 0 where a rate has one. For Lipschitz losses in units of L times the set's diameter or the
-norm of the minimiser, unless a docstring says otherwise; with heavy tails in units of
-:math:`\sigma M`. kappa is the printed :math:`\min\{1/(q-1), 2\ln d\}`.
+(The paper calls the exponent p.) A rate is the sum of a sampling and a privacy term; if it has a
+single term, the other one is 0. For Lipschitz losses the unit is L times the set's diameter or the
+norm of the minimiser, unless a docstring says otherwise; with heavy tails it is :math:`\sigma M`.
+kappa is the printed :math:`\min\{1/(q-1), 2\ln d\}`.
 """
 
 import math
@@ -51,7 +51,7 @@ Rate = Callable[[Setting, ApproxDP], Pair]
 
 
 def size_of(d: int, budget: ApproxDP) -> float:
-    r""":math:`\sqrt{d\ln(1/\delta)}`."""
+    r"""Return the factor :math:`\sqrt{d\ln(1/\delta)}` of the private terms."""
     return math.sqrt(-d * math.log(budget.delta))
 
 
@@ -62,9 +62,10 @@ def share_of(exponent: float) -> float:
 
 
 def bassily_2021(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
-    r"""Bassily, Guzman and Nandi (2021), constrained and Lipschitz: Table 2, row 1.
+    r"""Return the rate of Bassily, Guzman and Nandi (2021) for Lipschitz losses: Table 2, row 1.
 
-    `printed` has no :math:`\sqrt n` for q >= 2, which the prose and Theorem 8's remark have.
+    With `printed` the factor :math:`\sqrt n` for q >= 2 is missing, which the prose and Theorem 8's
+    remark have.
     """
     n, d, epsilon = setting.n, setting.d, budget.epsilon
     if setting.exponent < 2:
@@ -76,15 +77,16 @@ def bassily_2021(setting: Setting, budget: ApproxDP, *, printed: bool = False) -
 
 
 def theorem_7(setting: Setting, budget: ApproxDP) -> Pair:
-    """Theorem 7, unconstrained and Lipschitz, 1 < q < 2."""
+    """Return the rate of Theorem 7: unconstrained, Lipschitz losses, 1 < q < 2."""
     kappa, size = space_of(setting).printed_kappa, size_of(setting.d, budget)
     return 0.0, math.pow(kappa**2 * size / (setting.n * budget.epsilon), 0.4)
 
 
 def theorem_8(setting: Setting, budget: ApproxDP, norm: float, *, printed: bool = False) -> Pair:
-    r"""Theorem 8, unconstrained and Lipschitz, 2 <= q, with :math:`\|\theta^*\|_q` = `norm`.
+    r"""Return the rate of Theorem 8 in units of L: unconstrained, Lipschitz losses, q >= 2.
 
-    In units of L. `printed` has no 1, and vanishes at :math:`\theta^*=0`, which no algorithm does.
+    `norm` is :math:`\|\theta^*\|_q`. The printed rate lacks a summand 1, so that it would be 0 at
+    :math:`\theta^*=0`, which no algorithm attains.
     """
     n, d, epsilon = setting.n, setting.d, budget.epsilon
     unit = math.pow(d, 1 - 2 * share_of(setting.exponent)) * norm**2 + (0.0 if printed else 1.0)
@@ -94,9 +96,9 @@ def theorem_8(setting: Setting, budget: ApproxDP, norm: float, *, printed: bool 
 def general_potential(setting: Setting, budget: ApproxDP) -> Pair:
     r"""Return the rate of Arora et al. (2020), Theorem 6 with Remark 1, with any potential.
 
-    From the regret of mirror descent (their Theorem 3) and the energy :math:`d\kappa` of the noise,
-    where epsilon is at most about :math:`1/\sqrt n`; for q > 2 the l2 rate, in units of the l2
-    constants.
+    It follows from the regret of mirror descent (their Theorem 3) and the energy :math:`d\kappa` of
+    the noise, for epsilon of at most about :math:`1/\sqrt n`. For q > 2 it is the l2 rate, in units
+    of the l2 constants.
     """
     n, d, epsilon = setting.n, setting.d, budget.epsilon
     kappa = space_of(setting).printed_kappa
@@ -105,11 +107,12 @@ def general_potential(setting: Setting, budget: ApproxDP) -> Pair:
 
 
 def theorem_10(setting: Setting, budget: ApproxDP) -> Pair:
-    r"""Theorem 10, constrained and heavy-tailed, 1 < q < 2, small epsilon.
+    r"""Return the rate of Theorem 10: constrained, heavy tails, 1 < q < 2, small epsilon.
 
-    Without its :math:`\ln(1/\delta')`. It is proven for Gaussian noise; with the generalized
-    Gaussian noise of the algorithm the proof gives :math:`\kappa^{3/4}` (theory/su-zhao-wang.md,
-    3.6), a difference within the theorem's logarithms, as :math:`\kappa\le2\ln d`.
+    The theorem's :math:`\ln(1/\delta')` is left out. The rate is proven for Gaussian noise. For the
+    generalized Gaussian noise of the algorithm the proof gives :math:`\kappa^{3/4}`
+    (theory/su-zhao-wang.md, 3.6), a difference within the theorem's logarithms, as
+    :math:`\kappa\le2\ln d`.
     """
     kappa, size = space_of(setting).printed_kappa, size_of(setting.d, budget)
     return 0.0, math.sqrt(kappa * size / (setting.n * budget.epsilon))
@@ -122,10 +125,10 @@ def general_epsilon(setting: Setting, budget: ApproxDP) -> Pair:
 
 
 def heavy_euclidean(setting: Setting, budget: ApproxDP, *, printed: bool = False) -> Pair:
-    r"""Return the rate for heavy tails, 2 <= q, by reduction to l2: Table 2.
+    r"""Return the rate for heavy tails and q >= 2, by reduction to l2: Table 2.
 
-    `printed` has no :math:`\sqrt n` in the first, which the bound of Kamath et al. (2022) has that
-    it is made of (theory/su-zhao-wang.md, 2.7).
+    With `printed` the first term is not divided by :math:`\sqrt n`, although it follows from a
+    bound of Kamath et al. (2022) that is (theory/su-zhao-wang.md, 2.7).
     """
     n, d, share = setting.n, setting.d, share_of(setting.exponent)
     sampling = math.pow(d, 1.5 - share)
@@ -145,7 +148,7 @@ _LIPSCHITZ = _product_of_constants(dual_constants, "lipschitz")
 
 
 def _heavy_tailed_unit(setting: Setting) -> float:
-    r"""Return :math:`\sigma M`; infinite if the variance is infinite."""
+    r"""Return the unit of rates with heavy tails, :math:`\sigma M`; infinite without a variance."""
     dual = dual_constants(setting)
     return math.inf if math.isinf(dual.variance) else math.sqrt(dual.variance) * dual.diameter
 
@@ -181,7 +184,7 @@ def _make_row(
     letters: tuple[Letter, ...] = RATE_LETTERS,
     **fields: Any,  # further fields of the card
 ) -> Bound:
-    """Return the row of a rate."""
+    """Return the catalogue's row of a rate in l_q."""
     fields |= {"constant": "rate", "privacy": "approx"}
     card = upper_card(slug, name, statement, f"{summary} {_UNIT_CONSTANTS}", latex, **fields)
     return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=letters)

@@ -1,9 +1,9 @@
 r"""Regularised mirror descent, with every constant proven: Su et al. (2023), Algorithm 3.
 
-Steps :math:`w_{t+1}=\arg\min_w\langle\nabla\hat F(w_t)+g_t,w\rangle+2\beta D_\Phi(w,w_t)+
-\alpha\Phi(w)` from 0, averaged with weights :math:`q_0^t`, :math:`q_0=1+\frac\alpha{2\beta}`. The
-explicit bound B3 of theory/su-zhao-wang.md, 3.4, and the steps and regulariser that make it
-smallest: they look at no data.
+The steps :math:`w_{t+1}=\arg\min_w\langle\nabla\hat F(w_t)+g_t,w\rangle+2\beta D_\Phi(w,w_t)+
+\alpha\Phi(w)` start at 0, and their points are averaged with weights :math:`q_0^t`,
+:math:`q_0=1+\frac\alpha{2\beta}`. The module has the explicit bound B3 of theory/su-zhao-wang.md,
+3.4, and finds the steps and the regulariser that make it smallest, which do not depend on data.
 """
 
 import math
@@ -42,7 +42,7 @@ _NO_GROWTH = 700.0
 
 @dataclass(frozen=True, kw_only=True)
 class Regularized:
-    r"""What B3 depends on besides the steps and the regulariser."""
+    """The inputs of B3 besides the number of steps and the weight of the regulariser."""
 
     n: int  # the number of records
     space: RegularSpace  # the space of the parameters
@@ -56,7 +56,7 @@ class Regularized:
 
     @property
     def potential(self) -> float:
-        r"""Bound :math:`\frac\kappa2\|\theta^*\|_q^2` on :math:`\Phi_*=\Phi(\theta^*)`."""
+        r"""The bound :math:`\frac\kappa2\|\theta^*\|_q^2` on :math:`\Phi_*=\Phi(\theta^*)`."""
         return self.space.kappa * self.radius**2 / 2
 
     def mean_potential(self, regulariser: float) -> float:
@@ -64,10 +64,11 @@ class Regularized:
 
         .. math:: \min\Big\{\frac{L^2}{2\kappa_+\alpha^2},\ \Phi_*+\frac{2L^2}{n\alpha^2}\Big\}
 
-        The first is that of theory/su-zhao-wang.md, 3.4, with the :math:`\kappa_+` that its proof
-        allows. The second: :math:`\alpha E\Phi(w^*_\alpha)\le\alpha\Phi_*+E[F-\hat
-        F](w^*_\alpha)`, and the stability of :math:`w^*_\alpha` bounds the last by
-        :math:`2L^2/(n\alpha)`; it needs a :math:`\theta^*` that minimises F everywhere.
+        The first entry is that of theory/su-zhao-wang.md, 3.4, with the :math:`\kappa_+` that its
+        proof allows. The second one follows from :math:`\alpha E\Phi(w^*_\alpha)\le
+        \alpha\Phi_*+E[F-\hat F](w^*_\alpha)`, whose last term is at most :math:`2L^2/(n\alpha)` by
+        the stability of :math:`w^*_\alpha`. It needs a :math:`\theta^*` that minimises F on the
+        whole space.
         """
         slope = (self.lipschitz / regulariser) ** 2
         return min(slope / (2 * self.space.kappa_plus), self.potential + 2 * slope / self.n)
@@ -78,11 +79,10 @@ def b3(
     steps: float,  # the number T of steps, at least 1, and whole in a run
     regulariser: float,  # the weight :math:`\alpha > 0` of the regulariser
 ) -> Terms4:
-    r"""B3: an explicit bound on the mean excess risk.
+    r"""Return B3, an explicit bound on the mean excess risk.
 
-    With :math:`\Phi_*` and :math:`\bar\Phi` of `Regularized`, and :math:`\alpha` for the card's mu.
-
-    Returns regulariser, noise, distance and stability; their sum is the bound.
+    :math:`\Phi_*` and :math:`\bar\Phi` are those of `Regularized`; :math:`\alpha` is the mu of the
+    card. The terms are those of regulariser, noise, distance and stability; their sum is the bound.
     """
     growth = regulariser / (2 * inputs.smoothness)
     exponent = steps * math.log1p(growth)
@@ -100,7 +100,7 @@ def b3(
 
 
 class RegularizedChoice(NamedTuple):
-    """The value of B3 at steps T and a regulariser alpha."""
+    """A number of steps T and a regulariser alpha, with the value of B3 there."""
 
     value: float
     steps: int
@@ -160,10 +160,11 @@ def regularized(setting: Setting, noise: Noise, calibration: Calibration) -> Reg
 
 
 def regularized_risk(setting: Setting, noise: Noise, calibration: Calibration) -> Terms4:
-    """B3 of Algorithm 3: regulariser, noise, distance to the minimiser, stability.
+    """Return the terms of B3 for Algorithm 3: regulariser, noise, distance and stability.
 
-    The tight calibration is at the steps and the regulariser that minimise it; the paper's at those
-    of Theorem 7. Infinite where the budget or a constant does not allow the method.
+    In the tight calibration they are at the steps and the regulariser that minimise their sum, in
+    the paper's at those of Theorem 7. They are infinite where the budget or a constant does not
+    allow the method.
     """
     inputs, budget = regularized(setting, noise, calibration), setting.budget
     positive = min(inputs.lipschitz, inputs.smoothness, inputs.radius) > 0

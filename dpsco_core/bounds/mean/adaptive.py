@@ -34,7 +34,7 @@ def _check_single_mode(setting: Setting) -> str:
 
 
 def _check_no_centre(setting: Setting) -> str:
-    """Return the reason why the method chooses a centre; empty if it does not."""
+    """Return the reason why the bound does not hold with a centre; empty without one."""
     bound = scaled_mean_bound(setting)
     if bound <= 2 * math.sqrt(setting.d):
         return ""
@@ -45,7 +45,10 @@ def _check_no_centre(setting: Setting) -> str:
 
 
 def _check_records_for_radius(setting: Setting) -> str:
-    """Return the reason why records are too few to choose a radius; empty if they suffice."""
+    """Return why records are too few to choose a radius; empty if they suffice.
+
+    It is empty as well where another condition fails, because that one has a sentence of its own.
+    """
     # Each of these conditions has its own sentence, and there is no plan unless all hold.
     if any(h.check(setting) for h in (GAUSSIAN_BUDGET, MEAN_BOUND, TWO_RECORDS)):
         return ""
@@ -72,7 +75,7 @@ CONDITIONS = (
 
 
 def _rate_terms(setting: Setting) -> Terms:
-    """Return the terms of the rate of adaptive clipping."""
+    """Return the terms of the rate of adaptive clipping, with constants set to 1."""
     n, d, p = setting.n, setting.d, setting.moment_order
     scale, rho = moment_scale(setting), setting.gaussian_rho
     shrunk = d / (n * math.sqrt(rho)) if rho > 0 else math.inf
@@ -83,11 +86,13 @@ def _rate_terms(setting: Setting) -> Terms:
 
 
 def at_run(plan: MeanPlan[AdaptiveMean, None]) -> tuple[float, float, float]:
-    r"""Return the class bound of theory/adaptive-methods.md, 1.3, at the parameters of a run.
+    r"""Return the sampling, bias and noise terms of a run; infinite if it is not in single mode.
 
-    With :math:`m_p = \sqrt d + B`, in single mode without a centre; infinite in any other. For
-    p < 2 the root of a norm's moment is :math:`d^{1/p}`, and the sample mean errs as
-    `sample_mean_error` bounds (theory/infinite-variance.md, 2.3).
+    The sum of the terms bounds the mean error over the whole class
+    (theory/adaptive-methods.md, 1.3). A record's norm has a p-th moment with root at most
+    :math:`m_p=\sqrt d+R_0` in moment units. For p < 2 it is :math:`d^{1/p}+R_0`, and the sampling
+    term is that of `sample_mean_error` (theory/infinite-variance.md, 2.3). A run that chooses a
+    centre has no such bound.
     """
     setting, mean = plan.setting, plan.statistic
     scale, n, d, p = moment_scale(setting), setting.n, setting.d, setting.moment_order
@@ -116,7 +121,7 @@ def _number_of_plan(value: Callable[[AdaptiveMean], float]) -> Callable[[Setting
     """Return a number of the plan in single mode as a function of a setting; NaN without a plan."""
 
     def number(setting: Setting) -> float:
-        """Return the number at a setting."""
+        """Return the number at a setting; NaN if there is no plan in single mode."""
         if setting.gaussian_rho <= 0 or not math.isfinite(scaled_mean_bound(setting)):
             return math.nan
         return value(_single_mode_statistic(setting))

@@ -64,13 +64,13 @@ _PROVEN = "It is proven for p from 1 to 2: no step of it reads a variance of the
 
 
 def _sampling_terms(plan: Plan) -> tuple[float]:
-    """Return the error of the sample in a run."""
+    """Return a bound on the mean error of the sample mean, the only term of its run."""
     s = plan.setting
     return (moment_scale(s) * sample_mean_error(s.n, s.d, min(2.0, s.moment_order)),)
 
 
 def _noise_square_at_unit_level(setting: Setting, release: Release) -> float:
-    """Return the mean squared norm of the noise at clipping level 1; infinite without a budget."""
+    """Return the noise's mean squared norm for clipping to 1; infinite without a budget."""
     n, d = setting.n, setting.d
     if release == "laplace":
         return 8 * d**3 / (setting.laplace_epsilon * n) ** 2
@@ -86,7 +86,10 @@ _COSTS: dict[Release, Costs] = {
 
 
 def at_level(setting: Setting, release: Release, level: float, noise: float) -> Parts:
-    """Return the parts of a mean square at a level; `noise` is a root mean square."""
+    """Return the parts of a root mean square error with clipping at `level`.
+
+    `noise` is the root of the mean squared norm of the noise.
+    """
     scale, bound = moment_scale(setting), scaled_mean_bound(setting)
     if not 0 < scale < math.inf or math.isinf(bound):
         return void(math.inf)
@@ -96,7 +99,7 @@ def at_level(setting: Setting, release: Release, level: float, noise: float) -> 
 
 
 def at_best(setting: Setting, release: Release) -> Parts:
-    """Return the parts at the level that makes the mean square least."""
+    """Return the parts of the root mean square error at the clipping level that minimises it."""
     noise, scale = _noise_square_at_unit_level(setting, release), moment_scale(setting)
     is_sized = 0 < scale < math.inf and math.isfinite(scaled_mean_bound(setting))
     if not is_sized or math.isinf(noise):
@@ -115,7 +118,7 @@ def of_clipped(plan: ClippedPlan) -> Parts:
 
 
 def of_coordinatewise(plan: MedianPlan, release: Release) -> Parts:
-    """Return the parts of a run with one block; of medians of several nothing is proven."""
+    """Return the parts of a run with one block; nothing is proven of medians of several blocks."""
     if plan.statistic.blocks != 1:
         return void(math.inf)
     # The variance of the noise, over the square of its scale.
@@ -149,12 +152,12 @@ _CARD = BoundCard(
 def _bound_at_best_level(
     slug: str, name: str, statement: str, latex: str, release: Release, level: Letter
 ) -> Bound:
-    """Return the bound at its best clipping level."""
+    """Return the bound on a method at the clipping level that minimises it."""
     pure = release == "laplace"
     budget = () if pure else (GAUSSIAN_BUDGET,)
 
     def evaluate(setting: Setting) -> Terms:
-        """Return the terms at the best level."""
+        """Return the terms at the clipping level that minimises the bound."""
         return dict(zip(PARTS, at_best(setting, release).values, strict=True))
 
     what = "record" if release == "norm" else "coordinate"

@@ -67,8 +67,8 @@ class ClippingBias:
     def best_radius_squared(self, slope: float) -> float:
         r"""Return the R that minimises bias^2 + (slope R)^2.
 
-        Without a shift a in closed form, t. Else it is :math:`a+te^{-v}` with
-        :math:`e^{(2p-1)v}=e^{-v}+a/t`.
+        Without a shift the minimiser t has a closed form. With a shift a it is
+        :math:`a+te^{-v}`, where v solves :math:`e^{(2p-1)v}=e^{-v}+a/t`.
         """
         ratio = self.constant * self.amplitude / (slope * self.scale)
         unshifted = self.scale * math.pow(math.sqrt(self.order - 1) * ratio, 1 / self.order)
@@ -112,13 +112,16 @@ def coordinate_bias(setting: Setting) -> ClippingBias:
 
 
 def covering_log(d: int, beta: float, net: float = 6.0) -> float:
-    r"""Return :math:`\Lambda=\ln(2\cdot6^d/\beta)`; ``net=5`` for the smaller net."""
+    r"""Return the logarithm :math:`\Lambda=\ln(2\,\text{net}^d/\beta)` of a union bound over a net.
+
+    The net of the sphere has :math:`\text{net}^d` points.
+    """
     check_beta(beta)
     return equation_14_covering(d, beta, net)
 
 
 def printed_radius(setting: Setting) -> float:
-    """Return R of (19) in units of M."""
+    """Return the radius R of Zhao et al. (2024), equation (19), in units of M."""
     return equation_19_radius(setting.n, setting.d, setting.gaussian_rho, setting.moment_order)
 
 
@@ -130,9 +133,10 @@ def balanced_radius(setting: Setting, beta: float) -> float:
 
 
 def clipped_rate(setting: Setting) -> tuple[float, float, float]:
-    r"""Norm clipping, the balance of Zhao et al. (2024), Theorem 2; in units of M.
+    r"""Return the rate of norm clipping at the radius of Zhao et al. (2024), Theorem 2.
 
-    The third term, :math:`d^{3/2-1/p}n^{-(1-1/p)}`, is the sub-exponential part of the sample.
+    Its three terms are in units of M. The third one, :math:`d^{3/2-1/p}n^{-(1-1/p)}`, is due to the
+    sub-exponential tail of the sampling error.
     """
     n, d = setting.n, setting.d
     sampling, private = mean_rate_cdp(setting, setting.gaussian_rho)
@@ -140,18 +144,19 @@ def clipped_rate(setting: Setting) -> tuple[float, float, float]:
 
 
 def directional_rate(setting: Setting) -> tuple[float, float]:
-    """Directional moments: the rate of Kamath, Singhal and Ullman (2020), in units of M.
+    """Return the rate of Kamath, Singhal and Ullman (2020) under directional moments.
 
-    Norm clipping attains it with the sharp clipping bias (theory/zhao-et-al.md, 3.6).
+    Its two terms are in units of M. Norm clipping attains it, as the sharp bound on the clipping
+    bias shows (theory/zhao-et-al.md, 3.6).
     """
     sampling, private = private_rate(setting, float(setting.d), math.sqrt(setting.gaussian_rho))
     return sampling, private / math.sqrt(setting.d)
 
 
 def printed(setting: Setting, beta: float, *, radius: float | None = None) -> Parts:
-    r"""Theorem 2, equation (14), with probability :math:`1-\beta`, at `balanced_radius` or another.
+    r"""Return the printed bound (14) of Theorem 2, which holds with probability :math:`1-\beta`.
 
-    Infinite at rho = 0.
+    The radius is `balanced_radius` if it is None. The bound is infinite at rho = 0.
     """
     n, rho, moment = setting.n, setting.gaussian_rho, setting.constants.directional_moment
     size = covering_log(setting.d, beta)
@@ -168,9 +173,10 @@ def printed(setting: Setting, beta: float, *, radius: float | None = None) -> Pa
 
 
 def high_probability(setting: Setting, beta: float) -> Parts:
-    r"""Tight form of Theorem 2, at the radius that minimises it.
+    r"""Return the sharper form of Theorem 2, at the radius that minimises it.
 
-    A half-net of the sphere with :math:`5^d` points, the Gaussian norm's own tail, sharp bias.
+    It holds with probability :math:`1-\beta`. Its net has :math:`5^d` points, the noise has the
+    tail of a Gaussian norm, and the bias is `directional_bias`.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     size = covering_log(d, beta, 5.0)
@@ -191,10 +197,11 @@ def high_probability(setting: Setting, beta: float) -> Parts:
 def mean_square(
     setting: Setting, scale: float, bias: ClippingBias, *, radius: float | None = None
 ) -> Parts:
-    r"""Second-moment version of Theorem 2, at its best radius or another; infinite at rho = 0.
+    r"""Return the second-moment version of Theorem 2; infinite at rho = 0.
 
-    `Parts.root_sum_square` bounds the expected l2 error. The trace is at most d times the square of
-    `scale`: M or g by moment class.
+    `Parts.root_sum_square` of it bounds the expected l2 error. The radius is the one that minimises
+    that if it is None. The trace of the covariance is at most d times the square of `scale`, which
+    is M for directional moments and g for those of coordinates.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     sampling = math.sqrt(d * scale**2 / n)

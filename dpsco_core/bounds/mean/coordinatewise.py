@@ -48,20 +48,24 @@ from dpsco_core.statements.kamath import (
 
 
 def even_blocks(d: int, beta: float) -> int:
-    r"""Return the least even :math:`m\ge4\ln(2d/\beta)`: an even one halves the sensitivity."""
+    r"""Return the least even :math:`m\ge4\ln(2d/\beta)`.
+
+    Even numbers of blocks halve the sensitivity of the median.
+    """
     check_beta(beta)
     return 2 * math.ceil(algorithm_3_blocks(d, beta) / 2)
 
 
 def level_of(setting: Setting, noise: Noise) -> float:
-    """Return rho for Gaussian noise, epsilon for Laplace's, of the tight calibration."""
+    """Return rho for Gaussian noise and epsilon for Laplace noise, in the tight calibration."""
     return setting.gaussian_rho if noise == "gaussian" else setting.laplace_epsilon
 
 
 def noise_level(setting: Setting, tau: float, noise: Noise, blocks: int) -> float:
     r"""Return the noise of the tight calibration: a deviation (Gaussian) or a scale (Laplace).
 
-    :math:`\Delta_\infty=3\tau/b` for even m and :math:`6\tau/b` for odd. Infinite at level 0.
+    A coordinate's median has sensitivity :math:`3\tau/b` for an even number m of blocks of b
+    records, and :math:`6\tau/b` for an odd one. The noise is infinite without a budget.
     """
     d, level = setting.d, level_of(setting, noise)
     if level <= 0:
@@ -75,11 +79,11 @@ def noise_level(setting: Setting, tau: float, noise: Noise, blocks: int) -> floa
 def high_probability(
     setting: Setting, noise: Noise, beta: float, *, tau: float | None = None
 ) -> Parts:
-    r"""Explicit bound with probability :math:`1-\beta`, tight noise and sharp bias.
+    r"""Return an explicit bound that holds with probability :math:`1-\beta`.
 
-    The proof of Theorem 4.1 with integer, even m and the noise that the sensitivity needs. At the
-    tau, in moment units, that minimises bias plus noise, or at another one. The sum is the bound:
-    infinite for n < m or 3 tau <= R.
+    It follows the proof of Theorem 4.1, with an even number m of blocks, the noise that the
+    sensitivity needs, and the sharp bias. `tau`, in moment units, is the one that minimises the
+    bound if it is None. The bound is the sum of the parts, and infinite for n < m or 3 tau <= R.
     """
     n, d, mean_bound = setting.n, setting.d, scaled_mean_bound(setting)
     blocks = even_blocks(d, beta)
@@ -106,16 +110,17 @@ def high_probability(
 def mean_square(
     setting: Setting, noise: Noise, *, blocks: int = 1, tau: float | None = None
 ) -> Parts:
-    r"""Explicit bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`, tight noise and sharp bias.
+    r"""Return an explicit bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`, with the tight noise.
 
     .. math::
         m\le2:\ \frac d{mb}+\text{bias}^2+d\sigma^2,\qquad
         m\ge3:\ \Big(\sqrt{d\kappa_m/b}+\text{bias}\Big)^2+d\sigma^2,\quad
         \kappa_m=\frac m{\lceil m/2\rceil-1}
 
-    The bias is `joint_bias`. The least over m is at m = 1, the clipped mean: more blocks raise the
-    sampling term and the sensitivity. See theory/kamath-liu-zhang.md, 3.2. For m >= 3 the parts
-    are those whose squares add up to the squared sum, in the proportion of the two.
+    The bias is `joint_bias`. The bound is smallest at m = 1, the clipped mean: more blocks raise
+    the sampling term and the sensitivity. See theory/kamath-liu-zhang.md, 3.2. For m >= 3 the
+    returned sampling and bias parts are both scaled by one factor, so that their squares add up to
+    the squared sum above.
     """
     require(blocks >= 1, "blocks", "a positive integer", blocks)
     n, d, mean_bound = setting.n, setting.d, scaled_mean_bound(setting)
@@ -135,7 +140,7 @@ def mean_square(
     order = setting.moment_order
 
     def size_at(threshold: float) -> float:
-        """Return the root mean square at a threshold."""
+        """Return the root mean square error at a threshold."""
         bias = joint_bias(3 * threshold, mean_bound, d, order)
         if blocks <= 2:
             return math.hypot(spread, bias, unit * threshold)
@@ -154,7 +159,10 @@ def _sampling_root(d: int, blocks: int, size: int) -> float:
 def squared_parts(
     setting: Setting, blocks: int, size: int, threshold: float, noise: float
 ) -> Parts:
-    """Return the parts of `mean_square` at a threshold and a noise, in moment units."""
+    """Return the parts of `mean_square`, in moment units.
+
+    `size` is the number of records in a block, and `noise` the root mean square of the noise.
+    """
     spread = _sampling_root(setting.d, blocks, size)
     bias = joint_bias(3 * threshold, scaled_mean_bound(setting), setting.d, setting.moment_order)
     # The square (spread + bias)^2 is split into two parts that add up to it.
@@ -163,9 +171,10 @@ def squared_parts(
 
 
 def printed(setting: Setting, noise: Noise, beta: float) -> Parts:
-    r"""Return Theorem 4.1 as printed: C = 14, noise 1152 (or 48), and tau of Corollary 4.2.
+    r"""Return Theorem 4.1 as printed, at the tau of Corollary 4.2 or at 10 if that is larger.
 
-    m is read as a real number, as printed; tau is floored at 10, as the theorem asks.
+    C = 14 is the constant of the bias, 1152 (Gaussian) or 48 (Laplace) that of the noise. The
+    number m of blocks is a real number, as printed.
     """
     n, d, level = setting.n, setting.d, level_of(setting, noise)
     if level <= 0:
@@ -203,7 +212,7 @@ def with_logarithms(setting: Setting, noise: Noise, beta: float) -> Parts:
 
 
 def printed_threshold(setting: Setting, noise: Noise) -> float:
-    """Return tau of Corollary 4.2; 0 at level 0."""
+    """Return tau of Corollary 4.2; 0 without a budget."""
     level, order = level_of(setting, noise), setting.moment_order
     if level <= 0:
         return 0.0

@@ -56,7 +56,7 @@ _PAIRS = r"\max_\theta\sqrt d\,\theta\,E\,a(B)"
 
 
 def _floor_card(notion: Notion) -> BoundCard:
-    """Return the card of a lower bound for a notion."""
+    """Return the card of the floor on the mean error under a privacy notion."""
     short, algorithms = NAMES[notion]
     return BoundCard(
         slug=f"lower.mean.floor-{short}",
@@ -75,7 +75,7 @@ def _floor_card(notion: Notion) -> BoundCard:
 
 
 def _floors_of_notion(notion: Notion) -> tuple[Bound, ...]:
-    """Return the floors that bind a notion: on the mean error, its square, and near the law."""
+    """Return three floors under a privacy notion: on the error, on its square, and near the law."""
     card = _floor_card(notion)
     short, algorithms = NAMES[notion]
     squared = replace(

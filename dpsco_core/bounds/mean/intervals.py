@@ -1,7 +1,8 @@
-r"""Balls about a run's answer that hold the mean in 95 of 100 runs, whatever the law of the class.
+r"""Balls about a run's answer that contain the mean in 95 of 100 runs, for every law of the class.
 
-An interval in one dimension, and nothing of it is estimated from the data: it costs no privacy
-(theory/bounds-of-runs.md, 4). Chances of 0.025 each are left to the sample and to the noise.
+In one dimension such a ball is a confidence interval. Its radius is not estimated from the data, so
+that it costs no privacy (theory/bounds-of-runs.md, 4). The sample and the noise may each exceed
+their term with probability 0.025.
 """
 
 import math
@@ -27,8 +28,9 @@ GUARANTEE: Guarantee = "probability 0.95"
 def at_most(parts: Parts, reach: float, records: int, d: int, noise: Noise = "gaussian") -> Parts:
     r"""Return bounds on the error's parts that fail with probability at most 0.05 together.
 
-    Of the average of independent records that clipping leaves within `reach` of 0, and noise: the
-    sample by its fourth moment, the noise by its own law or, Laplace noise, by its fourth moment.
+    The error is that of an average of `records` independent records, which clipping leaves within
+    `reach` of 0, plus noise. The sampling error is bounded by its fourth moment, Gaussian noise by
+    a quantile of its norm, and Laplace noise by its fourth moment.
     """
     spread = parts.sampling
     sampling = math.sqrt(spread * math.hypot(math.sqrt(3) * spread, 2 * reach / records))
@@ -42,12 +44,15 @@ def at_most(parts: Parts, reach: float, records: int, d: int, noise: Noise = "ga
 
 
 def clipped(plan: ClippedPlan) -> Parts:
-    """Return the terms for records projected on a ball."""
+    """Return the terms of the interval of a run that projects records on a ball."""
     return at_most(coordinate_parts(plan), plan.statistic.radius, plan.setting.n, plan.setting.d)
 
 
 def clipped_entries(plan: MedianPlan) -> Parts:
-    """Return the terms for clipped entries; void from three blocks on, whose median is no mean."""
+    """Return the terms of the interval of a run that clips every entry.
+
+    They are void from three blocks on, because the median of the blocks is then not a mean.
+    """
     parts, blocks = coordinatewise(plan), plan.statistic.blocks
     if blocks > 2:
         return void(parts.sampling)
@@ -58,7 +63,7 @@ def clipped_entries(plan: MedianPlan) -> Parts:
 
 
 def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statement: str) -> Bound:
-    """Return the interval beside the bound on the mean error of a run."""
+    """Return the interval that belongs to a bound on the mean error of a run."""
     assert isinstance(run.evaluate, AtPlan)
     short, _, _ = run.card.name.partition(", proven for this run")
     evaluate = AtPlan(

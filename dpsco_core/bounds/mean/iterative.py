@@ -36,9 +36,10 @@ from dpsco_core.problems.base import Setting
 
 
 def iterative_rate(setting: Setting, rho: float, beta: float) -> tuple[float, float, float]:
-    """Zhao et al. (2024), Theorem 5 in its form (31), at the balancing radius.
+    """Return the rate of Zhao et al. (2024), Theorem 5 in its form (31), at the balancing radius.
 
-    Sampling, bias and noise in units of M; the number of groups is a hidden constant.
+    The terms are sampling, bias and noise, in units of M. The number of groups is among the hidden
+    constants.
     """
     check_beta(beta)
     n, d = setting.n, setting.d
@@ -50,7 +51,7 @@ def iterative_rate(setting: Setting, rho: float, beta: float) -> tuple[float, fl
 
 
 def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, float, float]:
-    """Zhao et al. (2024), Theorem 5, (21), under (epsilon, delta); infinite elsewhere."""
+    """Return the rate (21) of Theorem 5; infinite unless the budget is (epsilon, delta)."""
     require(0 < beta < math.exp(-1), "beta", "between 0 and 1/e", beta)
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
@@ -63,7 +64,7 @@ def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, floa
 def group_radius(
     n: int, d: int, moment: float, rho: float, radius: float, groups: int, *, tau: float = 0.1
 ) -> float:
-    r"""Return :math:`r_0` of Lemma 6 in its explicit form (91), at quantile level tau.
+    r"""Return the group radius :math:`r_0` of Lemma 6 in its form (91), at quantile level tau.
 
     tau = 0.1 is the paper's; it needs :math:`k\ge8\ln(1/\beta)/\tau^2`.
     """
@@ -76,9 +77,10 @@ def group_radius(
 def unsplit_radius(
     n: int, d: int, moment: float, rho: float, radius: float, groups: int, beta: float, tau: float
 ) -> float:
-    r"""Return :math:`r_0` without the equal split of the budget, for any tau below one half.
+    r"""Return a sharper :math:`r_0`, for any quantile level tau below one half.
 
-    See theory/zhao-et-al.md, 2.6. Infinite unless :math:`k>\ln(1/\beta)/(2\tau^2)`.
+    Its proof does not split the probability of failure equally (theory/zhao-et-al.md, 2.6). It is
+    infinite unless :math:`k>\ln(1/\beta)/(2\tau^2)`.
     """
     check_beta(beta)
     require(0 < tau < 0.5, "tau", "between 0 and 1/2", tau)
@@ -90,10 +92,10 @@ def unsplit_radius(
 
 
 def printed(setting: Setting) -> tuple[float, float]:
-    r"""Explicit Theorem 5 with 2397 groups, (91) and (55), at its best R.
+    r"""Return :math:`6r_0` and the bias of Theorem 5 as printed, at the R that minimises the sum.
 
-    Probability 0.95; n is read as k times the group size. Returns :math:`(6r_0,\text{bias})`,
-    infinite for n < k or rho = 0.
+    They are (91) and (55) with k = 2397 groups, and hold with probability 0.95. n is read as k
+    times the size of a group. Both are infinite for n < k or rho = 0.
     """
     d, rho, moment = setting.d, setting.gaussian_rho, setting.constants.directional_moment
     groups = theory_groups()
@@ -112,9 +114,10 @@ def printed(setting: Setting) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
-    r"""Sharper explicit form: `unsplit_radius` as tau tends to one half, sharp bias, best k and R.
+    r"""Return :math:`(6r_0,\text{bias},k)` of a sharper Theorem 5, at the k and R that minimise it.
 
-    Returns :math:`(6r_0,\text{bias},k)` with k among 8 to 120; infinite where none fits.
+    It takes `unsplit_radius` as tau tends to one half, and the sharp bias. k is between 8 and 120;
+    the terms are infinite if no such k is allowed.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     moment, void = setting.constants.directional_moment, (math.inf, math.inf, 8)
@@ -161,21 +164,21 @@ _NAMES = ("sampling", "clipping bias", "privacy noise")
 
 
 def _paper_terms(setting: Setting) -> Terms:
-    """Return the terms of the paper's bound at a setting."""
+    """Return the terms of the bound with the paper's constants."""
     return dict(zip(("sampling and privacy noise", "clipping bias"), printed(setting), strict=True))
 
 
 def _quantile_terms(setting: Setting) -> Terms:
-    """Return the terms of the bound on quantiles at a setting."""
+    """Return the terms of the bound with the slack of the proof removed, at 95 %."""
     radius, bias, _ = general_quantile(setting, BETA)
     return {"sampling and privacy noise": radius, "clipping bias": bias}
 
 
 def _condition_not_vacuous(evaluate: Callable[[Setting], Terms]) -> Hypothesis:
-    """Return the condition that the bound is below the trivial one."""
+    """Return the condition that 4 r_0 is below M, so that the answer 0 does not meet the bound."""
 
     def check(setting: Setting) -> str:
-        """Return the reason why the bound is trivial; empty if it is not."""
+        """Return the reason why the answer 0 meets the bound; empty if it does not."""
         moment = setting.constants.directional_moment
         distance = 4 / 6 * evaluate(setting)["sampling and privacy noise"]
         if math.isinf(distance) or distance < moment:
@@ -189,7 +192,7 @@ def _condition_not_vacuous(evaluate: Callable[[Setting], Terms]) -> Hypothesis:
 
 
 def _check_solution(setting: Setting) -> str:
-    """Return the reason why the paper's equation has no solution; empty if it has one."""
+    """Return the reason why the inner program is not solved exactly; empty if it is."""
     if setting.d <= EXACT_DIMENSIONS:
         return ""
     return (

@@ -76,7 +76,7 @@ def _bound_over_spikes(
     is_fano: bool = False,
     letters: tuple[Letter, ...] = letters.LOWER,
 ) -> Bound:
-    """Return a private lower bound over rare spikes, for the error of a mean."""
+    """Return a lower bound of a privacy notion on a mean's error, over rare spikes."""
     value_at, best = form or FORMS[name]
 
     def value(setting: Setting, _: Form, cap: float) -> float:
@@ -228,10 +228,13 @@ SPIKE_LOWER_BOUNDS: tuple[Bound, ...] = (
 
 
 def _sampling_formula(value: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
-    """Return the single term of a bound on every algorithm, from its value in moment units."""
+    """Return a formula that gives a bound on every algorithm as a single sampling term.
+
+    `value` is the bound in moment units.
+    """
 
     def terms(setting: Setting) -> Terms:
-        """Return the sampling term by name."""
+        """Return the sampling term by its name."""
         scale = moment_scale(setting)
         return {"sampling": scale * value(setting) if 0 < scale < math.inf else 0.0}
 
@@ -239,16 +242,19 @@ def _sampling_formula(value: Callable[[Setting], float]) -> Callable[[Setting], 
 
 
 def _signs_bound(setting: Setting) -> float:
-    """Return the bound for bounded signs in moment units."""
+    """Return the bound for bounded signs in moment units, at the bias that maximises it."""
     delta = gaussian.best_separation(setting.n, setting.d, scaled_mean_bound(setting))
     return gaussian.bounded_signs(delta, setting.n, setting.d)
 
 
 def _rate_formula(rate: Callable[[Setting], tuple[float, float]]) -> Callable[[Setting], Terms]:
-    """Return the terms of a rate in moment units, with the private term at most sqrt(d)."""
+    """Return a formula of a rate's terms, in which the private term is at most sqrt(d).
+
+    `rate` gives the sampling and the private term in moment units.
+    """
 
     def terms(setting: Setting) -> Terms:
-        """Return the terms of the rate by name."""
+        """Return the terms of the rate by their names."""
         scale, (sampling, privacy) = moment_scale(setting), rate(setting)
         if not math.isfinite(scale):
             return {"sampling": 0.0, "privacy": 0.0}

@@ -56,7 +56,7 @@ def over_prior(
     *hypotheses: Hypothesis,
     letters: tuple[Letter, ...] = LOWER,
 ) -> Bound:
-    """Return the bound with its value in the units of the card's quantity."""
+    """Return a lower bound over a prior: its card, its private term and its hypotheses."""
     squared = card.quantity == "squared l2 error"
     on_set: Hypothesis = PRIOR_IN_SET
     if card.instance == "hypercube":
@@ -76,7 +76,7 @@ def over_prior(
 
 
 def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:
-    """Return a bound on a record's leakage under the budget; None if the notion has no budget.
+    """Return a bound on a record's leakage; None unless the budget is one of this notion.
 
     The data of the catalogue have the spread `CONCENTRATED`, whatever the notion.
     """
@@ -90,18 +90,17 @@ def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:
 
 
 def at_least_at_two(value: Value) -> Value:
-    r"""Return a bound, or below p = 2 the one at p = 2 where that is larger.
+    r"""Return a bound that for p < 2 is the larger one of its values at p and at 2.
 
-    In moment units the laws of a larger p are among those of a smaller one: if
-    :math:`E|X_j-\mu_j|^2\le g^2`, then :math:`E|X_j-\mu_j|^p\le g^p` for every p < 2
-    (Lyapunov), and R is a bound on the mean whatever p is. No p between the two needs to be tried
-    for records of tracing: their size :math:`2^{1-2/p}q^{-1/p}` is monotone in p at each q, and
-    fewer of them reveal less. On hard data the bound is about the law of these, which has its own
-    p.
+    A lower bound at 2 holds at p < 2 as well, because the class at p contains the class at 2: if
+    :math:`E|X_j-\mu_j|^2\le g^2`, then :math:`E|X_j-\mu_j|^p\le g^p` (Lyapunov). No order between
+    the two needs to be tried for records of tracing: their size :math:`2^{1-2/p}q^{-1/p}` is
+    monotone in p at each q, and fewer of them reveal less. On hard data the bound is about the law
+    of these data, whose p is fixed.
     """
 
     def value_of_class(setting: Setting, form: Form, cap: float) -> float:
-        """Return the bound for the class at a setting."""
+        """Return the larger one of the bound's values at p and at 2."""
         largest = value(setting, form, cap)
         if setting.moment_order >= 2 or setting.spike_probability is not None:
             return largest
@@ -152,7 +151,7 @@ on_hypercube = partial(largest_spike_probability, "hypercube")
 
 
 def assouad_value(setting: Setting, form: Form, cap: float) -> float:
-    """Return the bound in moment units, with means of norm at most `cap`; 0 under zCDP."""
+    """Return Assouad's bound in moment units, for means within `cap`; 0 under zCDP."""
     level = approximate_level(setting)
     if level is None:
         return 0.0
@@ -162,7 +161,7 @@ def assouad_value(setting: Setting, form: Form, cap: float) -> float:
 
 
 def packing_value(setting: Setting, form: Form, cap: float) -> float:
-    """Return the bound in moment units, with means of norm at most `cap`; 0 under zCDP."""
+    """Return the packing bound in moment units, for means within `cap`; 0 under zCDP."""
     level = approximate_level(setting)
     if level is None:
         return 0.0
@@ -172,7 +171,7 @@ def packing_value(setting: Setting, form: Form, cap: float) -> float:
 
 
 def rate_distortion_value(setting: Setting, form: Form, cap: float) -> float:
-    """Return the bound in moment units, with means of norm at most `cap`."""
+    """Return the bound by rate distortion in moment units, for means within `cap`."""
     n, d, order, rho = setting.n, setting.d, setting.moment_order, setting.rho
     squared = form == "squared"
     best = partial(rate_distortion.best, n, d, order, rho, squared=squared)

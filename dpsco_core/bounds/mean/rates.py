@@ -22,7 +22,11 @@ def mean_rate_pure(setting: Setting) -> tuple[float, float]:
 
 
 def private_rate(setting: Setting, top: float, level: float) -> tuple[float, float]:
-    r"""Return :math:`\sqrt{d/n}` and :math:`\sqrt d(\text{top}/(\text{level}\,n))^{1-1/p}`."""
+    r"""Return the sampling and the private term of a rate, with constants 1.
+
+    They are :math:`\sqrt{d/n}` and :math:`\sqrt d(\text{top}/(\text{level}\,n))^{1-1/p}`. The
+    second one is infinite at level 0.
+    """
     n, d, order = setting.n, setting.d, setting.moment_order
     private = math.sqrt(d) * (top / (level * n)) ** (1 - 1 / order) if level > 0 else math.inf
     return math.sqrt(d / n), private

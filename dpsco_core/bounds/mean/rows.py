@@ -43,9 +43,9 @@ MEAN_BOUNDS: tuple[Bound, ...] = (*UPPER_MEAN_BOUNDS, *LOWER_MEAN_BOUNDS)
 
 
 def is_mean_square(row: Bound) -> bool:
-    """Whether a row bounds a private mean square error over coordinate moments, by its parts.
+    """Return whether a row bounds the mean square error of a private mean over coordinate moments.
 
-    Its terms are roots of what adds up to that error, so that a risk can be derived from them.
+    The squares of its terms add up to that error, so that a bound on a risk follows from them.
     """
     card = row.card
     proven = ("upper", "explicit", "expectation", COORDINATE)

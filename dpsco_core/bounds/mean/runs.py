@@ -42,7 +42,7 @@ from dpsco_core.privacy.mechanisms import GaussianNoise
 
 
 def clipped(plan: ClippedPlan, scale: float, bias: ClippingBias, largest_bias: float) -> Parts:
-    r"""Zhao et al. (2024), Theorem 2 in its second-moment version, at the radius of a run.
+    r"""Return the parts of Zhao et al. (2024), Theorem 2, in mean square, at the radius of a run.
 
     .. math:: E\|\tilde\mu-\mu\|^2\le\frac{d\,\text{scale}^2}n+\text{bias}(R)^2+d\sigma^2
 
@@ -78,8 +78,8 @@ def coordinate_parts(plan: ClippedPlan) -> Parts:
 def coordinatewise(plan: MedianPlan) -> Parts:
     r"""Return the parts of the mean-square bound on a run of Kamath et al. (2022), Algorithm 3.
 
-    It is at the threshold and the blocks of the run: theory/bounds-of-runs.md, 2.2. Void where the
-    mean may be beyond the threshold.
+    The threshold and the number of blocks are those of the run (theory/bounds-of-runs.md, 2.2). The
+    bound is infinite where the mean may lie beyond the clipping level.
     """
     setting, scale = plan.setting, moment_scale(plan.setting)
     if not 0 < scale < math.inf or math.isinf(scaled_mean_bound(setting)):

@@ -15,18 +15,23 @@ from dpsco_core.problems.base import Setting
 
 
 def _sampling_terms(plan: Plan) -> tuple[float]:
-    """Return the error of the sample in a run."""
+    """Return the root mean square error of the sample mean, the only term of its run."""
     return (math.sqrt(plan.setting.constants.variance_trace / plan.setting.n),)
 
 
 def _median_rate_terms(setting: Setting) -> Terms:
-    """Return the rate of the median of means."""
+    """Return the rate of the median of means, with its constant set to 1."""
     log_size = math.log(setting.d / BETA)
     return {"sampling": moment_scale(setting) * math.sqrt(setting.d * log_size / setting.n)}
 
 
 def _median_of_means_terms(setting: Setting) -> Terms:
-    """Return the sampling part of Theorem 4.1, with failure beta/2; infinite for n < m."""
+    """Return the sampling part of Kamath et al. (2022), Theorem 4.1.
+
+    It is exceeded with probability at most beta/2.
+
+    It is infinite if n is below the number of blocks.
+    """
     size = setting.n // theory_blocks(setting.d)
     scale = moment_scale(setting)
     return {"sampling": scale * (10 * math.sqrt(setting.d / size)) if size else math.inf}

@@ -38,10 +38,10 @@ SECOND_ORDER = 3 / (8 * math.sqrt(2))
 
 
 def smoothed_rate(setting: Setting) -> tuple[float, float]:
-    """Return the rate of second moments at any order: Corollary 4.2 at p = 2.
+    """Return the rate of smoothed truncation, which is that of Corollary 4.2 at p = 2 for every p.
 
-    From Kamath et al. (2022), Lemma B.4 in its fixed-point form, at the truncation level that
-    balances bias and noise.
+    It follows from Kamath et al. (2022), Lemma B.4 in its fixed-point form, at the truncation level
+    that balances bias and noise.
     """
     return mean_rate_cdp(replace(setting, moment_order=2.0), setting.gaussian_rho)
 
@@ -51,8 +51,9 @@ def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
 
     It is form (v) of theory/kamath-liu-zhang.md, 3.3.
 
-    `Parts.root_sum_square` is the bound, with an infinite noise term at rho = 0. `tau`, in moment
-    units, is the minimiser :math:`\tau^2=A/B` of :math:`A^2/\tau^2+B^2\tau^2` if None.
+    `Parts.root_sum_square` of it is the bound, with an infinite noise term at rho = 0. `tau` is in
+    moment units. If it is None, it is chosen by :math:`\tau^2=A/B`, which minimises
+    :math:`A^2/\tau^2+B^2\tau^2`, the squares of bias and noise.
     """
     n, d, rho, mean_bound = setting.n, setting.d, setting.gaussian_rho, scaled_mean_bound(setting)
     bias = SECOND_ORDER * 2 * root_sum_of_squares(d, mean_bound)
@@ -71,8 +72,9 @@ def high_probability(setting: Setting, beta: float, *, tau: float | None = None)
 
     It is form (i) of theory/kamath-liu-zhang.md, 3.3.
 
-    Half of beta for the noise, :math:`\beta/(2d)` for each coordinate. The first two terms hold
-    bias and sampling together; they are reported as "bias" (falls with tau) and "sampling".
+    The noise may fail with probability :math:`\beta/2`, and each coordinate with
+    :math:`\beta/(2d)`. The first two terms of (i) bound bias and sampling error together. The
+    returned bias is the one that falls with tau, and the sampling part the one that grows.
     """
     check_beta(beta)
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
@@ -89,13 +91,13 @@ def high_probability(setting: Setting, beta: float, *, tau: float | None = None)
 
 
 def root_sum_of_squares(d: int, mean_bound: float) -> float:
-    r"""Root of the bound on :math:`\sum_j(1+\mu_j^2)^2`."""
+    r"""Return the root of the bound on :math:`\sum_j(1+\mu_j^2)^2`."""
     square = mean_bound**2
     return math.sqrt(d + 2 * square + square**2)
 
 
 def _check_printed_level(setting: Setting) -> str:
-    """Return the reason why the printed level does not fit; empty if it does."""
+    """Return the reason why the printed truncation level is below 10; empty if it is not."""
     tau = printed_threshold(replace(setting, moment_order=2.0), "gaussian")
     if setting.gaussian_rho <= 0 or tau >= 10:
         return ""

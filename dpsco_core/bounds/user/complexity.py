@@ -1,8 +1,8 @@
 r"""Gradient complexities at user level: evaluations of the gradient of the loss at one item.
 
-The rows of the comparison of Lowy, Liu and Asi (2024), section 1 and Figure 1, rebuilt from the
-text of the paper, where the figure is an image (theory/lowy-liu-asi.md, 5). Constants and
-logarithms are set to 1; exact counts of a schedule are `SgdSchedule.gradients` and
+The rows are those of the comparison of Lowy, Liu and Asi (2024), section 1 and Figure 1. They are
+rebuilt from the text of the paper, because the figure is an image (theory/lowy-liu-asi.md, 5).
+Constants and logarithms are set to 1. Exact counts of a schedule are `SgdSchedule.gradients` and
 `ErmSchedule.gradients`.
 """
 
@@ -18,14 +18,17 @@ Count = Callable[[UserLevel], float]
 
 
 def single_pass(case: UserLevel) -> float:
-    """Return n m: Theorem 2.1, Bassily and Sun (2023), Alg. 5, and group privacy (about)."""
+    """Return n m, the count of Theorem 2.1 and of Bassily and Sun (2023), Alg. 5.
+
+    Group privacy takes about as many gradients.
+    """
     return float(case.total)
 
 
 def smooth(case: UserLevel, *, printed: bool = False) -> float:
-    r"""Theorem 3.2 (C.3), Algorithm 3 on smooth losses.
+    r"""Return the count of Theorem 3.2 (C.3), Algorithm 3 on smooth losses.
 
-    `printed` adds the last two instead, which is valid and loose: both are
+    With `printed` the last two terms are added, which is valid but loose, because both stand for
     :math:`\frac m\varepsilon\sqrt{\beta/\lambda}` (theory/lowy-liu-asi.md, 3.3).
 
     Examples
@@ -45,12 +48,12 @@ def smooth(case: UserLevel, *, printed: bool = False) -> float:
 
 
 def non_smooth(case: UserLevel, *, printed: bool = False) -> float:
-    r"""Theorem 4.1 (D.3), Algorithm 3 on smoothed losses.
+    r"""Return the count of Theorem 4.1 (D.3), Algorithm 3 on smoothed losses.
 
-    `printed` is :math:`mn(1+n^{3/8}m^{1/4}\varepsilon^{1/4})`: it drops :math:`mT/\varepsilon`,
-    which it covers only for :math:`m\lesssim n^{5/2}\varepsilon^3`, and has
-    :math:`\varepsilon^{1/4}` for :math:`\varepsilon^{5/4}`, which is larger for epsilon below 1
-    only (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
+    The printed count is :math:`mn(1+n^{3/8}m^{1/4}\varepsilon^{1/4})`. It drops
+    :math:`mT/\varepsilon`, which it covers only for :math:`m\lesssim n^{5/2}\varepsilon^3`, and has
+    :math:`\varepsilon^{1/4}` in place of :math:`\varepsilon^{5/4}`, which is larger only for
+    epsilon below 1 (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
 
     Examples
     --------
@@ -81,19 +84,19 @@ def simplified_non_smooth(case: UserLevel) -> float:
 
 
 def bassily_sun(case: UserLevel) -> float:
-    r"""Bassily and Sun (2023), at n = d and :math:`\varepsilon=1`: :math:`mn^{3/2}`."""
+    """Return the count of Bassily and Sun (2023), :math:`mn^{3/2}` at n = d and epsilon = 1."""
     return case.m * math.pow(case.n, 1.5)
 
 
 def asi_liu(case: UserLevel) -> float:
-    r"""Asi and Liu (2024), smooth losses: :math:`\frac{\beta R}L(nm)^{3/2}`."""
+    r"""Return the count of Asi and Liu (2024), smooth losses: :math:`\frac{\beta R}L(nm)^{3/2}`."""
     return case.condition * math.pow(case.total, 1.5)
 
 
 def asi_liu_non_smooth(case: UserLevel, *, simple: bool = False) -> float:
-    r"""Asi and Liu (2024), any losses: :math:`(nm)^3+(nm)^2\sqrt d`; without the last in section 1.
+    r"""Return the count of Asi and Liu (2024) for any losses: :math:`(nm)^3+(nm)^2\sqrt d`.
 
-    Remark 4.2.
+    It is quoted in Remark 4.2. `simple` leaves out the second term, as in section 1.
     """
     cubic = math.pow(case.total, 3)
     return cubic if simple else cubic + math.pow(case.total, 2) * math.sqrt(case.d)

@@ -1,7 +1,8 @@
-r"""Conditions of the bounds at user level, and a `Setting` as their formulas want it.
+r"""Conditions of the bounds at user level, and the conversion of a `Setting` for their formulas.
 
 The constants of a setting are those of an item; R is its diameter, an upper bound on that of the
-set. Checks are silent where a number that they need does not exist: another condition says so.
+set. A check finds no fault where a number that it needs does not exist, because another condition
+then fails.
 """
 
 import math
@@ -42,10 +43,10 @@ def user_level(setting: Setting) -> UserLevel | None:
 
 
 def gaussian_user_level(setting: Setting) -> UserLevel | None:
-    r"""Return the same for a method that releases Gaussians only, under a zCDP budget too.
+    r"""Return `user_level` for a method that has only Gaussian noise, under a zCDP budget too.
 
-    Then epsilon and delta are such that Gaussian noise costs what :math:`\rho` allows, rounded
-    down; which of the many such pairs does not matter.
+    Under zCDP epsilon and delta are such that Gaussian noise costs :math:`\rho`, rounded down.
+    Which of the many such pairs is taken does not matter.
     """
     budget = setting.budget
     if not isinstance(budget, ZCDP):
@@ -56,7 +57,7 @@ def gaussian_user_level(setting: Setting) -> UserLevel | None:
 
 
 def condition(text: str, check: Check) -> Hypothesis:
-    """Return the condition that a check of the setting at user level finds no fault."""
+    """Return the condition that a check finds no fault; it holds where there is no user level."""
 
     def of_setting(setting: Setting) -> str:
         """Return the sentence of the check at a setting."""
@@ -67,8 +68,9 @@ def condition(text: str, check: Check) -> Hypothesis:
 
 
 def best_share(n: int) -> float:
-    r"""Return :math:`\max_{q>0}n^{1-q}(1-2^{-q})=\frac n{l+1}\big(\frac l{l+1}\big)^l` at
-    :math:`l=\log_2n`.
+    r"""Return the largest :math:`n^{1-q}(1-2^{-q})` over q > 0.
+
+    It is :math:`\frac n{l+1}\big(\frac l{l+1}\big)^l` at :math:`l=\log_2n`.
 
     Examples
     --------
@@ -80,7 +82,7 @@ def best_share(n: int) -> float:
 
 
 def _check_of_users(theorem: str, formula: str, logarithm: Callable[[UserLevel], float]) -> Check:
-    """Return the check that n is at least a logarithm's multiple over epsilon."""
+    """Return the check that n is at least 100 times a logarithm over epsilon, for some q."""
 
     def check(case: UserLevel) -> str:
         """Return the reason why there are too few users; empty if there are enough."""
@@ -122,7 +124,7 @@ SMALL_DELTA = condition(
 
 
 def _check_step_size(case: UserLevel) -> str:
-    """Return the reason why the step size is too large; empty if it is not."""
+    """Return the reason why the loss is not smooth enough for the step size; empty if it is."""
     largest = case.lipschitz / case.diameter * math.sqrt(case.d * case.total * case.epsilon)
     if case.smoothness <= largest or not math.isfinite(case.smoothness):
         return ""
@@ -145,7 +147,7 @@ AS_QUOTED = condition(
 
 
 def _check_steps_covered(case: UserLevel) -> str:
-    """Return the reason why the users do not suffice for the steps; empty if they do."""
+    """Return the reason why the printed count does not cover the term that it drops; or ""."""
     largest = math.pow(case.n, 2.5) * case.epsilon**3
     if case.m <= largest:
         return ""

@@ -1,16 +1,17 @@
 r"""Explicit bounds on the mean excess risk at user level, every constant in place.
 
-**Proven**, for convex L-Lipschitz losses of i.i.d. items and a set of diameter R: the two baselines
-N1 and N2 (theory/lowy-liu-asi.md, 2.7); calibrated Algorithm 1 and Mode A of Algorithm 3 at radii
-that no user leaves but with a stated probability (`iterate_spread`, `uniform_gradient_spread`).
-**Not covered**: smaller radii that work in practice, subsampling (Mode B), and the paper's own
-constants, whose proof hides them. Each bound holds for the schedule that it is given, so that the
-best of some schedules is one too: none of them looks at data.
+**Proven**, for convex L-Lipschitz losses of i.i.d. items and a set of diameter R, are bounds on the
+two baselines N1 and N2 (theory/lowy-liu-asi.md, 2.7), and on calibrated Algorithm 1 and Mode A of
+Algorithm 3 at radii that a user exceeds only with a stated probability (`iterate_spread`,
+`uniform_gradient_spread`). **Not covered** are smaller radii that work in practice, subsampling
+(Mode B), and the paper's own constants, whose proof hides them. Each bound holds for any schedule
+that does not depend on data, so that the smallest one over several schedules is a bound too.
 
-*A filter costs what it removes.* Run the same method with plain means and without a test on the
-same data and noise. Off an event B (a test that fails on points that are all close, or points that
-are not) both runs agree, and L R bounds the excess risk: it is at most that of the plain run plus
-P(B) L R. For the radii of (R1) at all points at once B does not depend on the run.
+*The cost of a filter.* Compare a run with the run on the same data and noise that has plain means
+and no test. Let B be the event that a test fails although all points are close, or that some points
+are not close. Outside of B both runs agree, and L R bounds every excess risk. So the excess risk is
+at most that of the plain run plus P(B) L R. For the radii of (R1) at all points at once, B does not
+depend on the run.
 """
 
 import math
@@ -72,12 +73,15 @@ Risk = Callable[[UserLevel], ExplicitRisk]
 
 
 def allowed_failure(case: UserLevel) -> float:
-    """P(B) of proven radii and tests: logarithms in the radii, a tenth of the sampling error."""
+    """Return the P(B) for which radii and tests are proven: a tenth of the sampling error.
+
+    The radii depend on it only through a logarithm.
+    """
     return 0.1 / math.sqrt(case.total)
 
 
 def from_centre(risk: Callable[..., ExplicitRisk]) -> Risk:
-    """Return `risk` for a start at the centre, half the diameter from every point; kept."""
+    """Return `risk` for a start at the centre, half the diameter from every point, with a cache."""
     return lru_cache(maxsize=2000)(lambda case: risk(case, distance=case.diameter / 2))
 
 
@@ -128,10 +132,10 @@ def phased_sgd_risk(
     distance: float | None = None,
     failure: float = 0.0,  # the probability P(B) of the filter's failure, 0 without a filter
 ) -> Terms5:
-    r"""Bound on the risk of phased one-pass SGD with noise on the averages, projected.
+    r"""Return a bound on the risk of phased one-pass SGD with noise on the averages, projected.
 
-    The four terms of `phased_terms`, and :math:`P(B)LR` for the failure of the filter; in its proof
-    :math:`\bar x_i` is the mean of the groups' averages.
+    Its terms are the four of `phased_terms`, in whose proof :math:`\bar x_i` is the mean of the
+    groups' averages, and :math:`P(B)LR` for the failure of the filter.
     """
     constants = {"lipschitz": case.lipschitz, "diameter": case.diameter}
     reach = case.diameter if distance is None else distance
@@ -140,7 +144,7 @@ def phased_sgd_risk(
 
 
 def calibrated_sgd_risk(case: UserLevel, *, distance: float | None = None) -> ExplicitRisk:
-    """Best bound for calibrated Algorithm 1, proven: smooth losses, weights, radius (R2)."""
+    """Return the best bound on calibrated Algorithm 1: smooth losses, weights, radius (R2)."""
     failure = allowed_failure(case)
 
     def schedule(phases: int, decay: float, step: float) -> SgdSchedule:
@@ -154,7 +158,7 @@ def calibrated_sgd_risk(case: UserLevel, *, distance: float | None = None) -> Ex
 
 
 def one_chain_risk(case: UserLevel, *, distance: float | None = None) -> ExplicitRisk:
-    """Best bound for N1, one chain a phase with the noise of a user's whole block; smooth losses.
+    """Return the best bound on N1 for smooth losses: one chain a phase, noise for a whole user.
 
     Examples
     --------
@@ -182,6 +186,7 @@ def _best_sgd(
     failure: float,
     other_steps: tuple[float, ...] = (),
 ) -> ExplicitRisk:
+    """Return the smallest bound over numbers of phases, decays and step sizes of a schedule."""
     best = ExplicitRisk(terms=VOID, schedule=None)
     if not math.isfinite(case.smoothness):
         return best
@@ -237,9 +242,10 @@ _GAP = r",\ G_i\text{ the gap of AC-SA with }V^2=d\sigma_i^2"
 def stability(case: UserLevel, users: float, regulariser: float) -> float:
     r"""Return the generalisation error :math:`\frac{2L^2}{\lambda nm}` of a regularised minimiser.
 
-    Replacing one of the n m items moves it by at most :math:`\frac{2L}{\lambda nm}` (strong
-    convexity, twice), and :math:`E[F(x^*_i)-F(y)]\le\frac{2L^2}{\lambda nm}+\frac\lambda2
-    E\|x_{i-1}-y\|^2` for y that does not depend on these users: (15) with its constants.
+    Replacing one of the n m items moves the minimiser by at most :math:`\frac{2L}{\lambda nm}`, by
+    strong convexity. Hence :math:`E[F(x^*_i)-F(y)]\le\frac{2L^2}{\lambda nm}+\frac\lambda2
+    E\|x_{i-1}-y\|^2` for every y that does not depend on these users, which is (15) with its
+    constants.
     """
     return 2 * case.lipschitz**2 / (regulariser * users * case.m)
 
@@ -253,10 +259,11 @@ def restarts(
 ) -> tuple[tuple[int, ...], float]:
     r"""Return the stages of T steps on the regularised objective, and the bound on the gap.
 
-    The start is :math:`x_{i-1}`, which is within :math:`\Delta=\min(R,L/\lambda)` of the minimiser:
-    there the loss has grown by at least :math:`\lambda` times the squared distance, and is
-    L-Lipschitz. Its gap is at most :math:`L\Delta-\frac\lambda2\Delta^2`. One stage where that does
-    better than several (`staged_gap`, :math:`L_F=\beta+\lambda`); infinite where both are.
+    The start :math:`x_{i-1}` is within :math:`\Delta=\min(R,L/\lambda)` of the minimiser, because
+    the L-Lipschitz loss grows from there by at least :math:`\lambda` times the squared distance.
+    Its gap is at most :math:`L\Delta-\frac\lambda2\Delta^2`. There is one stage where its bound is
+    smaller than that of several (`staged_gap`, :math:`L_F=\beta+\lambda`). The bound is infinite if
+    both are.
     """
     reach = min(case.diameter, case.lipschitz / regulariser)
     start = case.lipschitz * reach - regulariser * reach**2 / 2
@@ -274,7 +281,7 @@ def phased_erm_risk(
     distance: float | None = None,
     failure: float = 0.0,  # the probability P(B) of the filter's failure, 0 without a filter
 ) -> Terms5:
-    r"""Bound on the risk of phased regularised ERM with noisy accelerated steps on full batches.
+    r"""Return a bound on the risk of phased regularised ERM with noisy accelerated full batches.
 
     .. math::
         \frac{\lambda_1D^2}2,\quad\sum_i\frac{2L^2}{\lambda_in_im},\quad
@@ -304,9 +311,10 @@ def phased_erm_risk(
 
 
 def erm_risk(case: UserLevel, *, filtered: bool, distance: float | None = None) -> ExplicitRisk:
-    """Best bound for phased ERM on full batches, smooth losses: Mode A of Algorithm 3, or N2.
+    """Return the best bound on phased ERM with full batches, for smooth losses.
 
-    Mode A has weights and the uniform radius; N2 has no filter.
+    With a filter it is for Mode A of Algorithm 3, with weights and the uniform radius; without one
+    it is for N2.
 
     Examples
     --------

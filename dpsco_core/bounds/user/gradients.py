@@ -1,7 +1,8 @@
 """Gradient complexities at user level: evaluations of the gradient of the loss at one item.
 
-A quantity of its own, compared with nothing else: the rows of the comparison of Lowy, Liu and Asi
-(2024) beside the risks of `rows_user_rates`, under the same conditions.
+They are a quantity of their own, which is not compared with any risk. The rows are those of the
+comparison of Lowy, Liu and Asi (2024), under the same conditions as the risks of
+`dpsco_core.bounds.user.rates`.
 """
 
 from dataclasses import replace

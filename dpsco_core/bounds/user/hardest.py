@@ -1,4 +1,4 @@
-"""The hardest instances for users of several records each: of a mean, where blocks are hidden."""
+"""The hardest instances of a mean for users with several records, whose blocks privacy hides."""
 
 from typing import Any
 
@@ -34,9 +34,9 @@ def hardest_for_users(
 ) -> dict[str, float]:
     """Return the spike probability at which a mean is hardest for n users of m records each.
 
-    Of the bounds on the instance those count that bind every algorithm of the budget: those that
-    hide blocks, and on tracing those that pool all records, whichever is larger. Empty where no
-    bound hides blocks on the instance.
+    The instance is hardest where the largest bound that binds every algorithm of the budget is
+    largest. The bounds are those at user level and, on tracing, also those for all records pooled.
+    The result is empty if the instance has no bound at user level.
     """
     level = binding_level(budget)
     if family is Hypercube:

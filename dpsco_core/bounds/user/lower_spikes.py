@@ -1,10 +1,10 @@
 r"""Lower bounds on users' means over rare spikes: a user's whole block is a record.
 
 The items of n users are those of the hypercube of signs, each a spike with probability q. Only
-users with a spike among their m items tell of the signs: there are
-:math:`B\sim\mathrm{Bin}(n,1-(1-q)^m)` of them, and privacy hides B blocks as it hides B records:
-see theory/bounds-everywhere.md, 7.1. The gain over pooling all items is small: where a spike is
-rare enough to be hidden, few users have two.
+users with a spike among their m items reveal the signs. There are
+:math:`B\sim\mathrm{Bin}(n,1-(1-q)^m)` of them, and privacy hides B blocks as it hides B records
+(theory/bounds-everywhere.md, 7.1). The bound is only a little larger than that for all items
+pooled: where a spike is rare enough to be hidden, few users have two.
 """
 
 import math
@@ -52,7 +52,11 @@ def item_share(active: Floats, m: int) -> Floats:
 def _least_loss(
     d: int, level: Level, form: Form
 ) -> tuple[Callable[[Floats], Floats], float, float]:
-    """Return the least loss at b users with a spike, the last b with one above 0, and its scale."""
+    """Return three properties of the loss that is unavoidable if b users have a spike.
+
+    They are the least loss as a function of b, the largest b at which it exceeds 0, and the scale
+    on which it varies.
+    """
     if isinstance(level, tuple):
         losses = packing.losses(form, d, *level)
         return losses, losses.last_count, 0.05 * losses.last_count
@@ -80,8 +84,8 @@ def user_values(
 
     .. math:: \theta E\,\Phi\big(\rho B^2(1-2^{-d})\big),\quad B\sim\mathrm{Bin}(n,1-(1-q)^m)
 
-    with :math:`\theta=q^a`, and less for p < 2: see `mean_power`.
-    Under (epsilon, delta) with the expectiles of the packing in the place of :math:`\Phi`.
+    :math:`\theta` is :math:`q^a` for a moment order of at least 2, else smaller: see `mean_power`.
+    Under (epsilon, delta) the expectiles of the packing take the place of :math:`\Phi`.
     """
     loss, largest_count, scale = _least_loss(d, level, form)
     share = active_share(q, m)
@@ -106,7 +110,7 @@ def hardest_spikes(
 
 
 def spikes_value(setting: Setting, form: Form, cap: float, *, notion: priors.Notion) -> float:
-    """Return the bound in moment units, with means of norm at most `cap`."""
+    """Return the bound over rare spikes in moment units, for means within `cap`."""
     level = setting.rho if notion == "zcdp" else approximate_level(setting)
     if level is None:
         return 0.0

@@ -1,9 +1,9 @@
-r"""Tracing with users: a lower bound that sees the averages within a user.
+r"""Tracing with users: a lower bound that takes into account that a user's items average out.
 
-The items of a user are the biased signs of `Tracing`; :math:`M\sim\mathrm{Bin}(m,q)` are spikes.
-An accurate answer is correlated with the block of every user, by about the root of M, where M
-records of different users would add up to M: see theory/bounds-everywhere.md, 7.2. At q = 1 the
-order is :math:`\frac d{n\sqrt{\rho m}}`, that of averages; at small q it is that of rare spikes.
+The items of a user are biased signs as in tracing, and :math:`M\sim\mathrm{Bin}(m,q)` of them are
+spikes. An accurate answer is correlated with the block of every user, by about the root of M; the
+same M records of different users would contribute M (theory/bounds-everywhere.md, 7.2). At q = 1
+the bound has the order :math:`\frac d{n\sqrt{\rho m}}` of averages, at small q that of rare spikes.
 """
 
 import math
@@ -42,7 +42,7 @@ _SUMMED = 200.0  # Up to this mean number of spikes, the mean of the root is com
 
 @lru_cache(maxsize=65_536)
 def mean_root(m: int, q: float) -> float:
-    r"""Return :math:`E\sqrt M`, or slightly more, for :math:`M\sim\mathrm{Bin}(m,q)`.
+    r"""Return the mean of the root of a count :math:`M\sim\mathrm{Bin}(m,q)`, or slightly more.
 
     Beyond 200 expected spikes Jensen's :math:`\sqrt{mq}` is at most 0.1 % above it.
     """
@@ -111,9 +111,9 @@ def largest_tracing(bounds: UserTracing, largest: float) -> float:
 
 
 def tracing_value(setting: Setting, _: Form, cap: float, *, notion: priors.Notion) -> float:
-    """Return the bound in moment units, with means of norm at most `cap`.
+    """Return the bound by tracing in moment units, for means within `cap`.
 
-    On data at the spread and the shape that these have.
+    On data from a hard instance it has the spread and the shape of these data.
     """
     level = setting.rho if notion == "zcdp" else approximate_level(setting)
     if level is None:

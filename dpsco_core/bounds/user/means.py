@@ -49,8 +49,8 @@ def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
     .. math:: E\|\hat\mu-\mu\|^2\le\frac{dg^2}n\Big(\gamma+\frac{1-\gamma}m\Big)
         +\text{bias}(R)^2+d\sigma^2
 
-    The bias is that of a record, or of a user's mean, with its own moment; :math:`\gamma` is what
-    the items of a user have in common (theory/user-level-means.md, 6.2).
+    The bias is that of a record, or of a user's mean, with its own moment. :math:`\gamma` is the
+    share of the variance that the items of a user have in common (theory/user-level-means.md, 6.2).
     """
     setting = plan.setting
     bias = coordinate_bias(clipped)
@@ -85,7 +85,10 @@ def if_pure(plan: UserMeansPlan, parts: Parts) -> Parts:
 def at_best_pure_radius(
     parts_of_run: Callable[[UserMeansPlan], Parts],
 ) -> Callable[[Setting], Terms]:
-    """Return the terms of a pure run at its radius, which makes their sum of squares least."""
+    """Return the terms of a pure run as a function of a setting, at the best radius.
+
+    That radius minimises the sum of the terms' squares.
+    """
 
     def parts(setting: Setting) -> Parts:
         """Return the parts at the radius of the proven parameters."""
@@ -123,7 +126,11 @@ def _epsilon_of_rate(setting: Setting) -> float:
 
 
 def person_rate(setting: Setting) -> tuple[float, float, float]:
-    """Return the rate in units of M: each term of the number of people, solved for the error."""
+    """Return the terms of the rate in units of M.
+
+    The paper states the number of people for a given error; each of its terms is solved for the
+    error.
+    """
     n, m, d, p = setting.n, setting.m, setting.d, setting.moment_order
     noise = d / (n * _epsilon_of_rate(setting))
     return math.sqrt(d / (n * m)), noise / math.sqrt(m), math.pow(noise / m, 1 - 1 / p)

@@ -79,7 +79,7 @@ LOCAL_NEEDS = (
 def quoted_lower(case: UserLevel) -> tuple[float, float]:
     r"""Return the lower bound of Levy et al. (2021), as quoted, up to its constant.
 
-    Section 1 of the paper, which does not give its conditions.
+    Section 1 of the paper quotes it without conditions.
     """
     return optimal(case, logs=False)
 
@@ -154,9 +154,9 @@ def _limit_sum(pair: tuple[float, float], ceiling: float) -> tuple[float, float]
 
 
 def lower_rate(case: UserLevel) -> tuple[float, float]:
-    """Return `quoted_lower`, cut at L R: a fixed point has no more excess risk.
+    """Return `quoted_lower`, capped at L R, which no fixed point's excess risk exceeds.
 
-    The cut is not quoted (theory/lowy-liu-asi.md, 4).
+    The cap is not in the paper (theory/lowy-liu-asi.md, 4).
     """
     return _limit_sum(quoted_lower(case), case.unit)
 

@@ -1,9 +1,9 @@
 r"""The rates at user level of Lowy, Liu and Asi (2024), and of the work that they compare with.
 
-n users with m items each; all bound the mean excess population risk, with constants set to 1 and
-logarithms dropped but for :math:`\Lambda=\ln(1/\delta)`. R is the diameter, L the Lipschitz
-constant, and the terms of a rate are in the units of the risk: their sum is the rate. Upper rates
-are not capped by the trivial L R. See theory/lowy-liu-asi.md, 3 to 5.
+They bound the mean excess population risk for n users with m items each. Constants are set to 1,
+and all logarithms but :math:`\Lambda=\ln(1/\delta)` are dropped. R is the diameter and L the
+Lipschitz constant. The terms of a rate are in the units of the risk, and their sum is the rate.
+Upper rates are not capped by the trivial L R. See theory/lowy-liu-asi.md, 3 to 5.
 """
 
 import math
@@ -57,7 +57,10 @@ Level = Callable[[Setting], UserLevel | None]
 
 
 def _dimension_factor(case: UserLevel, logs: bool) -> float:
-    r"""Return :math:`\sqrt{d\Lambda}`, or :math:`\sqrt d` without logarithms."""
+    r"""Return the factor of the private terms that depends on d.
+
+    It is :math:`\sqrt{d\Lambda}`, or :math:`\sqrt d` without logarithms.
+    """
     return math.sqrt(case.d * (case.log_delta if logs else 1.0))
 
 
@@ -67,10 +70,10 @@ def _rate_pair(case: UserLevel, sampling: float, private: float) -> Pair:
 
 
 def optimal(case: UserLevel, *, logs: bool = True) -> Pair:
-    r"""Theorems 3.2 (C.3) for smooth and 4.1 (D.3) for any losses: the optimal rate.
+    r"""Return the optimal rate: Theorems 3.2 (C.3) for smooth and 4.1 (D.3) for any losses.
 
-    The risk of Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al. (2023) too, under their
-    own conditions; `logs` False has no :math:`\Lambda`, as in the comparison table.
+    Under their own conditions Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al. (2023)
+    have it too. Without `logs` there is no :math:`\Lambda`, as in the comparison table.
 
     Examples
     --------
@@ -83,7 +86,7 @@ def optimal(case: UserLevel, *, logs: bool = True) -> Pair:
 
 
 def linear_time(case: UserLevel, *, logs: bool = True) -> Pair:
-    r"""Theorem 2.1 (B.1), Algorithm 1, as stated; the rate of Bassily and Sun (2023), Alg. 5.
+    r"""Return the rate of Theorem 2.1 (B.1) as stated, which is that of Bassily and Sun (2023) too.
 
     Examples
     --------
@@ -100,10 +103,10 @@ def linear_time(case: UserLevel, *, logs: bool = True) -> Pair:
 
 
 def linear_time_proven(case: UserLevel) -> Pair:
-    r"""Theorem B.1 as its proof has it: both terms :math:`LR\sqrt{\frac d{nm\varepsilon}}`.
+    r"""Return Theorem B.1 as proven: both terms are :math:`LR\sqrt{\frac d{nm\varepsilon}}`.
 
-    :math:`\frac{R^2}{\eta T_1}` and :math:`d\eta L^2` at :math:`\eta=\frac R{L\sqrt{dmn
-    \varepsilon}}`: for epsilon below 1 the power of epsilon is better than the stated one
+    They are :math:`\frac{R^2}{\eta T_1}` and :math:`d\eta L^2` at :math:`\eta=\frac R{L\sqrt{dmn
+    \varepsilon}}`. For epsilon below 1 the power of epsilon is better than the stated one
     (theory/lowy-liu-asi.md, 3.1). Logarithms, those of delta included, are dropped.
 
     Examples
@@ -119,7 +122,7 @@ def linear_time_proven(case: UserLevel) -> Pair:
 def group_privacy(case: UserLevel, *, logs: bool = True) -> Pair:
     r"""Return the rate of an optimal item-level method with group privacy: footnote 3.
 
-    For example Feldman, Koren and Talwar (2020), in linear time. Its second term does not fall
+    An example is Feldman, Koren and Talwar (2020), in linear time. Its second term does not fall
     with m.
 
     Examples
@@ -134,9 +137,10 @@ def group_privacy(case: UserLevel, *, logs: bool = True) -> Pair:
 
 
 def strong(case: UserLevel, *, logs: bool = True) -> Pair:
-    r"""Remark 3.6, strongly convex losses, by the reduction of Feldman et al. (2020), section 5.1.
+    r"""Return the rate of Remark 3.6 for strongly convex losses.
 
-    Without logarithms it is what the paper calls optimal, without naming a lower bound.
+    It follows by the reduction of Feldman et al. (2020), section 5.1. Without logarithms the paper
+    calls it optimal, but names no lower bound.
 
     Examples
     --------
@@ -156,7 +160,7 @@ def formula(
     void: tuple[float, ...],
     level_of: Level = user_level,
 ) -> Formula:
-    """Return `value` of a `Setting`, and `void` where there is no `UserLevel`."""
+    """Return a function of a `Setting`: `value` of its `UserLevel`, or `void` if it has none."""
 
     def at_setting(setting: Setting) -> tuple[float, ...]:
         """Return the terms at a setting."""
@@ -227,7 +231,7 @@ _FOOTNOTE_3 = replace(
 
 
 def _condition_number(setting: Setting) -> float:
-    """Return the condition number beta R/L; NaN for a constant loss."""
+    """Return beta R/L; NaN if the loss is constant."""
     c = setting.constants
     return c.sample_smoothness * c.diameter / c.lipschitz if c.lipschitz > 0 else math.nan
 

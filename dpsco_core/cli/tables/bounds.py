@@ -213,6 +213,7 @@ def _undefined_reasons(evaluations: Iterable[Evaluation]) -> list[str]:
 
 
 def _print_notes(scenario: Scenario, evaluations: Sequence[Evaluation], *, floor: bool) -> None:
+    """Print the notes on the bounds, each once."""
     for note in dict.fromkeys(e.note for e in evaluations if e.note):
         print_note(note)
     if missing := no_floor(scenario) if floor else "":

@@ -56,6 +56,7 @@ def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> 
 def _answer_about_noise(
     noise: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
+    """Return the answer on the noise that the releases need."""
     sampling = noise["sampling"]
     ending = f"{SAMPLERS[sampling]}; {ACCOUNTANTS[sampling]}"
     names = {"replace-one": "replace_one", "add/remove": "add_remove"}
@@ -87,6 +88,7 @@ def _answer_about_noise(
 
 
 def _answer_about_allocation(allocation: Mapping[str, Any], budget_text: str) -> BudgetAnswer:
+    """Return the answer on records that are allocated to steps at random."""
     passes = allocation.get("passes", 1)
     count = (
         f"{_format_count(allocation['steps'])} steps"
@@ -102,6 +104,7 @@ def _answer_about_allocation(allocation: Mapping[str, Any], budget_text: str) ->
 def _answer_about_batch(
     numbers: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
+    """Return the answer on releases on secret batches."""
     size, records = _format_count(sizes["batch"]), _format_count(sizes["records"])
     batch = f"a secret batch of {size} of {records} records"
     if "batches" in numbers:
@@ -120,6 +123,7 @@ def _answer_about_batch(
 def _answer_about_shuffling(
     rows: list[Mapping[str, Any]], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
+    """Return the answer on shuffled records, by the best of the routes."""
     best = smallest(rows, lambda row: float(row["noise_multiplier"]), what="argument")
     # Replacing a record changes a sum by twice the largest norm.
     return BudgetAnswer(

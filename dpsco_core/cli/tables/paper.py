@@ -41,6 +41,7 @@ def print_paper(entry: ReproducedPaper, tables: Sequence[SectionTable]) -> None:
 
 
 def _print_section(entry: ReproducedPaper, section: SectionTable) -> None:
+    """Print a section of a paper: its setting and its statements in numbers."""
     point = section.point
     print()
     print_text(f"{section.number}. {section.section.title}: {_quantity_text(section)}")
@@ -78,6 +79,7 @@ def _print_methods(section: SectionTable) -> None:
 
 
 def _quantity_text(section: SectionTable) -> str:
+    """Return the quantity that all statements of a section bound, or that of its problem."""
     quantities = {s.card.quantity for s in section.statements}
     if len(quantities) == 1:
         (quantity,) = quantities

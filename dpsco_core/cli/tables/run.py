@@ -68,6 +68,7 @@ def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool 
 
 
 def _headline(scenario: Scenario) -> str:
+    """Return the line above the table: problem, sizes, budget and trials."""
     trials = "1 trial" if scenario.trials == 1 else f"{scenario.trials} trials"
     budget = "epsilon below" if scenario.axis == "epsilon" else scenario.budget
     name = problem_card(scenario.problem).name
@@ -104,6 +105,7 @@ def _print_errors(
 
 
 def _medians(outcomes: Sequence[Outcome]) -> Mapping[tuple[str, float | None], float]:
+    """Return the median error of each method at each x."""
     errors: dict[tuple[str, float | None], list[float]] = {}
     for o in outcomes:
         errors.setdefault((o.method, o.x), []).append(o.error)
@@ -144,6 +146,7 @@ def _print_intervals(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
 
 
 def _print_slopes(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
+    """Print the fitted slopes of the methods' errors."""
     errors: dict[str, PointErrors] = {}
     for o in outcomes:
         if o.x is not None:
@@ -164,7 +167,7 @@ def _print_slopes(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
 
 
 def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_printed: bool) -> None:
-    """Print the floor, the promise and Fano's bound, as a list or as columns of an axis."""
+    """Print the floor, the interval proven for all data, and Fano's bound, as a list or a table."""
     print("\nWhat is proven of the mean error\n")
     if scenario.axis is None:
         _print_point(points[0], scenario.budget)
@@ -184,6 +187,7 @@ def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_pri
 
 
 def _print_point(point: Proven, budget: Budget) -> None:
+    """Print the floor and the interval that is proven for all data, at a point."""
     lines = []
     if (floor := point.floor) is not None:
         lines.append(_proven_row("floor on these data", floor.value, floor.binds, floor.bound))
@@ -214,7 +218,7 @@ def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> lis
 
 
 def _bound_algorithms(bound: Bound | None, budget: Budget | None) -> str:
-    """Return the algorithms that the promise's lower end binds, as words after "every"."""
+    """Return the algorithms that a lower bound binds, as words after "every"."""
     if bound is None:
         return "algorithm of the budget"
     name = name_bound_algorithms(bound.card, budget)

@@ -80,6 +80,7 @@ class AnyLabels(HiddenParameter):
         return np.array([self.spike @ w])
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with zeros and, at random, the spike with a random sign."""
         spike = self.spike
         spiked = self._draw_spiked_indices(len(out), rng)
         out.fill(0.0)

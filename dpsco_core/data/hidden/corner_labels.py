@@ -63,6 +63,7 @@ class CornerLabels(AnyLabels):
         return -np.ones(self.d)
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law with a drawn corner."""
         signs = np.full(self.d, -1, dtype=np.int8)
         signs[rng.integers(self.d)] = 1
         return replace(self, pattern=tuple(signs.tolist()))

@@ -29,8 +29,9 @@ class FarPoints(HardInstance):
     r"""Points :math:`K\nu_je_j` with probability s/d for every j, with hidden signs :math:`\nu`.
 
     Or, with probability s, the point :math:`KV/\|V\|` of one hidden word V; `places` says which.
-    All others are :math:`\pm Ku` with a fair sign, u the diagonal: they pull nowhere. So far away
-    a distance is linear, and gradients are unit vectors, whatever the moments of points.
+    All others are :math:`\pm Ku` with a fair sign, u the diagonal: they pull the median nowhere.
+    For points so far away a distance is linear on the constraint set, and gradients are unit
+    vectors, whatever the moments of the points.
 
     Raises `InvalidInput` if a value is outside its range.
 
@@ -111,6 +112,7 @@ class FarPoints(HardInstance):
 
         # The distance |w - K v| less K is computed from <w, v>, without cancellation.
         def excess_distance(projection: Vector) -> Vector:
+            """Return the distance of w from a far point minus that of 0 from it."""
             change = square - 2 * distance * projection
             return np.asarray(change / (np.sqrt(distance * distance + change) + distance))
 
@@ -135,6 +137,7 @@ class FarPoints(HardInstance):
 
     @property
     def mean_norm(self) -> float:
+        """The norm of the mean."""
         size = self._share * self._entry * math.sqrt(self._nonzero_entries)
         return size * self.distance
 
@@ -161,6 +164,7 @@ class FarPoints(HardInstance):
 
     @property
     def smallest_second_moment(self) -> float:
+        """The smallest eigenvalue of the second moment matrix."""
         if self.d == 1:
             return self.distance**2
         share = self.spike_probability / self.d if self.places == "axes" else 0.0
@@ -171,6 +175,7 @@ class FarPoints(HardInstance):
         return self.largest_second_moment * self.distance**2
 
     def squared_margin(self, v: Vector) -> float:
+        """Return the mean squared product of a record with v."""
         s = self.spike_probability
         diagonal = float(v.sum()) ** 2 / self.d
         if self.places == "axes":
@@ -200,6 +205,7 @@ class FarPoints(HardInstance):
         return exp_or_inf(log + math.log(share))
 
     def moment(self, k: float) -> float:
+        """Return the k-th central absolute moment of a coordinate."""
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:
             return math.inf
@@ -214,6 +220,7 @@ class FarPoints(HardInstance):
         return exp_or_inf(k * math.log(self.distance)) * share
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law with a drawn direction of the median."""
         word = np.zeros(self.d, dtype=np.int8)
         length, start = self._nonzero_entries, 0
         if length < self.d:  # The hidden coordinate, or the hidden block.
@@ -223,6 +230,7 @@ class FarPoints(HardInstance):
         return replace(self, pattern=tuple(word.tolist()))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with points on the diagonal and, at random, points that pull the median."""
         signs = 2.0 * rng.integers(0, 2, size=(len(out), 1)) - 1.0
         out[:] = signs * (self.distance / math.sqrt(self.d))
         spiked = self._draw_spiked_indices(len(out), rng)

@@ -116,24 +116,29 @@ class OneHot(HiddenParameter):
         return self.largest_second_moment * self.record_norm**2
 
     def squared_margin(self, v: Vector) -> float:
+        """Return the mean squared product of a record with v."""
         margins = self.spike_margins(v)
         return self.spike_probability * float(margins @ margins) / len(margins)
 
     def raw_coordinate(self, k: float) -> float:
-        r"""Return :math:`E|X_j|^k=\frac skc^k`."""
+        """Return the k-th raw moment of a coordinate.
+
+        It is the probability that the coordinate is not 0, times :math:`c^k`.
+        """
         log = math.log(self.spike_probability / self.sign_count) + k * math.log(self.entry)
         return exp_or_inf(log)
 
     def raw_direction(self, k: float) -> float:
         r"""Return :math:`\sup_u(E|\langle u,X\rangle|^k)^{1/k}`, exactly.
 
-        From k = 2 on along one feature, below in the direction of all of them alike.
+        For k >= 2 the maximum is along one feature, and for k < 2 in the common direction of all.
         """
         spread = self.sign_count ** max(0.0, 1 - k / 2)
         share = math.pow(self.spike_probability / self.sign_count * spread, 1 / k)
         return share * self.record_norm
 
     def parameter(self, body: ConstraintSet) -> Vector:
+        """Return the hidden parameter on a constraint set, shape (d,)."""
         corner = hidden_corner(body)
         fits = corner is not None and corner.paired == self.paired
         require(fits, "paired", "that of the corners of the constraint set", self.paired)
@@ -147,12 +152,14 @@ class OneHot(HiddenParameter):
         return point
 
     def spike_margins(self, w: Vector) -> Vector:
+        """Return the products of w with the possible spikes."""
         if not self.paired:
             return self.entry * w
         pairs = w[: 2 * self.sign_count]
         return self.entry * (pairs[::2] - pairs[1::2])
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill the rows with zeros and, at random, a single entry of random sign, or a pair."""
         spiked = self._draw_spiked_indices(len(out), rng)
         place = rng.integers(0, self.sign_count, size=len(spiked)).astype(np.intp)
         entries = self.entry * (2.0 * rng.integers(0, 2, size=len(spiked)) - 1.0)

@@ -95,11 +95,13 @@ class HiddenParameter(HardInstance):
         return self.raw_direction(k)
 
     def moment(self, k: float) -> float:
+        """Return the k-th central absolute moment of a coordinate; the mean is 0."""
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:
             return math.inf
         return 1.0 if k == 0 else self.raw_coordinate(k)
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law with drawn signs of the hidden parameter."""
         signs = 2 * rng.integers(0, 2, size=self.sign_count, dtype=np.int8) - 1
         return replace(self, pattern=tuple(signs.tolist()))

@@ -65,6 +65,7 @@ class Corners(TwoPoint):
         return 1 if self.signed else self.d
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law with a drawn corner."""
         word: NDArray[np.int8] = np.full(self.d, 0 if self.signed else -1, dtype=np.int8)
         place, is_positive = int(rng.integers(self.d)), int(rng.integers(2))
         word[place] = 1 if is_positive or not self.signed else -1
@@ -111,6 +112,7 @@ class SignBlocks(TwoPoint):
         return min(self.d, GROUP_SIZE)
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law with a drawn block and drawn signs in it."""
         word = np.zeros(self.d, dtype=np.int8)
         start = GROUP_SIZE * int(rng.integers(max(1, self.d // GROUP_SIZE)))
         word[start : start + self.weight] = 2 * rng.integers(0, 2, size=self.weight) - 1

@@ -34,7 +34,7 @@ _MARK_NAMES = {".": "point", ",": "comma"}
 
 @dataclass(frozen=True, kw_only=True)
 class ReadCells:
-    """What the cells of a column are."""
+    """The numbers in the cells of a column, and the assumptions made in reading them."""
 
     values: Vector  # the numbers of the cells, NaN where there is none
     missing: tuple[int, ...]  # the places of marks for a missing number other than a blank cell
@@ -44,7 +44,7 @@ class ReadCells:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell could be a number, by whichever marks."""
+    """Return whether a cell is a number for some choice of the marks."""
     cell = cell.strip()
     return bool(_PLAIN.fullmatch(cell)) or (
         len(cell) <= LONGEST_CELL and _parse_number(cell) is not None
@@ -52,7 +52,7 @@ def is_number(cell: str) -> bool:
 
 
 def is_one_number(line: str) -> bool:
-    """Whether a line is a number by the marks ``.`` or ``,``: 1,5 is one, and 12,5,7 is none."""
+    """Return whether a line is one number by the marks ``.`` or ``,``; 12,5,7 is not."""
     parsed = _parse_number(line) if len(line) <= LONGEST_CELL else None
     return parsed is not None and any(_absolute_value(parsed[0], mark) is not None for mark in ".,")
 
@@ -63,7 +63,7 @@ def is_missing(cell: str) -> bool:
 
 
 def read_cells(cells: Sequence[str], lines: Sequence[int]) -> ReadCells:
-    """Return the cells as numbers; `lines` are theirs in the file.
+    """Return the cells as numbers; `lines` are their line numbers in the file.
 
     Raises `InvalidInput` where a mark can mean two things.
     """

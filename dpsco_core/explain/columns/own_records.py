@@ -37,7 +37,7 @@ MEAN = MeanEstimation.card.slug
 
 @dataclass(frozen=True, kw_only=True)
 class Public:
-    """What is known of the numbers of a column without a look at them, in their unit."""
+    """What is known of a column's numbers without looking at them, in their unit."""
 
     guess: float  # a guess of the mean of the column
     within: float  # the largest distance of the true mean from the guess
@@ -55,7 +55,7 @@ class Public:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnRelease:
-    """What a method released, in the unit of the numbers.
+    """The release of one method, in the unit of the numbers.
 
     The distance beyond which it clips is in `distance_unit`.
     """
@@ -73,7 +73,7 @@ class OwnRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class ClipAdvice:
-    """Where simple clipping clips, and why there; distances are in `distance_unit`."""
+    """The clip radius of simple clipping and its reasons; distances are in `distance_unit`."""
 
     radius: float  # the clip radius R
     low: tuple[float, ...]  # the guess minus R and the guess plus R, in the unit of every column
@@ -85,15 +85,16 @@ class ClipAdvice:
 
 
 def distance_unit(publics: Sequence[Public]) -> float:
-    """Return the unit of a distance between records, in the numbers' own.
+    """Return the unit of distances between records, in the unit of the numbers.
 
-    Of several columns it is 1: every column is divided by its unit, which removes its scale.
+    For several columns it is 1, because every column is divided by its unit, which removes its
+    scale.
     """
     return publics[0].unit if len(publics) == 1 else 1.0
 
 
 def mean_radius(publics: Sequence[Public]) -> float:
-    """Return how far the scaled mean is from 0 at most, in the l2 norm."""
+    """Return a bound on the l2 norm of the scaled mean."""
     return math.hypot(*(one.within / one.unit for one in publics))
 
 
@@ -156,7 +157,7 @@ def point_of(matching: Scenario, publics: Sequence[Public]) -> Scenario:
 
 
 def setting_of_records(point: Scenario) -> Setting:
-    """Return the setting of the records for methods; how columns depend is left unknown."""
+    """Return the setting of the records for methods; it assumes nothing on dependence."""
     return point.setting if point.d == 1 else of_class(point.setting)
 
 
@@ -201,7 +202,7 @@ def _distances_from_guesses(values: Vector, publics: Sequence[Public]) -> Vector
 def fresh_releases(
     values: Vector, publics: Sequence[Public], point: Scenario
 ) -> Sequence[OwnRelease]:
-    """Return `own_releases` with noise from the operating system: who knows a seed removes it."""
+    """Return `own_releases` with noise of the operating system, which no seed can repeat."""
     return own_releases(values, publics, point, np.random.default_rng())
 
 

@@ -47,7 +47,7 @@ class NumberRecords:
 
     @property
     def cap_notes(self) -> tuple[str, ...]:
-        """What is to be said of many numbers that are equal to the largest, or the smallest."""
+        """Notes on columns in which many numbers equal the largest or the smallest one."""
         pairs = zip(self.chosen, self.values.T, strict=True)
         notes = [(name, note) for name, values in pairs for note in cap_notes(values)]
         return tuple(note if self.is_single else f"{name}: {note}" for name, note in notes)
@@ -56,8 +56,8 @@ class NumberRecords:
 def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRecords:
     """Return the records of the columns that are named, by default the one of `read_column`.
 
-    A row without a number in one of the columns is left out as a whole: nothing is filled in. As
-    with a single column, a row in which all of them are blank is none. Raises `InvalidInput` as
+    A row without a number in one of the columns is left out as a whole: nothing is filled in. A row
+    in which all of them are blank is ignored, as with a single column. Raises `InvalidInput` as
     `read_column` does.
     """
     file = open_file(content)
@@ -93,7 +93,7 @@ def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRe
 
 
 def rows_in_words(used_count: int, left_out: int, examples: Sequence[UnusedCell]) -> str:
-    """Say how many rows are used and left out, with the first of the latter.
+    """Return how many rows are used and how many are left out, with the first of these.
 
     Examples
     --------

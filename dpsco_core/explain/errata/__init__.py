@@ -1,4 +1,4 @@
-"""What was found wrong or missing in the five papers, each with what is done instead.
+"""The errors and gaps that were found in the five papers, each with what is done instead.
 
 The texts of a paper's errata are in `dpsco_core/words/errata`, their experiments in the module of
 its name.

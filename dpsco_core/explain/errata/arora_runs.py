@@ -27,7 +27,10 @@ def _setting(n: int, d: int, budget: Budget, diameter: float) -> Setting:
 
 
 def one_step() -> Finding:
-    """Lemma 2 on one record: f(w, z) = zw, z = +L in one data set and -L in the other."""
+    """Compare the delta that Lemma 2 claims for a step with the exact one.
+
+    The loss is f(w, z) = zw, with z = +L in one data set and -L in the other.
+    """
     rows = []
     for local, delta, n in ((1.0, 1e-5, 100), (0.5, 1e-8, 10_000), (1.0, 1e-6, 1000)):
         share = 1 / n  # The lemma's share m/|S| is one record a step.
@@ -71,7 +74,7 @@ def second_order() -> Finding:
 
 
 def utility_constants() -> Finding:
-    """Theorem 4 at its own step size: the printed constant, and the sum over the real steps."""
+    """Compare the printed constant of Theorem 4 with the sum over the real steps."""
     d, distance, noise, rows = 5, 1.0, 2.0, []
     for n in (16, 100, 1000, 100_000):
         setting = _setting(n, d, ApproxDP(epsilon=TARGET_EPSILON, delta=TARGET_DELTA), distance)
@@ -91,7 +94,10 @@ def utility_constants() -> Finding:
 
 
 def noise_of_the_theorem() -> Finding:
-    """Noise deviations over L at one target: Theorem 6, no amplification, sound shuffling."""
+    """Compare the noise of Theorem 6 with that of no amplification and of sound shuffling.
+
+    All are deviations over L at one target.
+    """
     epsilon, delta, rows = TARGET_EPSILON, TARGET_DELTA, []
     target = ApproxDP(epsilon=epsilon, delta=delta)
     plain = 2 / math.sqrt(2 * gaussian_rho(epsilon, delta))
@@ -112,7 +118,10 @@ def noise_of_the_theorem() -> Finding:
 
 
 def vacuous_remark() -> Finding:
-    """Remark 1's bound at its own largest epsilon and at Theorem 6's, in units of L D; d = 1."""
+    """Evaluate the bound of Remark 1 at its own largest epsilon and at that of Theorem 6.
+
+    The bounds are in units of L D, for d = 1.
+    """
     delta, rows = TARGET_DELTA, []
     for n in (1000, 5000, 10_000, 30_000, 100_000):
         bound = 8 * math.sqrt(math.log(3 / delta) / n)
@@ -131,7 +140,10 @@ def vacuous_remark() -> Finding:
 
 
 def delta_sums() -> Finding:
-    """Delta of Theorem 6 by Theorem 5 at tau = 2n, against the printed one; delta' = delta."""
+    """Compare the printed delta of Theorem 6 with the one that Theorem 5 gives.
+
+    It is for tau = 2n and delta' = delta.
+    """
     deltas = (1e-3, 1e-6, 1e-9)
     rows = tuple((delta, 2 * delta, 3 * delta, 2 * delta ** (16 / 3)) for delta in deltas)
     return Finding(

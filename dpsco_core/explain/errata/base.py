@@ -30,7 +30,7 @@ TEXTS = ("slug", "statement", "severity", "printed", "wrong", "instead")
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What an experiment computed."""
+    """The result of an erratum's experiment."""
 
     sentence: str  # one sentence with the result and its numbers
     columns: tuple[str, ...]  # the heads of the table's columns

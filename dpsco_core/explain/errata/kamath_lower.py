@@ -34,7 +34,7 @@ def one_dimension_risk(n: int) -> float:
 
 
 def sampling_constant() -> Finding:
-    """Theorem B.7's first term, beside the risk of a private algorithm in one dimension."""
+    """Compare the first term of Theorem B.7 with the risk of a private algorithm for d = 1."""
     rows = []
     for n in (10**6, 10**8, 10**10):
         printed, reached = math.sqrt(1 / n), one_dimension_risk(n)

@@ -26,7 +26,7 @@ LARGEST_MEAN, LARGEST_SMOOTHNESS = 10.0, 10.0  # the R and the L of Theorems 4.1
 
 
 def smoothing_noise() -> Finding:
-    """The printed noise of Algorithm 4 on two records far apart, and its exact delta there."""
+    """Compute the exact delta of the printed noise of Algorithm 4 on two records far apart."""
     claimed, tau, n = gaussian_epsilon(RHO, DELTA), kamath.SMALLEST_THRESHOLD, 100
     outliers = np.array([-1e9, 1e9]) * tau
     rows = []
@@ -51,7 +51,7 @@ def smoothing_noise() -> Finding:
 
 
 def median_moves() -> Finding:
-    """The median of clipped block means on its worst neighbours, against both sensitivities."""
+    """Compare the move of the median on worst neighbours with the printed and tight bounds."""
     threshold, size, d, rows = kamath.SMALLEST_THRESHOLD, 5, 1, []
     for blocks in (3, 4, 5, 8, 9, 24, 25):
         beta = 2 * d * math.exp(-blocks / 4)  # At this beta the number 4 log(2d/beta) is whole.
@@ -120,7 +120,10 @@ def _median_move(threshold: float, blocks: int, size: int) -> float:
 
 
 def truncation_bias() -> Finding:
-    """Lemma B.1 as stated, on a law of two points at the edge of the window; moment order 4."""
+    """Evaluate Lemma B.1 as stated on a law of two points at the edge of the window.
+
+    The moment order is 4.
+    """
     order, rows, deviations, means = 4, [], [], []
     for tau in (10.0, 30.0, 100.0, 1000.0):
         points = np.array([3 * tau - 1, 3 * tau + 1])
@@ -144,7 +147,7 @@ def truncation_bias() -> Finding:
 
 
 def bias_constant() -> Finding:
-    """The printed bias of clipping against the sharp one, at tau = 10 and a mean of norm 1."""
+    """Compare the printed bias of clipping with the sharp one, at tau = 10 and a mean of norm 1."""
     tau, mean_norm, rows = kamath.SMALLEST_THRESHOLD, 1.0, []
     for order in (2, 3, 4, 6, 10, 20):
         sharp = hinge_constant(order) * (3 * tau - mean_norm) ** (1 - order)
@@ -164,7 +167,7 @@ def bias_constant() -> Finding:
 
 
 def void_packing() -> Finding:
-    """Theorem 1.4 at the spike probability of the proof, and at the best one."""
+    """Evaluate Theorem 1.4 at the spike probability of the proof, and at the best one."""
     n, order, rows = 10_000, 4.0, []
     for d in (32, 64, 200, 1000):
         printed = min(1.0, math.sqrt(d / RHO) / n)
@@ -197,7 +200,7 @@ def void_packing() -> Finding:
 
 
 def plotkin() -> Finding:
-    """Words that the proof asks for at distance d/2, and the most that there can be."""
+    """Compare the number of words that the proof needs at distance d/2 with the most possible."""
     rows = tuple((d, 2.0 ** (d / 8), 2 * d) for d in (16, 32, 48, 56, 64, 128, 256))
     first_d = next(d for d, asked, most in rows if asked > most)
     return Finding(
@@ -211,7 +214,7 @@ def plotkin() -> Finding:
 
 
 def gaussian_moments() -> Finding:
-    """The k-th moment of a standard normal variable, which the class bounds by 1."""
+    """Compute the k-th moment of a standard normal variable, which the class bounds by 1."""
     rows = tuple((k, gaussian_scale(k) ** -k, gaussian_scale(k)) for k in (2, 3, 4, 6, 10))
     return Finding(
         sentence=f"E|Z|^k is {rows[2][1]:.3g} at k = {rows[2][0]} and {rows[-1][1]:.3g} at "
@@ -224,7 +227,7 @@ def gaussian_moments() -> Finding:
 
 
 def lost_diameter_smoothed() -> Finding:
-    """Theorem 5.5 at its best q, against a lower bound for its own class, as the set grows."""
+    """Compare Theorem 5.5 at its best q with a lower bound for its own class, as the set grows."""
     d, rows, levels = 20, [], []
     for diameter in (1.0, 1e2, 1e4, 1e6, 1e8):
         n = math.ceil(2000 * diameter * d**2 / math.sqrt(RHO))
@@ -248,7 +251,10 @@ def lost_diameter_smoothed() -> Finding:
 
 
 def lost_diameter_coordinatewise() -> Finding:
-    """Theorem 5.2 against a lower bound for its own class, as the set grows and rho falls."""
+    """Compare Theorem 5.2 with a lower bound for its own class, as the set grows.
+
+    The budget rho falls at the same time.
+    """
     d, order, rows, levels = 1, 2.0, [], []
     for diameter in (1.0, 1e2, 1e4, 1e6, 1e8):
         rho = RHO / diameter**2  # At this rho the private term is at least Md/sqrt(n).
@@ -326,7 +332,7 @@ def _lower_bound_in_set(n: int, d: int, order: float, rho: float, diameter: floa
 
 
 def strong_risk() -> Finding:
-    """Theorem 3.2's first bound after one step with the exact gradient of a quadratic."""
+    """Compare the first bound of Theorem 3.2 with the risk after one exact step on a quadratic."""
     smoothness, steps, rows = LARGEST_SMOOTHNESS, 1, []
     contraction = 1 - 1 / 4  # The contraction 1 - lambda L/(lambda + L)^2 is taken at lambda = L.
     for diameter in (0.1, 0.3, 0.6, 0.8, 1.0):
@@ -350,7 +356,7 @@ def strong_risk() -> Finding:
 
 
 def fano_records() -> Finding:
-    """Theorem 1.4's first term as printed, against a clipped mean with Gaussian noise."""
+    """Compare Theorem 1.4's first term, as printed, with the error of a private clipped mean."""
     count, spacing, clip, rho, rows = 8, 0.05, 10.0, 1.0, []
     beta = ((count - 1) * spacing) ** 2 / 2  # The laws are N(i s, 1) for i = 0, ..., 7, and r = s.
     gaps = [spacing * (j - i) for j in range(count) for i in range(j)]
@@ -377,7 +383,10 @@ def fano_records() -> Finding:
 
 
 def literal_steps() -> Finding:
-    """Theorem 5.2's number of steps, and the noise energy of one of them, at rho = M = R = 1."""
+    """Compute the number of steps of Theorem 5.2, and the mean squared noise of a step.
+
+    It is for rho = M = R = 1.
+    """
     rows, levels = [], []
     for n, d, order in ((10**5, 2, 2), (10**6, 5, 4), (10**7, 10, 4), (10**8, 10, 4)):
         tau = (n / d**1.5) ** (1 / order)

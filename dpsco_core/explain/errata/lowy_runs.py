@@ -50,8 +50,9 @@ def smoothing_gap(level: UserLevel, radius: float, *, printed: bool = False) -> 
 
     .. math:: 0\le f_r-f\le Lr\frac d{d+1}
 
-    By Jensen, and because the mean distance from the centre is :math:`\frac{rd}{d+1}`. `printed`
-    has it reversed: :math:`-Lr\le f_r-f\le0` (theory/lowy-liu-asi.md, 2.5).
+    They hold by Jensen's inequality, and because the mean distance from the centre is
+    :math:`\frac{rd}{d+1}`. `printed` has it reversed: :math:`-Lr\le f_r-f\le0`
+    (theory/lowy-liu-asi.md, 2.5).
     """
     require(radius > 0, "radius", "positive", radius)
     if printed:
@@ -67,7 +68,10 @@ def _user_level(
 
 
 def kept_points() -> Finding:
-    """Points that the filter keeps: a hub of 40 % and six petals of 10 % just within its radius."""
+    """Compute the share of points that the filter keeps around a hub.
+
+    The hub has 40 % of the points, and six petals just within the radius have 10 % each.
+    """
     rows = []
     # At ε = 10, m = 1 and δ = 1e-6 the paper's K is as large as this.
     for count in (2000, 3000, 4000):
@@ -110,7 +114,10 @@ def laplace_excess() -> Finding:
 
 
 def empty_groups() -> Finding:
-    """Whether every group has a user where Theorem B.1's condition on n holds, at its best q."""
+    """Check whether every group has a user if the condition of Theorem B.1 on n holds.
+
+    It is for the best q of the theorem.
+    """
     rows = []
     for n in (2**17, 2**18, 2**19):
         for m in (1, 10_000, 10**6):
@@ -134,7 +141,7 @@ def empty_groups() -> Finding:
 
 
 def gaussian_definition() -> Finding:
-    """Exact delta of Definition A.5's Gaussian noise, which is claimed for every epsilon."""
+    """Compute the exact delta of Definition A.5's noise, which is claimed for every epsilon."""
     delta, rows = 1e-6, []
     for epsilon in (0.5, 1.0, 5.0, 9.0, 12.0, 20.0):
         printed = printed_multiplier(epsilon, delta)
@@ -208,7 +215,10 @@ def chain_noise(level: UserLevel, users: float, steps: int) -> float:
 
 
 def reversed_sandwich() -> Finding:
-    """f_r - f at 0 for f(x) = ||x||: the mean distance from the centre of a ball of radius r."""
+    """Compare the bounds of Lemma D.1 with f_r - f at 0 for f(x) = ||x||.
+
+    That is the mean distance from the centre of a ball of radius r.
+    """
     rows = []
     for d in (1, 5, 50):
         level, radius = _user_level(1000, 1, d=d), 0.5
@@ -225,7 +235,7 @@ def reversed_sandwich() -> Finding:
 
 
 def regulariser_without_privacy() -> Finding:
-    """Private error at the regulariser of Theorem D.3 over the optimal one."""
+    """Compare the private error at the regulariser of Theorem D.3's proof with the claimed one."""
     rows = []
     n = 10**7
     for d, epsilon in ((10, 1.0), (10**4, 0.1), (10**6, 0.1), (10**8, 0.1)):
@@ -244,7 +254,7 @@ def regulariser_without_privacy() -> Finding:
 
 
 def gradient_count() -> Finding:
-    """Theorem 4.1's count of item gradients, as printed and with the term that it drops."""
+    """Compare the printed gradient count of Theorem 4.1 with the one that has the dropped term."""
     rows = []
     n = 10**7
     for m, epsilon in ((100, 1.0), (100, 0.1), (10**15, 0.1), (10**17, 0.1)):
@@ -262,7 +272,7 @@ def gradient_count() -> Finding:
 
 
 def sum_for_minimum() -> Finding:
-    """Theorem 3.2's count of item gradients with a sum where either term alone is enough."""
+    """Compare the gradient count of Theorem 3.2, which adds two terms, with the smaller one."""
     rows = []
     for n, m, epsilon in ((10**7, 1, 1.0), (10**7, 1000, 0.1), (10**7, 10**15, 0.1)):
         level = _user_level(n, m, epsilon=epsilon, delta=1e-25)
@@ -278,7 +288,7 @@ def sum_for_minimum() -> Finding:
 
 
 def power_of_epsilon() -> Finding:
-    """The private term of Theorem 2.1 as stated and as its proof has it."""
+    """Compare the private term of Theorem 2.1 as stated with that of its proof."""
     rows = []
     for epsilon in (0.001, 0.01, 0.1, 1.0):
         level = _user_level(10**9, 100, epsilon=epsilon)
@@ -294,7 +304,7 @@ def power_of_epsilon() -> Finding:
 
 
 def first_phase_noise() -> Finding:
-    """Noise of the first phase of Algorithm 1 as printed, in units of the set's diameter."""
+    """Compute the printed noise of Algorithm 1's first phase, in units of the set's diameter."""
     rows = []
     for n, m in ((10**6, 1), (10**6, 100), (10**7, 100), (10**9, 100)):
         level = _user_level(n, m)
@@ -311,7 +321,7 @@ def first_phase_noise() -> Finding:
 
 
 def repeated_users() -> Finding:
-    """Slots of one user among K draws with replacement, where sensitivity counts on one slot."""
+    """Compute the chance that a user is drawn several times among K draws with replacement."""
     rows = []
     for n, batch in ((10**6, 50_000), (10**6, 200_000), (10**6, 10**6)):
         exactly_one = batch * (1 / n) * (1 - 1 / n) ** (batch - 1)
@@ -329,7 +339,10 @@ def repeated_users() -> Finding:
 
 
 def few_draws() -> Finding:
-    """Users of a phase over the K_i T_i draws of all of its steps, where that ratio is largest."""
+    """Compare the users of a phase with the draws of all of its steps.
+
+    It is for the phase in which the ratio of users to draws is largest.
+    """
     rows = []
     for n, epsilon, delta in ((10**16, 2e-7, 1e-17), (10**20, 2e-9, 1e-21), (10**24, 2e-11, 1e-25)):
         phases = printed_erm(_user_level(n, 1, d=1, epsilon=epsilon, delta=delta), 0.1).phases
@@ -349,7 +362,7 @@ def few_draws() -> Finding:
 def smoothness_too_large() -> Finding:
     """Compare the last phase's private distance with the one that Theorem C.3's proof uses.
 
-    With the least p of the theorem, and without its logarithms.
+    It is for the least p of the theorem, and without its logarithms.
     """
     n, q, rows = 10**7, 0.1, []
     for power in (0.0, 8 + 11 * q, 12 + 11 * q, 16 + 11 * q):

@@ -17,7 +17,7 @@ from dpsco_core.statements.su import algorithm_1_noise, theorem_2_ridge
 
 
 def accuracy_cap() -> Finding:
-    r"""Remark 1's bound on the projected noise at both caps on alpha, over Theorem 2's rate.
+    r"""Compare the bound of Remark 1 at both caps on alpha with the rate of Theorem 2.
 
     :math:`\|\hat\theta-\theta_2\|_2^2\le\sqrt{\alpha\ln(1/\delta)/\lambda}\,G_C/\varepsilon` at
     :math:`\lambda=L/(\sqrt n\|C\|_2)`, times the Lipschitz constant, with constants 1.
@@ -42,14 +42,17 @@ def accuracy_cap() -> Finding:
 
 
 def _projected(objective: Objective, alpha: float) -> float:
-    r"""Return :math:`L(\sqrt{\alpha\ell/\lambda}\,G/\varepsilon)^{1/2}` at Theorem 2's lambda."""
+    r"""Return the bound on the projected noise, times L, at the lambda of Theorem 2.
+
+    .. math:: L(\sqrt{\alpha\ell/\lambda}\,G/\varepsilon)^{1/2}
+    """
     ridge = theorem_2_ridge(objective.n, objective.lipschitz, objective.diameter)
     square = math.sqrt(alpha * objective.log_delta / ridge) * objective.width / objective.epsilon
     return objective.lipschitz * math.sqrt(square)
 
 
 def stray_epsilon() -> Finding:
-    """Theorem 4 with and without the epsilon of its first denominator."""
+    """Compare the rate of Theorem 4 with and without the epsilon of its first denominator."""
     rows = []
     for epsilon in (0.9, 0.1, 0.01, 0.001):
         objective = Objective(
@@ -68,7 +71,7 @@ def stray_epsilon() -> Finding:
 
 
 def mirror_index() -> Finding:
-    """Twice the potential of the all-ones vector, over its squared l_q norm.
+    """Compute twice the potential of the all-ones vector over its squared l_q norm.
 
     A potential that is 1-strongly convex has at least 1 here.
     """
@@ -91,7 +94,7 @@ def mirror_index() -> Finding:
 
 
 def kappa_without_e() -> Finding:
-    """The regularity constant as printed and exact, where its logarithmic branch rules."""
+    """Compare the printed regularity constant with the exact one, in its logarithmic branch."""
     spaces = [RegularSpace(d=d, exponent=1.01) for d in (10, 100, 1000, 10_000)]
     rows = [(space.d, space.printed_kappa, space.kappa) for space in spaces]
     ratios = [exact / printed for _, printed, exact in rows]
@@ -106,7 +109,10 @@ def kappa_without_e() -> Finding:
 
 
 def surface_area() -> Finding:
-    """The normalising integral in d = 2, r = 4, by quadrature and by both readings of Area."""
+    """Compare the normalising integral by quadrature with both readings of Area.
+
+    It is for d = 2 and r = 4.
+    """
     r, side = 4.0, np.linspace(-9, 9, 901)
     x, y = np.meshgrid(side, side)
     step = side[1] - side[0]
@@ -131,7 +137,7 @@ def surface_area() -> Finding:
 
 
 def hidden_constant() -> Finding:
-    """Algorithm 4's noise, over its printed expression without its constant."""
+    """Compare the noise of Algorithm 4 with its printed expression, which has no constant."""
     rows = []
     for n, epsilon, delta in ((10**3, 0.05, 1e-5), (10**4, 0.01, 1e-6), (10**6, 0.005, 1e-8)):
         shuffled = lemma_3_steps(n, epsilon, delta)
@@ -148,7 +154,7 @@ def hidden_constant() -> Finding:
 
 
 def table_without_n() -> Finding:
-    """The first term of Table 2 for q of at least 2, as n grows."""
+    """Evaluate the first term of Table 2 for q of at least 2, as n grows."""
     rows = []
     for n in (10**3, 10**5, 10**7):
         budget = ApproxDP(epsilon=0.5, delta=1e-6)
@@ -221,7 +227,7 @@ class Curved:
 
 
 def modulus_units() -> Finding:
-    """Two data sets of Theorem 3 on an interval, and how often their minimisers are near 0."""
+    """Compute how often the minimisers of two data sets of Theorem 3 are near 0."""
     rows = []
     for radius in (1.0, 1.25, 2.0, 5.0):
         curved_loss = Curved(radius=radius)

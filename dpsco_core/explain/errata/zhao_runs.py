@@ -51,7 +51,7 @@ def _conditions_of_6(shares: list[ShuffleAmplification]) -> tuple[tuple[str, boo
 
 
 def group_shuffle() -> Finding:
-    r"""Exact delta of the largest group mean on a fixed split, at a group's share by (24).
+    r"""Compute the exact delta of the largest group mean on a fixed split, by the share (24).
 
     In one dimension the records of group 1 are R and all others -R. The maximum of the k noisy
     means is symmetric in them. For a group size m with :math:`m\sqrt{2\rho}\gg\sqrt{2\ln k}` it is
@@ -77,7 +77,7 @@ def group_shuffle() -> Finding:
 
 
 def plain_share() -> Finding:
-    """The share of a group by (24) against (15), which needs no shuffling."""
+    """Compare the share of a group by (24) with the one by (15), which needs no shuffling."""
     epsilon = 0.1
     plain = _by_15(epsilon)
     shares = [_by_24(groups, epsilon) for groups in (2397, 10_000, 30_000, 100_000, 1_000_000)]
@@ -93,7 +93,7 @@ def plain_share() -> Finding:
 
 
 def moment_class() -> Finding:
-    """The clipping bias and the noise of (14) at the best radius: with (55), and sharp."""
+    """Compare the bound (14) with the printed bias (55) and with the sharp one."""
     n, order, beta, epsilon, rows = 10**6, 3.0, 0.05, 1.0, []
     rho = _by_15(epsilon)
     for d in (1, 10, 100, 1000):
@@ -117,7 +117,7 @@ def moment_class() -> Finding:
 
 
 def bias_power() -> Finding:
-    """The clipping bias (55) against the sharp one under the directional assumption (4)."""
+    """Compare the clipping bias (55) with the sharp one under the directional assumption (4)."""
     order, rows = 4.0, []
     for d in (1, 10, 100, 1000):
         radius = 3 * math.sqrt(d)
@@ -139,7 +139,7 @@ def bias_power() -> Finding:
 
 
 def vacuous_constants() -> Finding:
-    """The error bound of iterative updating with its printed constants; M = 1 is trivial."""
+    """Evaluate the bound of iterative updating with its printed constants; M = 1 is trivial."""
     d, order, beta, epsilon, rows = 10, 3.0, 0.05, 1.0, []
     share = _by_24(theory_groups(), epsilon)
     for n in (10**4, 10**6, 10**8, 10**10, 10**12):
@@ -163,7 +163,7 @@ def vacuous_constants() -> Finding:
 
 
 def quoted_bound() -> Finding:
-    """The quoted lower bound (6) as epsilon or delta falls, on a set of diameter 2 with M = 1."""
+    """Evaluate the quoted lower bound (6) as epsilon or delta falls, for diameter 2 and M = 1."""
     n, d, order, diameter, rows = 1000, 10, 3.0, 2.0, []
     largest = diameter * 1.0  # By (4) the gradient of the risk is at most M.
     for epsilon, delta in ((1.0, 1e-6), (1.0, 1e-100), (0.1, 1e-6), (1e-3, 1e-6), (1e-6, 1e-6)):
@@ -185,7 +185,10 @@ def quoted_bound() -> Finding:
 
 
 def clipping_moves_away() -> Finding:
-    """E<e_2, Y - mu>^2 against E<e_2, X - mu>^2 for a law whose second entry is always 1."""
+    """Compare the second moments of clipped and of whole records about the mean in a direction.
+
+    The second entry of the records is always 1, and the direction is e_2.
+    """
     d, order, epsilon, rows, reach = 2, 2.0, 1.0, [], []
     rho = _by_15(epsilon)
     for n in (100, 1000, 10_000):
@@ -216,7 +219,7 @@ def clipping_moves_away() -> Finding:
 
 
 def conversion() -> Finding:
-    """Lemma 1(4) as it is quoted in the proof of Theorem 3, against the lemma, at rho by (15)."""
+    """Compare Lemma 1(4) as the proof of Theorem 3 quotes it with the lemma, at rho by (15)."""
     rows = []
     for epsilon in (0.01, 0.1, 0.3, 1.0):
         rho = _by_15(epsilon)
@@ -237,7 +240,7 @@ def conversion() -> Finding:
 
 
 def records_needed() -> Finding:
-    """Records that Theorem 7's natural number of groups needs: one in every group."""
+    """Compute the number of records for which each of the groups of Theorem 7 has one."""
     rows = []
     for d in (1, 10, 100):
         n = 2
@@ -255,7 +258,7 @@ def records_needed() -> Finding:
 
 
 def bias_of_expectations() -> Finding:
-    r"""Lemma 3 where gradients at random points have no bias on average.
+    r"""Test Lemma 3 on gradients without bias on average, at random points.
 
     Records are signs, the loss is :math:`\frac12(w-z)^2` on [-1, 1], and the gradient estimate is
     the average :math:`w-\bar z`: :math:`E[g(w_t)]=E[\nabla F(w_t)]=0` at every step, and

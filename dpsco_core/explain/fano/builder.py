@@ -33,13 +33,13 @@ LARGEST_N = 10**9
 
 @dataclass(frozen=True, kw_only=True)
 class Builder:
-    r"""Fano's inequality for a packing of one's own.
+    r"""Fano's inequality for a packing that the user describes.
 
     .. math::
         E\|\hat\theta-\theta\|_2\ge\frac r2\max\Big\{1-\frac{n\beta+\ln2}{\ln N},\
         1-\frac{\rho(n^2\alpha^2+n\alpha(1-\alpha))+\ln2}{\ln N},\ 0\Big\}
 
-    Kamath et al. (2022), Theorem 1.4, with the divergence of the n-fold laws.
+    It is Kamath et al. (2022), Theorem 1.4, with the divergence of the n-fold laws.
     """
 
     bits: float  # the log2 of the number N of words, in [1, 1e6]
@@ -67,27 +67,27 @@ class Builder:
 
     @property
     def log_size(self) -> float:
-        """ln N."""
+        """The logarithm of the number N of words."""
         return self.bits * LOG_2
 
     @property
     def expected_changes(self) -> float:
-        """Records that differ on average between two words' data sets: n alpha."""
+        """The mean number of records in which the data of two words differ: n alpha."""
         return self.n * self.total_variation
 
     @property
     def squared_changes(self) -> float:
-        """The mean of their squared number."""
+        """The mean square of the number of records in which the data of two words differ."""
         return mean_squared_count(self.n, self.total_variation)
 
     @property
     def sampling_information(self) -> float:
-        """What n records can tell about the word, in nats: n beta."""
+        """The most that n records can reveal about the word, in nats: n beta."""
         return self.n * self.kl
 
     @property
     def privacy_information(self) -> float:
-        """What a rho-zCDP output can tell about it: rho times `squared_changes`."""
+        """The most that an output can reveal about the word: rho times `squared_changes`."""
         return self.rho * self.squared_changes
 
     @property
@@ -145,7 +145,7 @@ class Builder:
 
 @dataclass(frozen=True, kw_only=True)
 class SpikeProof:
-    """What both hard instances share, at one spike probability q."""
+    """The common part of the proofs on both hard instances, at one spike probability q."""
 
     n: int
     d: int
@@ -156,18 +156,18 @@ class SpikeProof:
 
     @property
     def theta(self) -> float:
-        """Size of a coordinate of the mean that the word moves: q^(1-1/p), less where p < 2."""
+        """The size of a coordinate of the mean that the word moves: q^(1-1/p), less where p < 2."""
         return spikes.mean_scale(self.q, self.order)
 
     @property
     def spike_size(self) -> float:
-        """Size of such a coordinate of the spike: q^(-1/p), shrunk into the class where p < 2."""
+        """The size of such a coordinate of a spike: q^(-1/p), shrunk into the class where p < 2."""
         shrink = float(spike_shrink(np.array(self.q), self.order))
         return math.pow(self.q, -1 / self.order) * shrink
 
     @property
     def expected_changes(self) -> float:
-        """Records with a spike, on average: n q."""
+        """The mean number of records with a spike: n q."""
         return self.n * self.q
 
     @property
@@ -177,7 +177,7 @@ class SpikeProof:
 
     @property
     def information(self) -> float:
-        """What a rho-zCDP output can tell about the word, in nats."""
+        """The most that a rho-zCDP output can reveal about the word, in nats."""
         return self.rho * self.squared_changes
 
 
@@ -185,8 +185,8 @@ class SpikeProof:
 class PackingProof(SpikeProof):
     r"""The numbers of the proof on the paper's code of spikes, at one spike probability q.
 
-    :math:`2^{d/8}` words of weight :math:`w=\lfloor d/2\rfloor` at Hamming distance d/8
-    (theory/kamath-liu-zhang.md, 4.3 and 4.4).
+    The code has :math:`2^{d/8}` words of weight :math:`w=\lfloor d/2\rfloor` at Hamming distance
+    d/8 (theory/kamath-liu-zhang.md, 4.3 and 4.4).
     """
 
     @property
@@ -201,12 +201,12 @@ class PackingProof(SpikeProof):
 
     @property
     def distance(self) -> float:
-        """Least Hamming distance of two words."""
+        """The least Hamming distance of two words."""
         return spikes.paper_packing(self.d)[1]
 
     @property
     def separation(self) -> float:
-        """Least distance of two means."""
+        """The least distance of two means."""
         return self.theta * math.sqrt(self.distance)
 
     @property
@@ -228,7 +228,7 @@ class PackingProof(SpikeProof):
 
     @property
     def bound(self) -> float:
-        """Form (F) at q."""
+        """The bound of form (F) at q."""
         return spikes.spike_fano_cdp(self.q, self.n, self.d, self.order, self.rho)
 
     @property
@@ -246,7 +246,7 @@ class PackingProof(SpikeProof):
 class SignProof(SpikeProof):
     r"""The numbers of the proof on the sign hypercube, at one spike probability q.
 
-    All :math:`2^d` sign patterns, no code (theory/kamath-liu-zhang.md, 4.5).
+    It uses all :math:`2^d` sign patterns, and no code (theory/kamath-liu-zhang.md, 4.5).
     """
 
     @property
@@ -256,12 +256,12 @@ class SignProof(SpikeProof):
 
     @property
     def log_size(self) -> float:
-        """Log of the number of patterns: d ln 2."""
+        """The logarithm of the number of patterns: d ln 2."""
         return self.d * LOG_2
 
     @property
     def wrong_sign_cost(self) -> float:
-        """What the l2 error is at least times the share of wrong signs: 2 theta sqrt(d)."""
+        """The factor by which the l2 error exceeds the share of wrong signs: 2 theta sqrt(d)."""
         return 2 * self.mean_norm
 
     @property
@@ -276,7 +276,7 @@ class SignProof(SpikeProof):
 
     @property
     def error(self) -> float:
-        """Share of wrong signs, for rho-zCDP algorithms: at most a half."""
+        """The least share of wrong signs under rho-zCDP; at most a half."""
         return self.bound / self.wrong_sign_cost
 
     @property
@@ -286,7 +286,7 @@ class SignProof(SpikeProof):
 
     @property
     def pure_error(self) -> float:
-        """Share of wrong signs, for epsilon-DP algorithms."""
+        """The least share of wrong signs under epsilon-DP."""
         return self.pure_bound / self.wrong_sign_cost
 
 
@@ -294,13 +294,13 @@ class SignProof(SpikeProof):
 class DistanceProof(SignProof):
     r"""The numbers of Fano's proof by distance on the sign hypercube, at one spike probability q.
 
-    Theory/bounds-everywhere.md, 4. Some of the numbers are at a typical number of spikes, and at
-    one radius; the bound is over all of them.
+    See theory/bounds-everywhere.md, 4. Some of the numbers are for a typical number of spikes and
+    for one radius; the bound takes all numbers of spikes and all radii into account.
     """
 
     @property
     def typical(self) -> int:
-        """A typical number of spikes: the mean one, rounded, and at least 1."""
+        """A typical number of spikes: the mean number, rounded, and at least 1."""
         return max(1, round(self.expected_changes))
 
     @property
@@ -310,7 +310,7 @@ class DistanceProof(SignProof):
 
     @property
     def share(self) -> float:
-        """Largest share of all patterns in a ball of that radius."""
+        """The largest share of all patterns in a ball of that radius."""
         return float(np.exp(distance.log_ball(self.d, np.array([self.radius]))[0]))
 
     @property
@@ -320,23 +320,23 @@ class DistanceProof(SignProof):
 
     @property
     def hit(self) -> float:
-        """Largest chance that the answer is within the radius of the secret."""
+        """The largest chance that the answer is within the radius of the secret pattern."""
         log_share, words = np.log(self.share), self.d * LOG_2
         return float(distance.chance(np.array(self.told), np.array(log_share), log_words=words))
 
     @property
     def farthest(self) -> float:
-        """Distance of the answer 0 to the signs."""
+        """The distance of the answer 0 from the signs."""
         return math.sqrt(self.d)
 
     @property
     def nearest(self) -> float:
-        """A bound on the mean distance of any answer to the signs, at that many spikes."""
+        """A lower bound on the mean distance of any answer from the signs, at that many spikes."""
         return float(distance.remaining(np.array([self.told]), self.d)[0])
 
     @property
     def bound(self) -> float:
-        """Theorem 2 at q."""
+        """The bound of Theorem 2 at q."""
         return distance.fano_distance(self.q, self.n, self.d, self.order, self.rho)
 
 
@@ -344,19 +344,19 @@ class DistanceProof(SignProof):
 class ExpectileProof(SignProof):
     r"""The numbers of the proof by expectiles on the sign hypercube, at one spike probability q.
 
-    Theory/sharper-approx-bounds.md, 1 to 3; `rho` is not used.
+    See theory/sharper-approx-bounds.md, 1 to 3; `rho` is not used.
     """
 
     delta: float  # the delta of the budget; 0 for pure DP
 
     @property
     def typical(self) -> int:
-        """A typical number of spikes: the mean one, rounded, and at least 1."""
+        """A typical number of spikes: the mean number, rounded, and at least 1."""
         return max(1, round(self.expected_changes))
 
     @property
     def log_likelihood_ratio(self) -> float:
-        """The most by which the output can tell two patterns apart, at that many spikes."""
+        """The largest log likelihood ratio of two patterns at that many spikes."""
         return self.epsilon * self.typical
 
     @property
@@ -366,16 +366,16 @@ class ExpectileProof(SignProof):
 
     @property
     def farthest(self) -> float:
-        """Mean distance of the answer 0 to the signs."""
+        """The mean distance of the answer 0 from the signs."""
         return math.sqrt(self.d)
 
     @property
     def nearest(self) -> float:
-        """A bound on the mean distance of any answer to the signs, at that many spikes."""
+        """A lower bound on the mean distance of any answer from the signs, at that many spikes."""
         loss = packing.losses("l2", self.d, self.epsilon, self.delta)
         return float(loss(np.array([float(self.typical)]))[0])
 
     @property
     def bound(self) -> float:
-        """(P1) at q."""
+        """The bound (P1) at q."""
         return packing.packing("l2", self.q, self.n, self.d, self.order, self.epsilon, self.delta)

@@ -44,7 +44,7 @@ def proof(d: int = SIGNS) -> DistanceProof:
 def naming_chance(d: int = SIGNS) -> float:
     r"""Return the largest chance that any rho-zCDP algorithm names the pattern of d signs.
 
-    Between :math:`2^{-d}`, the chance of a blind guess, and 1. `d`: at least 1.
+    It is between :math:`2^{-d}`, the chance of a blind guess, and 1. `d`: at least 1.
     """
     require(d >= 1, "d", "at least 1", d)
     log_words = d * math.log(2)

@@ -67,22 +67,22 @@ class MeanInstance:
 
     @property
     def setting(self) -> Setting:
-        """What bounds may know."""
+        """The setting that the bounds are evaluated at."""
         return self.scenario.setting
 
     @property
     def rho(self) -> float:
-        """Of the concentrated bounds."""
+        """The rho of the bounds for concentrated DP."""
         return self.setting.rho
 
     @property
     def epsilon(self) -> float:
-        """Of the pure bounds."""
+        """The epsilon of the bounds for pure DP."""
         return self.setting.pure_epsilon
 
     @property
     def mean_bound(self) -> float:
-        """R."""
+        """The bound R on the norm of the mean."""
         return self.setting.constants.mean_gradient_bound
 
     def level(self, binds: Class, hard: Proof) -> leakage.Leakage | Level | float | None:
@@ -175,7 +175,7 @@ def mean_instance(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FanoCurve:
-    """One bound over the spike probability."""
+    """A bound as a function of the spike probability."""
 
     slug: str  # the slug of the bound in the catalogue
     binds: Class
@@ -189,7 +189,7 @@ class FanoCurve:
 
     @property
     def name(self) -> str:
-        """That of its row."""
+        """The name of the bound's row in the catalogue."""
         return bound(f"lower.mean.{self.slug}").card.name
 
 
@@ -221,8 +221,8 @@ _FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float
 def curves(instance: MeanInstance) -> tuple[FanoCurve, ...]:
     """Return the bounds over the spike probability, each with its best one.
 
-    Those that bind every (epsilon, delta) algorithm are there at a budget that says so; at delta
-    = 0 they are bounds on pure algorithms.
+    Bounds on every (epsilon, delta) algorithm are included if the budget has an epsilon; at delta =
+    0 they are bounds on pure algorithms.
     """
     s = instance.scenario
     n, d, order = s.n, s.d, s.p

@@ -1,4 +1,4 @@
-r"""Gaussian widths to look at, against dimension.
+r"""Gaussian widths of sets as functions of the dimension, for a figure.
 
 The width of C is the mean of the support function, :math:`G_C = E\max_{w\in C}\langle\xi, w\rangle`
 with a standard normal :math:`\xi`: theory/su-zhao-wang.md, 7.

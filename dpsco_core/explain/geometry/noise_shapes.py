@@ -1,4 +1,4 @@
-r"""Gaussian against generalized Gaussian noise at equal privacy, to look at.
+r"""Gaussian and generalized Gaussian noise at equal privacy, for a figure.
 
 Both hide a vector of sensitivity s in the dual norm :math:`\|\cdot\|_{q'}`, at the same rho. The
 numbers are in the unit :math:`d s^2/(2\rho)` with s = 1 and rho = 1/2, so that it is d. These are

@@ -1,1 +1,1 @@
-"""One method: who runs where, its code, its work."""
+"""A single method: where it runs, its code, and its work."""

@@ -44,8 +44,9 @@ def comparison_point(scenario: Scenario) -> Scenario:
 def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
     """Return the methods with which a scenario begins where nobody has chosen any, in order.
 
-    The default ones; under pure DP as many private ones that can run under it, and in lq one that
-    is made for that before the default ones, all of them quick. The default ones where none is.
+    These are the default methods. Under pure DP they are as many private methods that can run under
+    it; in lq a method made for that geometry comes first. All of them are quick; if no method is
+    quick, these are the default methods after all.
 
     Examples
     --------
@@ -71,7 +72,8 @@ def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
 def _is_quick(scenario: Scenario, slug: str) -> bool:
     """Return whether a method runs at a scenario, valid or not, within the quick time.
 
-    On the reference machine: a link opens with the same methods everywhere.
+    The time is that of the reference machine, so that a link opens with the same methods
+    everywhere.
     """
     try:
         refused = refusal(scenario, slug)
@@ -139,7 +141,7 @@ class Fit:
 
 @lru_cache(maxsize=500)
 def fitting(point: Scenario) -> tuple[Fit, ...]:
-    """Ask the plan of each of the point's methods whether it runs there, in order."""
+    """Return whether each of the point's methods runs there, in order, by asking its plan."""
     fits = []
     evaluation = 0.0 if problem_class(point.problem).exact_risk else EVALUATION
     for slug in point.methods:

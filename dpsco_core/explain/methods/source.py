@@ -1,4 +1,4 @@
-"""The library's own code behind a method, as text: its steps, its plan, its parts."""
+"""The library's own code of a method as text: its steps, its plan and its parts."""
 
 import inspect
 import textwrap
@@ -32,7 +32,7 @@ DOES = ("look", "value", "measuring", "take", "open", "run")
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A piece of the library: what it is, its file from the repository's root, and its text."""
+    """A piece of the library's code: its title, its file in the repository, and its text."""
 
     title: str
     path: str

@@ -1,4 +1,4 @@
-"""The story of every method of the catalogue, one of one's own included, and its example."""
+"""The story of every method, those of plugins included, and its example."""
 
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.catalogue import default_methods, method_card, method_class

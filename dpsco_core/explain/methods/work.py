@@ -12,7 +12,7 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What one run asks for."""
+    """The work of one run of a method."""
 
     items: int  # the number of records, or of items of all users
     gradients: int | None  # the number of item gradients; None if it is not known in advance

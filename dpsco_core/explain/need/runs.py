@@ -1,4 +1,4 @@
-"""Runs of one method along an unknown, with common random numbers."""
+"""Runs of one method at several values of the unknown, with common random numbers."""
 
 import math
 from collections.abc import Callable
@@ -33,7 +33,7 @@ Progress = Callable[[int], None]
 
 
 class Runs:
-    """Runs of one method along the unknown, with common random numbers."""
+    """Runs of one method at several values of the unknown, with common random numbers."""
 
     def __init__(self, base: Scenario, unknown: Unknown, progress: Progress | None) -> None:
         self.base, self.unknown, self.progress = base, unknown, progress
@@ -71,9 +71,9 @@ class Runs:
 def first_users(
     problem: Problem, n: int, m: int, rng: np.random.Generator
 ) -> DenseRows | UserRows | Sample | ItemSample | MeanSample:
-    """Return the first n users of a stream, with m items each: those of one item are records.
+    """Return the first n users of a stream with m items each; with one item they are records.
 
-    They are the same ones whatever n is, but for users whose means alone are drawn.
+    They are the same users for every n, except where only the users' means are drawn.
     """
     d = problem.constraint.d
     if not isinstance(problem, OptimisationProblem):

@@ -46,7 +46,9 @@ MOST_ELEMENTS = 20_000_000  # the largest sample, as n d m
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """What no algorithm of some kind can do with less of, in the worst case over a class of laws.
+    """A value of the unknown below which no algorithm of some kind reaches the target.
+
+    It is about the worst case over a class of laws.
 
     Below `value` the largest lower bound with proven constants is above the target.
     """
@@ -60,7 +62,7 @@ class Floor:
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What a target error takes."""
+    """The value of the unknown that a target error needs."""
 
     method: str  # slug of the method
     unknown: Unknown  # the unknown quantity
@@ -158,12 +160,12 @@ class _FinalRuns:
         return float(np.median(self.right) - np.median(self.left)) / (2 * self.spacing)
 
     def answer(self, goal: float) -> float:
-        """Return where the line through both medians is at the goal."""
+        """Return the place at which the line through both medians reaches the goal."""
         middle_error = 0.5 * float(np.median(self.right) + np.median(self.left))
         return self.middle + (goal - middle_error) / self.slope
 
     def interval(self, goal: float, seed: int) -> tuple[float, float]:
-        """Resample the trials, both errors of one together, for they share their numbers."""
+        """Return a 95 % interval of the answer; both errors of a trial are resampled together."""
         rng = stream(seed, "need resample", 0)
         count = len(self.left)
         chosen = rng.integers(0, count, size=(RESAMPLES, count)).astype(np.intp)
@@ -299,7 +301,7 @@ def _required_value(
 
 
 def in_words(answer: Need, *, users: bool = False) -> tuple[str, ...]:
-    """Return the answer and, where a lower bound has one, its answer: a sentence each.
+    """Return a sentence with the answer, and one with the answer of a lower bound if there is one.
 
     With `users` n counts users.
     """

@@ -1,4 +1,4 @@
-"""What a target error is measured in, and how large it is beside the spread of the data."""
+"""The units of a target error, and its size relative to the spread of the data."""
 
 import math
 

@@ -1,1 +1,1 @@
-"""What to set to run a private method: its parameters, its noise, and its ledger."""
+"""The recipe of a private method: its parameters, its noise and its ledger."""

@@ -22,7 +22,7 @@ class Spending(Entry):
 
     @property
     def records(self) -> str:
-        """Which records they look at: all, a block of them, or batches that are drawn of it."""
+        """The records that the entries read: all, a block of them, or batches drawn from it."""
         block = "" if self.part is None else f"block {self.part[1] + 1}"
         if self.batch is None:
             return block or "all records"
@@ -32,7 +32,7 @@ class Spending(Entry):
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What one run has released."""
+    """The releases of one run."""
 
     outcome: Outcome  # the outcome of the run; `not_applicable` if it could not run
     budget: Budget  # the budget that the run may spend
@@ -64,9 +64,9 @@ def account(scenario: Scenario) -> Account:
 def spendings(entries: tuple[Entry, ...], budget: Budget) -> tuple[Spending, ...]:
     """Return the entries in order, with equal neighbours as one.
 
-    The share of an entry is its part of what all entries would cost one after the other, those of
-    disjoint blocks of one partition counting as their dearest block. Where some are (epsilon,
-    delta)-DP as a whole, the rho of the others counts as the epsilon that it costs at the delta
+    The share of an entry is its cost over the cost of all entries one after the other. Entries on
+    the disjoint blocks of a partition cost as much as the dearest block. If some entries are
+    (epsilon, delta)-DP as a whole, the cost of the others is the epsilon of their rho at the delta
     that is left.
     """
     prices = _price_entries(entries, budget)

@@ -107,7 +107,7 @@ class NoisyRelease:
 
     @property
     def add_remove_multiplier(self) -> float | None:
-        """That of the same budget where a neighbour has one record more or less: a half.
+        """The noise multiplier of the same budget under add/remove neighbours: a half of it.
 
         A record that is replaced moves the sum by up to twice its length, one that comes or goes by
         its length. None where the proof is of a replaced record: amplification, tests, choices.
@@ -141,7 +141,7 @@ class NoisyRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What to set for one method at one setting."""
+    """The settings of one method at one point."""
 
     card: MethodCard
     point: Scenario  # the scenario at a single point
@@ -158,12 +158,12 @@ class Recipe:
 
     @property
     def budget(self) -> Budget:
-        """What the run may spend."""
+        """The budget of the run."""
         return self.point.budget
 
     @property
     def unit(self) -> Literal["record", "user"]:
-        """What a neighbour replaces."""
+        """The unit that a neighbour replaces: a record or a user."""
         return "user" if self.card.level == "user" else "record"
 
     @property

@@ -17,7 +17,7 @@ MULTIPLIER = (
 
 @dataclass(frozen=True)
 class RecipeRow:
-    """One thing to set, or one fact of how the budget is counted."""
+    """One setting of a recipe, or one fact about how the budget is counted."""
 
     name: str
     value: Value
@@ -31,7 +31,7 @@ class RecipeRow:
 
 @dataclass(frozen=True)
 class ReleaseColumn:
-    """One fact of the releases of a recipe."""
+    """One fact about the releases of a recipe."""
 
     title: str
     short_title: str  # the title for a line that holds all columns

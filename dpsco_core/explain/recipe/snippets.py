@@ -19,7 +19,7 @@ Snippet = Callable[[Recipe, NoisyRelease], str]
 
 
 def snippet(recipe: Recipe, library: str) -> str:
-    """Return the code of a library for a recipe; empty where it has not the mechanism.
+    """Return the code of a library for a recipe; empty if the library lacks the mechanism.
 
     Raises `InvalidInput` if the library is none of `LIBRARIES`.
 

@@ -17,12 +17,15 @@ def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
 
 
 def counts(row: Row) -> bool:
-    """Whether a row holds here; a lower one also binds only if it is about losses such as these."""
+    """Return whether a row holds here; a lower bound must also be about losses such as these."""
     return row.holds and (row.bound.card.kind == "upper" or row.applies)
 
 
 def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
-    """Return the smallest private upper bound on the mean whose conditions hold; or rate of any."""
+    """Return the smallest private upper bound that holds, with constants of this kind, or None.
+
+    Explicit bounds count only if they are on the mean error, rates in any case.
+    """
     bounds = [
         r
         for r in rows
@@ -78,8 +81,8 @@ def is_vacuous(row: Row, start: float) -> bool:
 def empty_theorems(rows: Sequence[Row], start: float) -> list[Row]:
     """Return the proven bounds of private methods that are vacuous, the largest first.
 
-    Those on an error in expectation, each constant of which is proven: they hold, and an answer
-    without data is proven to do as well.
+    They bound a mean error, every constant in them is proven, and they hold; but an answer without
+    data is proven to be as good.
     """
     proven = [
         r

@@ -1,11 +1,11 @@
-"""What the papers print and no table here has a row for, each with the reason."""
+"""The statements of the papers that have no row in any table, each with the reason."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
-    """One statement without a row."""
+    """A statement without a row."""
 
     table: str  # key of the table to which the statement would belong
     statement: str  # the statement and its place in the paper

@@ -22,7 +22,7 @@ PROBABILITIES = {"probability 0.9": 0.1, "probability 0.95": 0.05}
 
 @dataclass(frozen=True, kw_only=True)
 class Symbol:
-    """A letter in LaTeX, its meaning, and its value; NaN where it has no value of its own."""
+    """A letter in LaTeX, its meaning, and its value; NaN if it has no value of its own."""
 
     latex: str
     meaning: str
@@ -173,7 +173,7 @@ def _numbers_on_sides(text: str, letters: dict[str, float]) -> tuple[float | str
 
 
 def _value_of_formula(text: str, letters: dict[str, float]) -> float:
-    """Return the value of a formula in the letters."""
+    """Return the value of a formula for given values of its letters."""
     try:
         formula = parse_formula(_write_out_products(text))
     except InvalidInput:

@@ -1,4 +1,4 @@
-"""How far the proven bounds of one class are apart: only like is compared with like."""
+"""The ratios of proven upper to proven lower bounds, each within one class."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from dpsco_core.explain.tables.table import Row
 
 @dataclass(frozen=True, kw_only=True)
 class ClassRatio:
-    """The best proven bounds on one class; `lower` is None where nothing binds it."""
+    """The best proven bounds on one class; `lower` is None if no lower bound binds it."""
 
     upper: Row
     lower: Row | None
@@ -30,14 +30,14 @@ def class_ratios(
     # rows for one quantity; only rows count whose hypotheses hold and whose constants are proven
     rows: Sequence[Row],
 ) -> tuple[ClassRatio, ...]:
-    """Return the smallest proven upper bound of each class that meets a lower one, with that.
+    """Return the smallest proven upper bound of each class, with the lower bound that it meets.
 
-    An upper bound holds for every loss and every law of its class. What no method for that class
-    can do better than is a lower bound whose hard instance is in the class: a general convex one
-    says nothing of methods that may rely on strong convexity, and a worst case over moments of
-    coordinates nothing of one that takes its constants from this law (`BoundCard.meets`). There is
-    one for each curvature and class of laws of lower bounds; where no upper bound of a curvature
-    meets any it is the smallest, alone.
+    An upper bound holds for every loss and every law of its class. A lower bound limits all methods
+    for that class only if its hard instance is in the class. So a bound for general convex losses
+    does not limit methods that may rely on strong convexity, and a worst case over moments of
+    coordinates does not limit a method that takes its constants from this law (`BoundCard.meets`).
+    There is a ratio for each curvature and each class of laws of the lower bounds. If no upper
+    bound of a curvature meets a lower bound, the smallest one stands alone.
     """
     holding = [r for r in rows if r.holds]
     ratios: dict[tuple[str, LawClass | None], ClassRatio] = {}

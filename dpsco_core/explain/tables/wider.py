@@ -1,7 +1,8 @@
-"""Lower bounds of a problem's own losses, and of a wider class where those are all there is.
+"""Lower bounds over a problem's own losses, and over a wider class if there are no others.
 
-A worst case over a wider class of losses does not bind methods for the problem: its hardest losses
-are none of the problem's. It says what methods cannot promise that know no more than the class.
+A worst case over a wider class of losses does not bind methods for the problem, because the hardest
+losses of the class are not among the problem's. It limits what a method can promise that is told
+no more than the class.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ from dpsco_core.scenario import Scenario
 def proven_lowers(point: Scenario, *, is_own: bool) -> Iterator[Bound]:
     """Yield the explicit lower bounds on means that bind the budget, whether they hold or not.
 
-    Those over the problem's own losses with `is_own`, otherwise those over a wider class.
+    With `is_own` these are bounds over the problem's own losses, otherwise bounds over a wider
+    class.
     """
     problem = problem_card(point.problem)
     for row in bounds_for(point.problem, point.level):
@@ -33,11 +35,11 @@ def proven_lowers(point: Scenario, *, is_own: bool) -> Iterator[Bound]:
 
 
 def wider_limit(scenario: Scenario) -> tuple[Evaluation, ...]:
-    """Return the largest lower bound over a wider class of losses where no other one holds.
+    """Return the largest lower bound over a wider class of losses, if no other one holds.
 
     It is the largest at the chosen point, and is given at all points of the axis at which it holds.
-    Empty where a bound over the problem's own losses holds at some point: that one is to be drawn.
-    It does for every problem of the catalogue, on every set.
+    It is empty if a bound over the problem's own losses holds at some point, because that one is
+    drawn. That is so for every problem of the catalogue, on every set.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Who is best over users and items."""
+"""Comparisons of methods over the numbers of users and of items."""

@@ -1,4 +1,4 @@
-"""What more items per user are worth where the items of a user are alike: means over m."""
+"""The worth of more items per user if the items of a user are alike: mean errors over m."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What methods err by over m, the items per user.
+"""The measured errors of methods over m, the number of items per user.
 
 They run on records of one law over a grid of m, on a quadratic loss of Gaussian records, whose
 users' means have an exact law, so that a million items per user cost no more than one.
@@ -69,7 +69,7 @@ def crossing_scenario(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Errors:
-    """What one method left, by m and trial."""
+    """The errors of one method, by m and trial."""
 
     method: str
     items: NDArray[np.float64]  # the increasing numbers m of items, shape (k,)
@@ -78,12 +78,12 @@ class Errors:
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """Mean over the trials, shape (k,)."""
+        """The mean over the trials, shape (k,)."""
         return np.asarray(self.risks.mean(axis=1))
 
     @property
     def standard_error(self) -> NDArray[np.float64]:
-        """Of the mean, shape (k,); NaN for a single trial."""
+        """The standard error of the mean, shape (k,); NaN for a single trial."""
         count = self.risks.shape[1]
         if count < 2:
             return np.full(len(self.items), np.nan)
@@ -91,7 +91,7 @@ class Errors:
 
     @property
     def distance(self) -> NDArray[np.float64]:
-        r"""Root mean square distance from the minimiser, shape (k,).
+        r"""The root mean square distance from the minimiser, shape (k,).
 
         The excess risk of :math:`\frac12E\|w-z\|^2` is half the squared distance.
         """

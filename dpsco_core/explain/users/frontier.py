@@ -25,7 +25,7 @@ EPSILONS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
 
 @dataclass(frozen=True, kw_only=True)
 class UsersNeeded:
-    """How many users one algorithm, or one theorem, needs."""
+    """The number of users that one algorithm, or one theorem, needs."""
 
     slug: str
     method: str
@@ -35,8 +35,10 @@ class UsersNeeded:
 
 
 def theorem_accelerated(level: UserLevel) -> float:
-    r"""Return the least n for Theorem C.1: :math:`n^{1-q}(1-2^{-q})>\frac{100\ln(20nmde^
-    \varepsilon/\delta)}\varepsilon` at the best q; its condition delta < 1/(nm) is another.
+    r"""Return the least number of users for Lowy, Liu and Asi (2024), Theorem C.1.
+
+    It is the least n with :math:`n^{1-q}(1-2^{-q})>100\ln(20nmde^\varepsilon/\delta)/\varepsilon`
+    at the best q. The theorem's condition on delta, below 1/(nm), is not checked here.
     """
 
     def works(n: int) -> bool:
@@ -111,16 +113,16 @@ NEEDS = (
 def frontier(
     level: UserLevel, epsilons: Sequence[float] = EPSILONS
 ) -> dict[str, tuple[float, ...]]:
-    """Return the least users of every one of `NEEDS`, over epsilon."""
+    """Return the least number of users for each of `NEEDS`, over epsilon."""
     points = [replace(level, epsilon=epsilon) for epsilon in epsilons]
     return {need.slug: tuple(need.least_users(point) for point in points) for need in NEEDS}
 
 
 def most_users(level: UserLevel) -> float:
-    r"""Return :math:`\frac1{\delta m}`, below which n must be for Theorem 3.2 and Algorithm 3."""
+    """Return the number of users, 1/(delta m), that Theorem 3.2 and Algorithm 3 must stay below."""
     return 1 / (level.delta * level.m)
 
 
 def batch_shortfall(level: UserLevel) -> float:
-    """Return how many times as many users a step of Algorithm 3 as printed wants as there are."""
+    """Return the users that a step of the printed Algorithm 3 needs over those that there are."""
     return batch_ratio(level, best_decay(level.n))

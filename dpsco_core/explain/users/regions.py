@@ -81,7 +81,7 @@ def unit_setting(
 
 
 def bound_of(method: str, basis: Reading) -> Bound:
-    """Return the bound that stands for a method: its rate, or its proven one."""
+    """Return the bound that represents a method: its rate, or its proven bound."""
     if basis == "rates":
         return bound(method_card(method).rate)
     return next(b for b in BOUNDS if b.card.method == method and b.card.constant == "explicit")

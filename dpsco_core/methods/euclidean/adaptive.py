@@ -1,4 +1,4 @@
-"""SCO with clipped gradients whose clip radius is chosen privately, as the descent goes."""
+"""SCO with clipped gradients whose clip radius is chosen privately during the descent."""
 
 import math
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ TOP_FACTOR = 32.0
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptivelyClippedMean(Statistic):
-    """The mean of gradients clipped to a radius that looks at their lengths, and a test, choose."""
+    """The mean of gradients clipped to a radius that looks at their norms and a test choose."""
 
     records: int  # n, the number of records
     top_radius: float  # the largest candidate radius
@@ -93,17 +93,18 @@ class AdaptivelyClippedMean(Statistic):
         return look_radius
 
     def look(self, rows: Rows, number: int, ledger: Ledger, rng: np.random.Generator) -> float:
-        """Return the candidate radius that the look of this number chooses by the rows' lengths."""
+        """Return the candidate radius that look `number` chooses privately by the rows' norms."""
         counts = norm_counts(rows, self.radii)
         choice = radius_choice(self.radii, counts, self.target, self.epsilon)
         return float(self.radii[ledger.release(*choice, rng, label=f"radius, look {number}")])
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> "RetestedRadius":
+        """Return the releases of a run, in which the radius is tested once more."""
         return RetestedRadius(self, rho, steps)
 
 
 class RetestedRadius:
-    """The releases of one run, between which the radius is looked for again and tested."""
+    """The releases of one run; before one of them the radius is looked for again and tested."""
 
     def __init__(self, statistic: AdaptivelyClippedMean, rho: float, steps: int) -> None:
         self.statistic, self.rho_step, self.steps = statistic, rho, steps
@@ -184,6 +185,7 @@ class AllRecordsUncounted(AllRecords):
     """Every step reads all records; how many steps there are depends on the first look."""
 
     def gradients(self, setting: Setting, steps: int) -> None:
+        """Return None, because the first look decides on the number of steps."""
         return None
 
 
@@ -191,10 +193,11 @@ class AllRecordsUncounted(AllRecords):
 class AdaptiveDescent(Method):
     r"""Projected gradient descent on means of gradients clipped to a privately chosen radius.
 
-    Two looks, exponential mechanisms on a ladder of public radii, and a test choose between what is
-    found and the radius that the setting recommends. The T steps are those of `ClippedDescent`, at
-    an equal share each of what looks and test leave of rho, whatever the radius is. The answer
-    averages where steps of size 1/beta would lead (theory/adaptive-methods.md, 3).
+    Two looks at the gradients' norms (exponential mechanisms on a ladder of public radii) and a
+    test choose between the radius found and the one that the setting recommends. The T steps are
+    those of `ClippedDescent`. Looks and test spend a fixed part of rho, and the steps share the
+    rest equally. The answer is the average of the points that steps of size 1/beta would reach
+    (theory/adaptive-methods.md, 3).
     """
 
     # The largest candidate radius, in [1e-150, 1e150]; it must not depend on the data. If None it
@@ -253,6 +256,7 @@ class AdaptiveDescent(Method):
         return plan if keeps_looks else self._plan(setting, looks=0)
 
     def _plan(self, setting: Setting, looks: int) -> DescentPlan:
+        """Return the plan with a number of looks; with 0 it is that of `ClippedDescent`."""
         rho = looks_rho(setting, self.calibration, looks)
         test_rho = TEST_SHARE * rho if looks else 0.0
         steps_rho = (1 - LOOK_SHARE - TEST_SHARE) * rho if looks else rho
@@ -314,6 +318,7 @@ class AdaptiveDescent(Method):
         tail: list[Vector] = []  # the points that a step of size 1/beta would reach
 
         def oracle(w: Vector, t: int) -> Vector:
+            """Return the noisy gradient of step t; store where a step 1/beta would lead."""
             noisy = measuring.take(*step_records(w, t), rng, t)
             if moves.curvature is not None and t >= second_look(descent.steps):
                 tail.append(sample.constraint.project(w - noisy / moves.curvature))
@@ -346,9 +351,10 @@ class AdaptiveDescent(Method):
 
 
 def looks_rho(setting: Setting, calibration: Calibration, looks: int) -> float:
-    """Return the total rho of the looks, the test and the steps; the looks are charged adaptively.
+    """Return the total rho of the looks, the test and the steps.
 
-    So that under an (epsilon, delta) budget only the rule for any order holds.
+    The looks depend on earlier releases, so that under an (epsilon, delta) budget only the
+    composition rule for mechanisms in any order applies.
     """
     budget = setting.budget
     assert not isinstance(budget, PureDP)
@@ -370,9 +376,10 @@ def second_look(steps: int) -> int:
 
 
 def has_settled(points: Vector, energy: float) -> bool:
-    """Return whether the later half of the points, shape (m, d), averages to the overall average.
+    """Return whether the later half of the points, shape (m, d), has about the overall average.
 
-    Up to what their noise explains, of which a point has the expected squared norm `energy`.
+    The two averages may differ by what noise explains; a point's noise has the expected squared
+    norm `energy`.
     """
     later = len(points) // 2
     if later == 0:

@@ -36,8 +36,8 @@ def descent_at(setting: Setting, rho: float, level: float, tuning: Tuning) -> De
 class AutomaticDescent(DescentMethod):
     r"""Projected gradient descent on means of normalised gradients, with Gaussian noise.
 
-    A gradient g counts as :math:`Rg/(\|g\|+\gamma)`. R is absorbed in the step size: it is there so
-    that steps are those of a gradient.
+    A gradient g is replaced by :math:`Rg/(\|g\|+\gamma)`. R only scales the step size; it gives the
+    normalised gradient the size of a gradient.
 
     Parameters
     ----------
@@ -78,6 +78,7 @@ class AutomaticDescent(DescentMethod):
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given scale and descent, or with those of the tuning."""
         rho = gaussian_share(setting, self.calibration)
         scale = level_of(setting, rho, self.tuning) if self.scale is None else self.scale
         check_level("scale", scale)

@@ -97,8 +97,8 @@ def clipped_gradient(setting: Setting, radius: Vector, moments: Moments) -> Clip
 def modelled_gradient(setting: Setting, radius: Vector) -> Clipped:
     r"""Return the moments of clipped gradients that the practical tuning assumes.
 
-    The bias is :math:`\frac BA(B/C)^2`, with B of `typical_norm` and A = `ASSUMED_SYMMETRY`: an
-    assumption of accuracy, as in `practical_clipping`.
+    The bias is :math:`\frac BA(B/C)^2`, with B from `typical_norm` and A = `ASSUMED_SYMMETRY`. This
+    is an assumption, as in `practical_clipping`, on which only accuracy depends.
     """
     c, typical = setting.constants, typical_norm(setting)
     return Clipped(
@@ -109,7 +109,7 @@ def modelled_gradient(setting: Setting, radius: Vector) -> Clipped:
 
 
 def noise_energy(setting: Setting, rho: float) -> float:
-    r"""Return :math:`E\|\xi\|^2` for the noise of a batch of one record at C = 1.
+    r"""Return the mean squared norm of the noise for a batch of one record at clip radius 1.
 
     Gaussian: :math:`d\sigma^2=\frac{2d}\rho`. Spherical Laplace, under a pure budget:
     :math:`d(d+1)\big(\frac2\varepsilon\big)^2`.
@@ -133,8 +133,8 @@ def check_bounded(setting: Setting) -> None:
 def best_batches(setting: Setting, rho: float, moments: Moments | None) -> BatchedSteps:
     """Return the steps and the radius that minimise the bound, with the best step size.
 
-    `moments` None takes `modelled_gradient`, which is proven of no law. Every choice is valid: a
-    grid of them loses accuracy alone.
+    If `moments` is None the gradients are those of `modelled_gradient`, which is not proven. The
+    search is over a grid. That costs accuracy only, because the bound holds for every choice.
 
     Raises `NotApplicable` if the set is unbounded, or the gradients have no certified moment.
     """
@@ -170,7 +170,8 @@ def risk_terms(
 ) -> tuple[float, float, float, float]:
     """Return the terms of the bound for given steps: optimisation, sampling, noise and bias.
 
-    `noise` is the mean squared norm of the noise of a step; `clipped` is at the radius alone.
+    `noise` is the mean squared norm of the noise of a step; `clipped` holds the moments at the
+    radius of the steps.
     """
     body, size, steps = setting.body, batches.step_size, batches.steps
     slope, bias, variance = (
@@ -185,6 +186,7 @@ def risk_terms(
 
 
 def _moment(setting: Setting, moments: Moments) -> float:
+    """Return the size of a gradient under a kind of moments; raise `NotApplicable` without one."""
     c = setting.constants
     unit = c.directional_moment
     if moments == "coordinate":
@@ -220,6 +222,7 @@ def _risks(
     levels: Vector,
     clipped: Callable[[Vector], Clipped],
 ) -> Vector:
+    """Return the bound at the best step size, shape (counts, levels)."""
     body = setting.body
     roots = np.sqrt(_step_energy(setting, rho, counts, levels, clipped) / counts[:, None])
     risks: Vector = body.reach * roots + body.diameter * clipped(levels).bias

@@ -1,4 +1,4 @@
-"""The certificates of private SGD: sound ones, and that of the printed noise."""
+"""The privacy certificates of private SGD: for noise that is enough, and for the printed noise."""
 
 import math
 from dataclasses import replace
@@ -14,7 +14,7 @@ from dpsco_core.statements.arora import remark_1_epsilon
 def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps | None:
     """Return the privacy proof of the steps under an (epsilon, delta) budget; None under zCDP.
 
-    Raises `NotApplicable` as `paper_certificate`, in the paper's calibration.
+    In the paper's calibration it is `paper_certificate`, which may raise `NotApplicable`.
     """
     if calibration == "paper":
         return paper_certificate(setting)
@@ -25,11 +25,11 @@ def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps
 
 
 def paper_certificate(setting: Setting) -> ShuffledSteps:
-    r"""Return a certificate at the noise of Theorem 6 in the form of Remark 1.
+    r"""Return the certificate of Arora et al. (2020), Theorem 6, in the form of Remark 1.
 
-    :math:`\sigma = 64L\ln(3/\delta)/(\sqrt n\varepsilon)`, which is
-    32 ln(3/delta)/(sqrt(n) epsilon) times the sensitivity 2L. A smaller rho a step is certified
-    with any larger one.
+    The noise is :math:`\sigma = 64L\ln(3/\delta)/(\sqrt n\varepsilon)`, which is
+    32 ln(3/delta)/(sqrt(n) epsilon) times the sensitivity 2L. A certificate for one rho per step
+    holds for any smaller rho as well.
 
     Raises `NotApplicable` outside the regime of Remark 1, with the epsilon of Theorem 6.
     """

@@ -77,6 +77,7 @@ class ClippedDescent(DescentMethod):
     symbol = "square"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given radius and descent, or with those of the tuning."""
         rho = zhao_share(setting, self.calibration)
         # The expected squared norm of the noise of a step at R = 1 that spends all of rho. The
         # model takes gradients to grow with the distance from the minimiser (`growing`).

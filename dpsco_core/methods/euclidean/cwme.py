@@ -75,6 +75,7 @@ class CoordinatewiseDescent(DescentMethod):
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given threshold, blocks and descent, or the tuning's."""
         rho, d = gaussian_share(setting, self.calibration), setting.d
         blocks = choose_parameter(
             self.blocks,
@@ -106,7 +107,7 @@ class CoordinatewiseDescent(DescentMethod):
 
 
 def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:
-    """Check that there is at least one record per step and block."""
+    """Raise `NotApplicable` if there is less than one record per step and block."""
     fewest_records = blocks * steps
     if setting.n < fewest_records:
         demand = f"{blocks:,} blocks" + (f" in each of {steps:,} steps" if steps > 1 else "")
@@ -144,10 +145,11 @@ def theorem_threshold(setting: Setting, rho: float, calibration: Calibration) ->
 def theorem_descent(
     setting: Setting, rho: float, threshold: float, energy: float, calibration: Calibration
 ) -> Descent:
-    r"""Return T and :math:`\eta = M/(R\sqrt T)` of Theorem 5.2.
+    r"""Return the number of steps T and the step size :math:`\eta = M/(R\sqrt T)` of Theorem 5.2.
 
-    T makes the noise energy of a step equal to R^2; `energy` is that of a single step. As printed
-    it is :math:`R^2\rho n^2/(\tau^2d^4)`, which hides :math:`72m^2/d^2`.
+    T makes the noise energy of a step equal to R^2; `energy` is that of a step which spends the
+    whole budget. The printed T is :math:`R^2\rho n^2/(\tau^2d^4)`, which hides a factor of
+    :math:`72m^2/d^2`.
     """
     bound = setting.constants.mean_gradient_bound
     if calibration == "paper":

@@ -73,6 +73,7 @@ class StrongCoordinatewiseDescent(DescentMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given parameters, or with those of the tuning."""
         rho = gaussian_share(setting, self.calibration)
         strong, smooth = convexity_and_smoothness(setting)
         theory = self.tuning == "theory"
@@ -140,16 +141,21 @@ def convexity_and_smoothness(setting: Setting) -> tuple[float, float]:
 
 
 def _contraction(strong: float, smooth: float) -> float:
-    r"""Return :math:`q = 1 - \frac{\lambda L}{(\lambda+L)^2}` of Theorem 3.2."""
+    r"""Return the factor of Theorem 3.2 by which a step shrinks a distance.
+
+    .. math:: q = 1 - \frac{\lambda L}{(\lambda+L)^2}
+    """
     return 1 - strong * smooth / (strong + smooth) ** 2
 
 
 def theorem_steps(setting: Setting, rho: float, calibration: Calibration) -> int:
-    r"""Return T of Theorem 5.7, with :math:`G = \sqrt{d/n} + \sqrt d(\sqrt d/(\sqrt\rho n))^a`.
+    r"""Return the number of steps T of Theorem 5.7.
 
-    :math:`T = \lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, and 1 where it is not positive
-    (the bound is then void). The logarithm is of a length over the diameter, which the paper
-    takes to be 1; ``"paper"`` leaves it out.
+    The deviation in it is :math:`G = \sqrt{d/n} + \sqrt d(\sqrt d/(\sqrt\rho n))^a`.
+
+    :math:`T = \lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, and 1 where that is not
+    positive, because the bound is void there. The logarithm is of a length, which is divided by the
+    diameter. The paper takes the diameter to be 1, and ``"paper"`` does not divide.
     """
     strong, smooth = convexity_and_smoothness(setting)
     n, d, order = setting.n, setting.d, setting.moment_order
@@ -181,7 +187,9 @@ def theorem_threshold(setting: Setting, rho: float, steps: int, calibration: Cal
 
 
 def theorem_blocks(setting: Setting, rho: float, steps: int, threshold: float) -> int:
-    r"""Return :math:`m = \lceil 4\ln(2d/\beta)\rceil`, made even, with the corrected beta.
+    r"""Return the number of blocks, made even, with the corrected failure probability beta.
+
+    It is :math:`m = \lceil 4\ln(2d/\beta)\rceil`.
 
     :math:`\beta = \frac{Td}n + d(\sqrt dT^{3/2}/(\sqrt\rho n))^{2a}` over
     :math:`(R + 3\tau\sqrt d)^2`, the squared error on the failure event
@@ -239,6 +247,7 @@ def practical_blocks(
     counts = range(1, min(setting.n, MOST_BLOCKS) + 1) if steps is None else (steps,)
 
     def risk(pair: tuple[int, float]) -> float:
+        """Return the modelled risk of a number of steps and a clip limit."""
         return _modelled_risk(setting, rho / pair[0] if divided else rho, *pair)
 
     candidates = (

@@ -51,9 +51,9 @@ class UntilCertified(MeanOfAll):
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedDescent(Moves):
-    """Steps that adapt to the sample and end at a certified accuracy, or after a number of them.
+    """Steps that adapt to the sample and end at a certified accuracy, or at the largest number.
 
-    Spectral step sizes; averaged subgradients in stages for losses with kinks.
+    The step sizes are spectral. For losses with kinks, subgradients are averaged in stages.
     """
 
     records: int  # n, the number of records of which a gradient is the mean
@@ -69,7 +69,8 @@ class CertifiedDescent(Moves):
         centre = constraint.centre
 
         def gradient(w: Vector) -> Vector:
-            return oracle(w, 0)  # The gradient is the same function in every step.
+            """Return the gradient at w, which is the same function in every step."""
+            return oracle(w, 0)
 
         if self.kinked:
             slope = float(np.linalg.norm(gradient(centre)))
@@ -103,9 +104,10 @@ class CertifiedDescent(Moves):
 class Erm(Descending):
     r"""Minimise the empirical risk over the set: :math:`\min_W\frac1n\sum_i\ell(w, Z_i)`.
 
-    By projected gradients with spectral step sizes, which adapt to the smoothness of the sample;
-    losses with kinks by stages of averaged subgradients. Both stop at a certified accuracy, which
-    is part of the result, or after 400 gradients (fewer for very large samples). Not private.
+    Smooth losses are minimised by projected gradients with spectral step sizes, which adapt to the
+    smoothness of the sample; losses with kinks by stages of averaged subgradients. Both stop at a
+    certified accuracy, which is part of the result, or after 400 gradients (fewer for very large
+    samples). The method is not private.
     """
 
     # The target accuracy as a share of the accuracy certified at the start. If None it is 1e-8, and
@@ -130,6 +132,7 @@ class Erm(Descending):
     symbol = "circle"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan, in which the size of the data limits the number of gradients."""
         kinked = has_kinks(setting.constants)
         accuracy = self.relative_accuracy
         if accuracy is None:

@@ -78,6 +78,7 @@ class FreshBatches(DescentMethod):
     symbol = "square"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given batches, or with those of the tuning."""
         pure = isinstance(setting.budget, PureDP)
         rho = 0.0 if pure else gaussian_share(setting, self.calibration)
         batches = self.batches

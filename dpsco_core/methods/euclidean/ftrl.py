@@ -97,6 +97,7 @@ class CorrelatedDescent(DescentMethod):
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given radius and descent, or with those of the tuning."""
         rho = gaussian_share(setting, self.calibration)
         records: tuple[int, ...] = (setting.n,)
         descents: tuple[Descent, ...]

@@ -1,9 +1,9 @@
 r"""Data-independent tuning of one pass with correlated noise: radius, phases, steps, step sizes.
 
 The model is that of `dpsco_core.methods.euclidean.tuning`: a quadratic of curvature h, a start at
-distance D, and the average of the last m of T points. Two kinds of noise enter a step here, for it
-sees a batch of :math:`b = \lfloor n/T\rfloor` records only: that of sampling, independent, of
-variance V/b; and that of privacy, :math:`\sum_k s_kz_{t-k}` of `CorrelatedSteps`. With
+distance D, and the average of the last m of T points. A step sees only a batch of
+:math:`b = \lfloor n/T\rfloor` records, so that two kinds of noise enter it: independent sampling
+noise of variance V/b, and the privacy noise :math:`\sum_k s_kz_{t-k}` of `CorrelatedSteps`. With
 :math:`\omega_s` the weight of step s in the average and :math:`a = 1-\eta h`, the expected squared
 distance of the average from the minimiser is
 
@@ -15,12 +15,12 @@ and the excess risk is h/2 times that; the mean of it over the smallest curvatur
 the one between them is minimised. The sums depend on T, m and :math:`\eta h` alone, and are
 computed once, on a grid of half octaves.
 
-On a wide set one pass has a long way to go, for which steps are long, and their noise large. So it
-may be made in phases, each on records of its own, each a pass of its own from where the last one
-ended: an earlier one minimises the squared distance, which is the D of the next. The number of
-phases is the one of the least modelled risk. Where no strong convexity is certified,
-:math:`\min(\beta/3, G/D)` is assumed, G the bound on the mean gradient. Accuracy only: privacy
-holds for all steps and sizes (theory/practice.md, 1.4).
+On a wide set the minimiser is far from the start, which needs long steps with much noise. So the
+pass may be split into phases, each on records of its own and from the point where the last one
+ended. All phases but the last minimise the squared distance, which is the D of the next phase. The
+number of phases is the one with the least modelled risk. Where no strong convexity is certified,
+:math:`\min(\beta/3, G/D)` is assumed, with G the bound on the mean gradient. Only accuracy depends
+on the model: privacy holds for all steps and sizes (theory/practice.md, 1.4).
 """
 
 import math
@@ -76,7 +76,7 @@ def average_lengths(steps: int) -> tuple[int, int]:
 
 @lru_cache
 def model_sums() -> Sums:
-    """Return the sums of the risk model for every T of the grid."""
+    """Return the sums from which the risk model is computed, for every T of the grid."""
     tables = np.array([_model_sums_at(steps) for steps in STEP_COUNTS])
     return Sums(left=tables[:, 0], sampling=tables[:, 1], privacy=tables[:, 2])
 
@@ -201,9 +201,10 @@ def _phase(
 def start_distances(setting: Setting) -> tuple[float, float]:
     r"""Return the assumed distance of the start from the minimiser, and its largest possible value.
 
-    At most `HALFWAY` to the boundary. Where no strong convexity is certified, on a wide set also
-    `HALFWAY` to :math:`3G/\beta`, beyond which a risk as curved as is assumed would have a larger
-    gradient than the bound G on the mean gradient.
+    Both are scaled by `HALFWAY`, because a minimiser is rarely at the far end. The larger one goes
+    to the boundary. The assumed one goes at most to :math:`3G/\beta` where no strong convexity is
+    certified: beyond, a risk of the assumed curvature would have a larger gradient than the bound G
+    on the mean gradient.
     """
     whole, (_, largest) = start_distance(setting), curvatures(setting)
     likely = whole
@@ -214,13 +215,13 @@ def start_distances(setting: Setting) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def practical_pass(setting: Setting, rho: float, radius: float | None = None) -> PlannedPass:
-    """Return the clip radius, unless it is given, and the phases of the least modelled risk.
+    """Return the clip radius, unless it is given, and the phases with the least modelled risk.
 
-    Of the two `start_distances` it is planned for the larger one where that costs at most
-    `WORTH_IT`
-    times as much, as it does once there are records enough.
-    The bias of clipping is that of `practical_clipping`. Raises `NotApplicable` if the set is
-    unbounded, or where the model has no finite prediction.
+    The plan is for the larger one of the two `start_distances` if its risk is at most `WORTH_IT`
+    times that for the smaller one, which is so once there are enough records. The bias of clipping
+    is that of `practical_clipping`.
+
+    Raises `NotApplicable` if the set is unbounded, or where the model has no finite prediction.
     """
     likely, largest = start_distances(setting)
     cautious = _pass(setting, rho, radius, largest)
@@ -231,6 +232,7 @@ def practical_pass(setting: Setting, rho: float, radius: float | None = None) ->
 
 
 def _pass(setting: Setting, rho: float, radius: float | None, distance: float) -> PlannedPass:
+    """Return the radius and the phases with the least modelled risk at a starting distance."""
     radii: tuple[float, ...]
     if radius is None:
         typical, lipschitz = typical_norm(setting), setting.constants.lipschitz
@@ -247,6 +249,7 @@ def _pass(setting: Setting, rho: float, radius: float | None, distance: float) -
     )
 
     def risk(candidate: PlannedPass) -> float:
+        """Return the modelled risk of a pass, with the bias of clipping."""
         bias = clipping_bias(setting, typical, candidate.radius) if typical else 0.0
         return candidate.modelled_risk + bias**2 / (2 * curvature)
 

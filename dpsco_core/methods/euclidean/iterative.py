@@ -45,7 +45,7 @@ class DescentWithGroups(DescentMethod):
         check_count("groups", self.groups)
 
     def chosen_groups(self, setting: Setting) -> int:
-        """Return the number of groups; raise `NotApplicable` for fewer records than groups."""
+        """Return the number of groups; raise `NotApplicable` if there are fewer records."""
         groups = choose_parameter(
             self.groups,
             self.tuning,
@@ -130,6 +130,7 @@ class IterativeDescent(DescentWithGroups):
     colour = "magenta"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given groups, radius and descent, or with the tuning's."""
         rho = zhao_share(setting, self.calibration)
         n, groups = setting.n, self.chosen_groups(setting)
         unit = 2 * setting.d / (rho * (n // groups) ** 2 * groups)
@@ -145,9 +146,9 @@ class IterativeDescent(DescentWithGroups):
 
 
 def union_groups(setting: Setting) -> int:
-    r"""Return :math:`k = 800[d\ln(1+2Ln) + 2\ln n]`, rounded up; L is the diameter of the set.
+    r"""Return the number of groups :math:`k = 800[d\ln(1+2Ln) + 2\ln n]`, rounded up.
 
-    See theory/zhao-et-al.md, 2.5.
+    L is the diameter of the set. See theory/zhao-et-al.md, 2.5.
     """
     diameter = require_finite(setting.constants.diameter, "a bounded constraint set")
     n = setting.n
@@ -162,7 +163,9 @@ def theorem_level(setting: Setting, rho: float, calibration: Calibration) -> flo
 
 
 def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> float:
-    r"""Return :math:`R = M\sqrt d(n\varepsilon/\sqrt d)^{1/p}` of Theorem 7, without M if printed.
+    r"""Return the radius R of Theorem 7, without the factor M if printed.
+
+    .. math:: R = M\sqrt d(n\varepsilon/\sqrt d)^{1/p}
 
     Examples
     --------

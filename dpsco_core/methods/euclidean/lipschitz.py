@@ -1,8 +1,8 @@
 r"""Losses that are Lipschitz for every record, as the methods of the Lipschitz theory need them.
 
-A problem may certify a Lipschitz constant for the records of its law. Privacy must hold for all
-others too: records are shrunk to the norm that the constant stands for (`Sample.bounded`), which
-changes no record of the law, and gradients are clipped to the constant.
+A problem may certify a Lipschitz constant for the records of its law, but privacy must hold for
+every possible record. So records are shrunk to the norm that the constant presupposes
+(`Sample.bounded`), which changes no record of the law, and gradients are clipped to the constant.
 """
 
 import math
@@ -61,10 +61,10 @@ class Losses:
 def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     """Return the losses to minimise: the problem's own if they are Lipschitz, else bounded ones.
 
-    Raises `NotApplicable` with ``tuning="theory"`` if the problem certifies no Lipschitz constant;
-    and for losses that no bound on the records makes Lipschitz.
+    `rho` is the budget from which `practical_radius` bounds the records.
 
-    The budget `rho` is for `practical_radius`.
+    Raises `NotApplicable` with ``tuning="theory"`` if the problem certifies no Lipschitz constant,
+    and for losses that no bound on the records makes Lipschitz.
     """
     constants = setting.constants
     if math.isfinite(constants.lipschitz):
@@ -127,7 +127,7 @@ def surrogate_constants(setting: Setting, radius: float) -> tuple[float, float]:
 
 
 def _record_bound(constants: Constants) -> float:
-    """Return the norm of records that the Lipschitz constant assumes; infinite if none."""
+    """Return the norm of records that the Lipschitz constant assumes; infinite for none."""
     model = constants.linear_model
     if model is not None and math.isfinite(model.slope):
         return constants.lipschitz / model.slope

@@ -17,7 +17,8 @@ from dpsco_core.methods.tune import choose_parameter
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-MOST_PASSES = 1000  # over the data; more steps lower the bound by less than 3% of L D
+# the largest number of passes; more of them lower the bound by less than 3% of L D
+MOST_PASSES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,7 @@ class NoisyGradientDescent(DescentMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given descent, or with that of the tuning."""
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         sensitivity = 2 * losses.lipschitz / setting.n

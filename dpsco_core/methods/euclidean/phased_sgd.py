@@ -81,16 +81,17 @@ class PhasedAverages(PhasesPlan):
         return self.phases[-1].stop * self.setting.m
 
     def in_order(self, sample: Any) -> InOrder:
-        """Return the records with the losses of the plan; refuse a sample of another size."""
+        """Return the records with the losses of the plan; raise an error unless the size fits."""
         check_sample(sample, self.setting)
         return InOrder(sample=self.losses.of(sample))
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
-        """Start at the centre of the constraint set, or at 0 without a set."""
+        """Return the first point, which is the set's centre or 0, and the run of a phase."""
         records = self.in_order(sample)
         constraint, per_user, items = records.sample.constraint, records.per_user, records.each
 
         def run(w: Vector, phase: Phase, block: Ledger, i: int) -> tuple[Vector, int]:
+            """Return the noisy average of a phase, and the number of records read so far."""
             span = replace(
                 phase,
                 start=phase.start * per_user,
@@ -111,6 +112,7 @@ class PhasedAverages(PhasesPlan):
         return constraint.centre if self.projected else np.zeros(records.sample.d), run
 
     def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
+        """Return the diagnostics of the first and the last phase, and the notes."""
         opening, final = self.phases[0], self.phases[-1]
         return self.losses.diagnostics | {
             "noise_std": final.noise_std,
@@ -160,6 +162,7 @@ class PhasedSgd(PhasedMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> PhasedAverages:
+        """Return the plan with the step size and the phases of the tuning; smooth losses only."""
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         if math.isinf(losses.smoothness):
@@ -261,15 +264,17 @@ def phase_average(
 def is_resolved(reach: float, losses: Losses, records: int, step_size: float) -> bool:
     r"""Return whether a record's effect :math:`2L\eta_i` exceeds the rounding of a phase's points.
 
-    Below, the true sensitivity is that of the rounding, and the phase would move nothing. `reach`
-    is the largest norm of a point.
+    If it does not, the true sensitivity is that of the rounding, and the phase would hardly move
+    the point. `reach` is the largest norm of a point.
     """
     rounding = (records + 1) * reach * 2.0**-53
     return 2 * losses.lipschitz * step_size >= RESOLVED * rounding
 
 
 def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:
-    r"""Return :math:`\eta = \frac DL\min\{4/\sqrt n, \sqrt{2\rho}/(2\sqrt d)\}` of Theorem 4.4.
+    r"""Return the step size of Theorem 4.4.
+
+    .. math:: \eta = \frac DL\min\{4/\sqrt n, \sqrt{2\rho}/(2\sqrt d)\}
 
     Raises `NotApplicable` if the first phase's step, a quarter of it, exceeds 2/beta.
     """
@@ -277,7 +282,7 @@ def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:
     scale = setting.constants.diameter / losses.lipschitz
     step_size = scale * min(4 / math.sqrt(n), math.sqrt(2 * rho / d) / 2)
     if step_size / 4 * losses.smoothness > 2:
-        # The first entry is small enough once sqrt(n) >= D beta / (2 L).
+        # The first entry of the minimum meets the condition once sqrt(n) >= D beta / (2 L).
         records_needed = math.ceil((scale * losses.smoothness / 2) ** 2)
         raise NotApplicable(
             f"The theorem's step size is {step_size / 4:.3g}, above 2/beta = "
@@ -296,8 +301,9 @@ def bounded_risk(
     .. math:: \frac{R^2}{2\eta_1n_1} + \frac{\eta_1L^2}2 + \sum_{i=2}^k\Big[
         \frac{d\sigma_{i-1}^2}{2\eta_in_i} + \frac{\eta_iL^2}2\Big] + L\sqrt d\,\sigma_k
 
-    with R the radius of the ball: each phase's excess over the end of the one before, and the last
-    noise (the proof of Theorem 4.4 without its choice of eta).
+    with R the radius of the ball. The summands are the excess of each phase over the end of the one
+    before, and the last term is due to the last noise (the proof of Theorem 4.4 without its choice
+    of eta).
     """
     n, d = setting.n, setting.d
     energy = (setting.constants.diameter / 2) ** 2
@@ -324,6 +330,7 @@ def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int,
     start = (setting.constants.diameter / 2) ** 2 / (2 * (n // 2))
 
     def first_phase(candidate: tuple[int, float]) -> float:
+        """Return a lower bound on the risk of a candidate, from its first phase alone."""
         size = candidate[1] / 4
         # The bound, less a margin for rounding.
         return (1 - 1e-12) * (start / size + size * losses.lipschitz**2 / 2)

@@ -97,7 +97,7 @@ class PrivateSgdPlan(Plan):
         return self.gradient_calls
 
     def open(self, ledger: Ledger, d: int) -> Steps:
-        """Account for all steps."""
+        """Return the noise of the steps, after the ledger has accounted for all of them."""
         if isinstance(self.certificate, AllocatedSteps):
             return ledger.open(
                 AllocatedGaussianSteps(
@@ -173,9 +173,9 @@ class RecordByRecord(PrivateMethod):
 class PrivateSgd(RecordByRecord):
     r"""Projected SGD over a random half of the records, with one noisy gradient per record.
 
-    As printed each step draws one of the n records, and leaves the gradient of one that has been
-    drawn before out, until floor(n/2) + 1 gradients are taken. Equal in law, and how it is done
-    here: a secret order, with a geometric number of noise-only steps between the records
+    As printed, each step draws one of the n records and leaves out the gradient of a record that
+    has been drawn before, until floor(n/2) + 1 gradients are taken. The code uses a secret order
+    with a geometric number of noise-only steps between the records, which has the same law
     (theory/arora-marinov-ullah.md, 2.1).
 
     Parameters
@@ -242,6 +242,7 @@ class PrivateSgd(RecordByRecord):
             whole("allocated_steps", self.allocated_steps, 1, MOST_STEPS)
 
     def plan(self, setting: Setting) -> PrivateSgdPlan:
+        """Return the plan of the sampling, the noise and the step size."""
         refuse_pure(setting)
         if self.sampling == "allocated":
             sampled_budget(setting, self.calibration)
@@ -271,6 +272,7 @@ class PrivateSgd(RecordByRecord):
         )
 
     def _allocated_plan(self, setting: Setting) -> PrivateSgdPlan:
+        """Return the plan in which records are allocated to steps at random."""
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         allocation = plan_allocation(setting, self.allocated_steps, losses.lipschitz)
         return PrivateSgdPlan(
@@ -292,8 +294,9 @@ def fresh_order(
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Return the records' secret order, shape (m,), and the noise-only steps before each, (m,).
 
-    Where k of n records have been seen, the next draw is fresh with probability (n-k)/n. Where
-    records are allocated, it is the order of their steps, and the numbers of records of each, (T,).
+    If k of n records have been drawn, the next draw is a new record with probability (n-k)/n. If
+    records are allocated to steps, the result is instead the records in the order of their steps,
+    and the number of records of each step, (T,).
     """
     if plan.allocated_steps:
         return allocated_order(n, plan.allocated_steps, rng)

@@ -42,6 +42,7 @@ class TrackedClippedMean(Statistic):
     rho_count: float
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> TrackedRadius:
+        """Return the releases of a run, whose radius follows the noisy counts."""
         counted = GaussianNoise(l2_sensitivity=1 / n, rho=self.rho_count)
         return TrackedRadius(self, n, counted, self.radius)
 
@@ -142,6 +143,7 @@ class QuantileDescent(DescentMethod):
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the shares of the budget for gradients and for counts."""
         rho = gaussian_share(setting, self.calibration)
         require(0 < self.quantile < 1, "quantile", "above 0 and below 1", self.quantile)
         of_gradients = (1 - COUNT_SHARE) * rho

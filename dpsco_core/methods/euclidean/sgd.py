@@ -50,6 +50,7 @@ class SgdSteps(Moves):
         project, size = constraint.project, self.size
 
         def step(w: Vector, t: int) -> Vector:
+            """Return the projected point after step t from w."""
             return project(w - size(t) * oracle(w, t))
 
         average = WholeAverage(steps=self.steps, queried=self.rule == "lipschitz")
@@ -93,6 +94,7 @@ class Sgd(Descending):
     dashed = True
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the batch size and the rule that the certified constants allow."""
         n = setting.n
         batch = self.batch if self.batch is not None else math.ceil(n / MOST_STEPS)
         steps = _steps(setting, batch, math.ceil(n / batch))

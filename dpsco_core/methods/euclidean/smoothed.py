@@ -66,6 +66,7 @@ class SmoothedDescent(DescentMethod):
     symbol = "triangle-up"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given level and descent, or with those of the tuning."""
         rho = gaussian_share(setting, self.calibration)
         n, d, printed = setting.n, setting.d, self.calibration == "paper"
         tau = choose_parameter(
@@ -94,7 +95,10 @@ class SmoothedDescent(DescentMethod):
 
 
 def theorem_descent(setting: Setting, energy: float) -> Descent:
-    r"""Return T, at which the noise energy of a step is R^2, and :math:`\eta = M/(R\sqrt T)`."""
+    r"""Return the number of steps T and the step size :math:`\eta = M/(R\sqrt T)`.
+
+    At T steps the mean squared noise of a step is R^2.
+    """
     bound = require_finite(setting.constants.mean_gradient_bound, "a bound on the mean gradient")
     diameter = require_finite(setting.constants.diameter, "a bounded constraint set")
     steps = whole_steps(bound**2 / energy)
@@ -105,8 +109,9 @@ def theorem_descent(setting: Setting, energy: float) -> Descent:
 def theorem_tau(setting: Setting, rho: float, calibration: Calibration) -> float:
     r"""Return tau of Theorem 5.5, in units of the second moment's bound.
 
-    As printed with :math:`q^* = \mathrm{clip}(1+\frac{\ln\rho}{4\ln d}, \frac12, 2)`, the q that
-    minimises the stated bound; otherwise the direct optimum (theory/kamath-liu-zhang.md, 3.4).
+    The printed one takes :math:`q^* = \mathrm{clip}(1+\frac{\ln\rho}{4\ln d}, \frac12, 2)`, the q
+    that minimises the stated bound. The other one minimises the bound over tau itself
+    (theory/kamath-liu-zhang.md, 3.4).
     """
     n, d = setting.n, setting.d
     moment = require_finite(setting.constants.coordinate_moment, "a coordinate-wise moment")

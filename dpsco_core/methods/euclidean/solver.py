@@ -4,9 +4,9 @@ A certificate is an upper bound on :math:`J(w) - \min_W J` that follows from (su
 Objective perturbation is private only if its minimiser keeps a promised accuracy for *every* data
 set, so that `minimise_strongly_convex` returns nothing that is not certified.
 
-All is proven as if projections were exact. What their errors can hide from `residual_bound` is the
-business of who relies on it (`objective_plan.open_distance`); `certificate` needs only that points
-lie in the set, and they do to `ROUNDING`.
+The proofs suppose exact projections. A caller that relies on `residual_bound` must allow for the
+errors of projections itself (`objective_plan.open_distance`). `certificate` needs only that points
+lie in the set, which they do up to `ROUNDING`.
 """
 
 import math
@@ -47,10 +47,11 @@ class Certified:
 
 
 def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float = 0.0) -> float:
-    r"""Bound :math:`J(w) - \min_W J` from the gradient g at a point w of the set.
+    r"""Return a bound on :math:`J(w) - \min_W J` from the gradient g at a point w of the set.
 
-    The Frank-Wolfe gap :math:`\langle g, w\rangle + h_W(-g)`, :math:`h_W` the support function,
-    plus its rounding. On a ball, and with strong convexity, `ball_certificate` if it is smaller.
+    It is the Frank-Wolfe gap :math:`\langle g, w\rangle + h_W(-g)`, with :math:`h_W` the support
+    function, plus its rounding. On a ball, and with strong convexity, it is `ball_certificate`
+    where that is smaller.
 
     Examples
     --------
@@ -67,17 +68,18 @@ def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float 
 
 
 def ball_certificate(ball: Ball, w: Vector, g: Vector, modulus: float) -> float:
-    r"""Bound :math:`J(w) - \min_W J` for :math:`\mu` = `modulus` > 0, :math:`W = \{\|w\| \le r\}`.
+    r"""Return a bound on :math:`J(w) - \min_W J` on a ball of radius r, for `modulus` mu > 0.
 
-    The smaller one, for t = 0 and the t >= 0 that makes :math:`g + tw` smallest, of
+    It is the smaller one of the values at t = 0 and at the t >= 0 that makes :math:`g + tw`
+    smallest of
 
     .. math:: t\|w\|(r - \|w\|) + \frac{\|g + tw\|^2}{2\mu},
 
     because :math:`\langle g, w-u\rangle \le t\langle w, u-w\rangle + \|g+tw\|\|u-w\|` and strong
-    convexity takes :math:`\frac\mu2\|u-w\|^2` off. They see much smaller errors than the gap,
-    which loses its digits on the sphere (its rounding is added) and is first order inside. All are
-    as exact as g is; a point within 1e-14 of the sphere counts as on it. Who relies on a distance
-    to the minimiser adds what that may hide (`objective_plan.open_distance`).
+    convexity subtracts :math:`\frac\mu2\|u-w\|^2`. It resolves much smaller errors than the gap,
+    which loses digits to rounding on the sphere and is only of first order inside the ball. It is
+    as exact as g is. A point within 1e-14 of the sphere counts as on it; a caller that relies on
+    the distance to the minimiser must allow for that (`objective_plan.open_distance`).
     """
     inner = float(g @ w)
     bound = float(g @ g) / (2 * modulus)
@@ -92,7 +94,7 @@ def ball_certificate(ball: Ball, w: Vector, g: Vector, modulus: float) -> float:
 
 
 def residual_bound(u: Vector, g: Vector, v: Vector, step: float, modulus: float) -> float:
-    r"""Bound :math:`J(u) - \min_W J` from the gradient g at :math:`u = \Pi_W(v)`, for any v.
+    r"""Return a bound on :math:`J(u) - \min_W J` from the gradient g at :math:`u = \Pi_W(v)`.
 
     :math:`(v - u)/s` is a normal of W at u for every s > 0 (`step`), so that with
     :math:`\rho = g + (v-u)/s` every z of W has :math:`\langle g, z-u\rangle \ge
@@ -119,13 +121,12 @@ def minimise_strongly_convex(
 ) -> Certified:
     r"""Minimise a strongly convex function to a certified accuracy, for every data set.
 
-    Spectral projected gradients first, which adapt to the curvature that is there. Should they
-    stall, accelerated projected gradients with the certified constants: their suboptimality h
+    It first takes spectral projected gradients, which adapt to the actual curvature. If they stall,
+    it takes accelerated projected gradients with the certified constants, whose suboptimality h
     falls by a factor :math:`1-\sqrt{\mu/M}` a step. On a ball, a gap of at most `accuracy` follows
-    from :math:`h \le \text{accuracy}^2/(2M(2r)^2)`; on other sets, where
-    `certify_settled` certifies, it is
-    enough that :math:`h \le \text{accuracy}\,\mu/M`. The loop ends for every accuracy that is
-    well above rounding (theory/su-zhao-wang.md, 2.0).
+    from :math:`h \le \text{accuracy}^2/(2M(2r)^2)`; on other sets, where `certify_settled`
+    certifies, it is enough that :math:`h \le \text{accuracy}\,\mu/M`. The loop ends for every
+    accuracy that is well above rounding (theory/su-zhao-wang.md, 2.0).
 
     The result is within :math:`\sqrt{2\,\text{accuracy}/\mu}` of the minimiser.
     """
@@ -195,11 +196,11 @@ def spectral_descent(
 ) -> Certified:
     """Minimise by projected gradients with Barzilai and Borwein's (1988) two step sizes in turn.
 
-    Fast on smooth losses of any curvature, one gradient a step, without a guarantee: it stops at
-    the accuracy, at the limit, or where the certificate has stalled, and returns the best point.
-    Where slopes saturate (Huber's loss, a logistic one far out) the step sizes can cycle for ever:
-    once the certificate has not halved for a while, the steps go on from the best point and are
-    shortened to where the loss stops falling (`shorten_step`).
+    It is fast on smooth losses of any curvature and takes one gradient a step, but has no
+    guarantee: it stops at the accuracy, at the limit, or where the certificate has stalled, and
+    returns the best point. Where slopes saturate (Huber's loss, a logistic one far out) the step
+    sizes can cycle for ever: once the certificate has not halved for a while, the steps go on from
+    the best point and are shortened to where the loss stops falling (`shorten_step`).
     """
     w, size = constraint.centre, constraint.l2_radius
     steps_certify = modulus > 0 and not isinstance(constraint, Ball)
@@ -246,9 +247,9 @@ def shorten_step(
 ) -> tuple[Vector, Vector, int]:
     r"""Return a point towards `new` where the loss falls, its gradient, and the call count.
 
-    By the secant of the slope along s = new - w, which is exact on a quadratic. Where the slope at
-    the end is at most 0, a convex loss has fallen all the way; a hundredth of the first is let
-    pass.
+    The step along s = new - w is shortened by the secant of the slope, which is exact on a
+    quadratic. Where the slope at the end is at most 0, a convex loss has fallen along the whole
+    step. A slope of at most a hundredth of the one at the start is accepted too.
     """
     s, calls, fraction = new - w, 0, 1.0
     falls = -float(g @ s)

@@ -224,8 +224,8 @@ def practical_clipping(
 ) -> Clipping:
     r"""Return the clip radius and the descent that together minimise the modelled risk.
 
-    To the model's risk the bias of clipping is added, :math:`b^2/(2\lambda)`. Clipping is biased as
-    far as the gradients are asymmetric about their mean, which no constant certifies. Assumed is
+    The bias of clipping adds :math:`b^2/(2\lambda)` to the model's risk. Clipping is biased as far
+    as the gradients are asymmetric about their mean, which no constant certifies. The assumption is
 
     .. math:: b(R) = \frac{\sqrt V}{A} \Big(\frac{\sqrt V}{R}\Big)^2
 
@@ -233,10 +233,10 @@ def practical_clipping(
     the bias vanishes. The theorem's radius is sized by the worst law of its class and is ten times
     too large for others (theory/zhao-et-al.md, 9).
 
-    Where the gradient is the distance to a record it is as skewed as records are. Nothing is to
-    be clipped below :math:`\sqrt{V+D^2}` then, and beyond, by t, each coordinate loses at most
-    :math:`\kappa_pt^{1-p}` (`hinge_bias`), as in `dpsco_core.methods.mean.clipped`. Assumed is a
-    tenth of it.
+    A gradient that is the difference to a record is as skewed as the records are. Then nothing
+    should be clipped below :math:`\sqrt{V+D^2}`. With a radius larger by t, each coordinate loses
+    at most :math:`\kappa_pt^{1-p}` (`hinge_bias`), as in `dpsco_core.methods.mean.clipped`, and a
+    tenth of that is assumed.
 
     `unit_energy` is the expected squared norm of the noise of one step with the whole budget at R =
     1; for `growing` and `step_energy` see `practical_descent`.
@@ -246,6 +246,7 @@ def practical_clipping(
     radii = (min(typical * factor, setting.constants.lipschitz) for factor in RADIUS_FACTORS)
 
     def risk(candidate: Clipping) -> float:
+        """Return the modelled risk of a candidate, with the bias of clipping."""
         bias = clipping_bias(setting, typical, candidate.radius)
         return candidate.descent.modelled_risk + bias**2 / (2 * curvature)
 
@@ -274,9 +275,9 @@ def clipping_bias(setting: Setting, typical: float, radius: float) -> float:
 def typical_norm(setting: Setting, *, growing: bool = False) -> float:
     """Return the certified root mean square norm of a gradient.
 
-    For a generalised linear loss the largest slope times that of the features, otherwise the root
-    of the trace of Cov(g), at the model's start if it is `growing` and else at the worst point; at
-    most L for an L-Lipschitz loss.
+    For a generalised linear loss it is the largest slope times the root mean square norm of the
+    features. Otherwise it is the root of the trace of Cov(g): at the model's start if `growing`, at
+    the worst point if not. For an L-Lipschitz loss it is at most L.
 
     Raises `NotApplicable` if the problem certifies none.
     """

@@ -1,7 +1,7 @@
-"""The methods in l_q that shuffle, with records that take one step at random instead.
+"""Methods in l_q in which every record takes one step at random, in place of a secret order.
 
-Their noise is that of `allocate_steps`, Gaussian and for the l2 norm of what a record adds to a
-sum (theory/random-allocation.md, 1 to 3).
+Their noise is Gaussian and has the size that `allocate_steps` certifies for the largest l2 norm
+that a record adds to a sum (theory/random-allocation.md, 1 to 3).
 """
 
 import math
@@ -57,9 +57,11 @@ class AllocatedTruncatedMeans(TruncatedMeans):
     records: int  # n, the number of records
 
     def divisor(self, batch: int) -> float:
+        """Return n/T, the expected number of records of a step."""
         return self.records / self.allocation.steps
 
     def open(self, ledger: Ledger, steps: int) -> Steps:
+        """Return the noise of all steps, after the ledger has accounted for it."""
         space = self.draw.norm
         return ledger.open(
             AllocatedGaussianSteps(
@@ -74,6 +76,7 @@ class AllocatedTruncatedMeans(TruncatedMeans):
 def _allocated_card(
     slug: str, name: str, short: str, statement: str, summary: str, caveat: str
 ) -> MethodCard:
+    """Return the card of a method in l_q whose records are allocated at random."""
     return replace(
         lq_card(slug, name, statement, summary, caveat, paper=FELDMAN_SHENFELD_2025),
         short=short,
@@ -126,6 +129,7 @@ class MirrorDescentAllocated(DescentMethod):
     symbol = "hourglass"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given number of steps, or with that of the tuning."""
         budget = sampled_budget(setting, self.calibration)
         check_applicable(setting)
         inputs = replace(
@@ -186,7 +190,7 @@ def squared_deviation(setting: Setting) -> float:
 
 
 def equal_rho(multiplier: float) -> float:
-    """Return the rho of one Gaussian release with this noise, when one record is replaced."""
+    """Return the rho of a Gaussian release, for replacing a record, with this noise multiplier."""
     return 2 / multiplier**2
 
 
@@ -196,7 +200,7 @@ def with_multiplier(inputs: MirrorInputs, multiplier: float) -> MirrorInputs:
 
 
 def best_choice(inputs: MirrorInputs, steps: int) -> DescentChoice:
-    """Return the threshold and the weight of the least modelled risk at these steps."""
+    """Return the threshold and the weight with the least modelled risk at a number of steps."""
     inputs.check_finite()
     tried = [modelled_choice(inputs, steps, factor) for factor in PRACTICAL_FACTORS]
     return smallest(tried, lambda choice: choice.value, what="truncation level")
@@ -236,6 +240,7 @@ class NoisyMirrorDescentAllocated(RecordByRecord):
     symbol = "hexagon-open"
 
     def plan(self, setting: Setting) -> PrivateSgdPlan:
+        """Return the plan of `PrivateSgdAllocated` with the potential of the tuning."""
         sgd = PrivateSgdAllocated(
             steps=self.steps, calibration=self.calibration, tuning=self.tuning
         ).plan(setting)

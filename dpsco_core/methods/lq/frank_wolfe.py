@@ -66,6 +66,7 @@ class BestCorner(Statistic):
     label: ClassVar[str] = "choice of a corner"
 
     def value(self, rows: Rows) -> Vector:
+        """Return the score of every corner, which is its product with the mean, negated."""
         (mean,) = clipped_block_means(rows, self.limit, 1)
         return corner_scores(self.body, mean)
 
@@ -74,6 +75,7 @@ class BestCorner(Statistic):
         return 2 * self.limit * self.radius / n
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> ChosenCorner:
+        """Return the choices of a run by the exponential mechanism."""
         sensitivity = self.sensitivity(n, d)
         return ChosenCorner(self, Exponential(sensitivity=sensitivity, epsilon=self.epsilon))
 
@@ -97,7 +99,8 @@ class ChosenCorner:
 class TowardsCorners(Moves):
     r"""Steps :math:`w_{t+1} = w_t+\frac2{t+2}(c_t-w_t)` towards chosen corners, from the centre.
 
-    They stay in the set, and are priced as if they were brought back. The output is the last point.
+    The points stay in the set without a projection; the cost of a run counts one all the same. The
+    output is the last point.
     """
 
     steps: int  # T
@@ -111,6 +114,7 @@ class TowardsCorners(Moves):
         """Run the steps and return the last point."""
 
         def step(w: Vector, t: int) -> Vector:
+            """Return the point after step t, on the way from w to the chosen corner."""
             towards = oracle(w, t)
             share = 2 / (t + 2)
             return (1 - share) * w + share * towards
@@ -173,6 +177,7 @@ class FrankWolfe(DescentMethod):
     symbol = "star"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the given steps and level, or with those of the tuning."""
         radius = corner_norm(setting)
         epsilon = choice_epsilon(setting)
         corners = self.corners
@@ -199,7 +204,7 @@ class FrankWolfe(DescentMethod):
 
 
 def choice_epsilon(setting: Setting) -> float:
-    """Return the epsilon of a choice: by `choice_epsilon_of` under zCDP, else the budget's."""
+    """Return the epsilon of a choice: from rho under zCDP, otherwise that of the budget."""
     if isinstance(setting.budget, ZCDP):
         return choice_epsilon_of(setting.budget.rho)
     return setting.pure_epsilon
@@ -219,7 +224,10 @@ def corner_norm(setting: Setting) -> float:
 
 
 def corner_scores(body: ConstraintSet, mean: Vector) -> Vector:
-    r"""Return :math:`-\langle c,\bar g\rangle` for every corner c: positive, negative, then 0."""
+    r"""Return the scores of all corners c: positive ones, negative ones, and 0.
+
+    The score of c is :math:`-\langle c,\bar g\rangle`.
+    """
     assert isinstance(body, L1Ball | Simplex | SolidSimplex)
     scores = -body.radius * mean
     if isinstance(body, L1Ball):

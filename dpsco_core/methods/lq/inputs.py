@@ -1,4 +1,4 @@
-r"""What the l_q methods and the bounds on them take from a setting: constants, noise, shares.
+r"""The inputs of the l_q methods and of the bounds on them: constants, noise and shares.
 
 The parameters are in :math:`\ell_q^d`, 1 <= q <= 2, gradients in :math:`\ell_{q'}^d`, whose smooth
 norm is :math:`\|\cdot\|_r` (`RegularSpace`). For q > 2 the mirror map would not be strongly convex
@@ -50,10 +50,10 @@ def statement_budget(setting: Setting) -> tuple[float, float]:
 
 
 def chosen_noise(noise: Noise | None, calibration: Calibration) -> Noise:
-    """Return the noise of a method whose user leaves the choice open.
+    """Return the kind of noise: `noise` if it is given, otherwise that of the calibration.
 
-    As published it is the generalized Gaussian one. The tight calibration takes the Gaussian: at
-    equal proven privacy its energy is no larger (theory/su-zhao-wang.md, 2.8).
+    The published noise is generalized Gaussian. The tight calibration takes Gaussian noise, because
+    at equal proven privacy its energy is no larger (theory/su-zhao-wang.md, 2.8).
     """
     if noise is not None:
         return noise
@@ -80,7 +80,7 @@ def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = 
 
     .. math:: \tfrac12\,d^{1-2/q'}d^{2/r}m_r^{2/r} \le \tfrac12\,d\,\kappa.
 
-    A sum has its `sum_factor` besides.
+    The energy of a sum has the factor `sum_factor` besides.
     """
     if noise == "generalized gaussian":
         return dual_energy(space, noise, calibration)
@@ -91,9 +91,11 @@ def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = 
 
 
 def sum_factor(space: RegularSpace, noise: Noise) -> float:
-    r"""Bound the ratio of a sum's energy to the sum of energies, in the smooth norm.
+    r"""Return the largest ratio of a sum's mean squared norm to the sum of its terms'.
 
-    1 for Gaussian vectors, :math:`\kappa_+` for others (theory/su-zhao-wang.md, 2.5 (b)).
+    The norm is the smooth one.
+
+    It is 1 for Gaussian vectors and :math:`\kappa_+` for others (theory/su-zhao-wang.md, 2.5 (b)).
     """
     return 1.0 if noise == "gaussian" else space.kappa_plus
 
@@ -101,8 +103,9 @@ def sum_factor(space: RegularSpace, noise: Noise) -> float:
 def composed_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float:
     r"""Return the rho of T releases together (Su et al. 2023, Algorithm 3); 0 for a pure budget.
 
-    Tight: the exact curve of the Gaussian, or the best conversion from zCDP for noise of another
-    shape. Paper: :math:`\varepsilon^2/(32\ln(1/\delta))`, which is the printed :math:`\sigma^2`.
+    In the tight calibration it is by the exact curve of the Gaussian, or the best conversion from
+    zCDP for noise of another shape. In the paper's it is :math:`\varepsilon^2/(32\ln(1/\delta))`,
+    which is the printed :math:`\sigma^2`.
     """
     if calibration == "paper" and isinstance(budget, ApproxDP):
         return budget.epsilon**2 / (-32 * math.log(budget.delta))
@@ -110,9 +113,10 @@ def composed_rho(budget: Budget, noise: Noise, calibration: Calibration) -> floa
 
 
 def release_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float:
-    r"""Return the rho of one release, or of releases on disjoint batches; 0 if it is not zCDP.
+    r"""Return the rho of one release, or of releases on disjoint batches; 0 if none is proven.
 
-    As `composed_rho`, but the paper's is that of Lemma 3, for epsilon <= 1 and delta <= 0.9.
+    It is as in `composed_rho`, except that the paper's rho is that of Lemma 3, which holds for
+    epsilon <= 1 and delta <= 0.9.
     """
     if calibration == "paper" and isinstance(budget, ApproxDP):
         proven = budget.epsilon <= 1 and budget.delta <= 0.9
@@ -125,9 +129,9 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
 
     Each is :math:`(\varepsilon_0,\delta_0)`-DP, and shuffling makes all of them together
     :math:`(\varepsilon,\delta)`-DP (Feldman, McMillan and Talwar 2021; theory/su-zhao-wang.md,
-    2.5). Tight: the exact divergence of the clones, or no amplification where that allows more.
-    Paper: its closed form and Lemma 3; 0 where nothing is amplified, or where Lemma 3 does not
-    hold.
+    2.5). In the tight calibration it is by the exact divergence of the clones, or no amplification
+    where that allows more. In the paper's it is by its closed form and Lemma 3, and 0 where nothing
+    is amplified, or where Lemma 3 does not hold.
     """
     if not isinstance(budget, ApproxDP):
         return _whole(budget, noise)
@@ -147,11 +151,12 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
 
 
 def _whole(budget: Budget, noise: Noise) -> float:
+    """Return the rho that the whole budget allows for this noise; 0 for a pure budget."""
     if noise == "gaussian" or isinstance(budget, PureDP):
         return gaussian_allowance(budget)
     return budget.to_zcdp("tight").rho
 
 
 def shape_of(noise: Noise, calibration: Calibration) -> Calibration:
-    """Return the noise's shape; generalized Gaussians in paper calibration have its kappa."""
+    """Return the calibration of the noise's shape; only generalized Gaussians have two shapes."""
     return calibration if noise == "generalized gaussian" else "tight"

@@ -1,7 +1,7 @@
 r"""Losses for the methods on all of :math:`R^d`: Lipschitz and smooth everywhere, for every record.
 
-Su, Zhao and Wang (2023), Assumption 3. Of the catalogue, generalised linear losses with a bounded
-slope a and a bounded curvature b have it, once features are shrunk to norm R in the dual norm:
+This is Assumption 3 of Su, Zhao and Wang (2023). In the catalogue it holds for generalised linear
+losses with a bounded slope a and a bounded curvature b, once features are shrunk to dual norm R:
 :math:`L = aR`, and :math:`\beta = bR^2`, since :math:`|\langle x, w-v\rangle| \le R\|w-v\|_q`.
 """
 
@@ -36,7 +36,10 @@ class DualLosses(Losses):
 
 
 def check_everywhere_smooth(setting: Setting) -> LinearModel:
-    """Return the model of losses that are Lipschitz and smooth on all of R^d; refuse any others."""
+    """Return the model of losses that are Lipschitz and smooth on all of R^d.
+
+    Raises `NotApplicable` for any other losses.
+    """
     model, structure = setting.constants.linear_model, setting.constants.structure
     if model is not None and math.isfinite(model.slope) and math.isfinite(model.curvature):
         return model
@@ -56,8 +59,10 @@ def check_everywhere_smooth(setting: Setting) -> LinearModel:
 def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
     """Return the losses to minimise: as certified by the problem, else with shrunk features.
 
-    Raises `NotApplicable` for other losses; if the set that is known to hold the minimiser is
-    unbounded; with ``tuning="theory"`` if features are. `rho` is for `practical_dual_radius`.
+    `rho` is the budget from which `practical_dual_radius` bounds the features.
+
+    Raises `NotApplicable` for losses that are not Lipschitz and smooth on all of R^d, if the set
+    that contains the minimiser is unbounded, and with ``tuning="theory"`` if features are.
     """
     model = check_everywhere_smooth(setting)
     if setting.constraint is None and math.isinf(setting.constants.diameter):
@@ -94,10 +99,11 @@ def practical_dual_radius(setting: Setting, rho: float) -> float:
         R = B\max\Big\{1, \frac1{64}\Big(\frac{n\sqrt\rho}{\sqrt d}\Big)^{1/p}\Big\},\qquad
         B^2 = \min\Big\{E\|X\|_2^2\,\frac{E\|\xi\|_{q'}^2}d,\ d^{2/k}\max_j(E|X_j|^p)^{2/p}\Big\}
 
-    with :math:`k = \min(q', p)`. The second is certified to exceed :math:`E\|X\|_{q'}^2`, as in
-    `dual_constants`, with the moments that bound those of the gradient. The first takes features to
-    be spread over their coordinates as a normal vector :math:`\xi` is: an assumption of accuracy.
-    At q = 2 it is exact. For q > 2, where no method needs it, B is that of l2.
+    with :math:`k = \min(q', p)`. The second entry is certified to be at least
+    :math:`E\|X\|_{q'}^2`, as in `dual_constants`, by the moments that bound those of the gradient.
+    The first one assumes that features are spread over their coordinates as a normal vector
+    :math:`\xi` is, which concerns accuracy only and is exact at q = 2. For q > 2, where no method
+    needs it, B is that of l2.
     """
     constants, d, order = setting.constants, setting.d, setting.moment_order
     model = constants.linear_model

@@ -1,4 +1,4 @@
-r"""Truncated mirror descent in one pass, for heavy-tailed gradients: what its three methods share.
+r"""The common part of the three methods of truncated mirror descent, for heavy-tailed gradients.
 
 T steps over disjoint batches of :math:`b = \lfloor n/T\rfloor` records, from :math:`w_0 = 0`:
 
@@ -97,7 +97,7 @@ class TruncatedMeans(Statistic):
         return 1 if self.certificate is None else batch
 
     def open(self, ledger: Ledger, steps: int) -> Steps:
-        """Account for all noise of the run before the first step."""
+        """Return the noise of all steps, after the ledger has accounted for it."""
         if self.certificate is None:
             return ledger.open(
                 ShapedSteps(release=self.draw, steps=steps),
@@ -111,6 +111,7 @@ class TruncatedMeans(Statistic):
         )
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        """Return the releases of a run, whose noise is opened at the first step."""
         return BatchSums(self, batch=n, steps=steps)
 
 
@@ -220,9 +221,10 @@ def build_plan(
 def _draw_of(
     setting: Setting, order: Order, noise: Noise, calibration: Calibration
 ) -> tuple[float, ShuffledSteps | None]:
-    """Return the rho of one draw, 0 if the accounting proves none, and its certificate.
+    """Return the rho of one draw of noise, 0 if the accounting proves none, and its certificate.
 
-    Without amplification a draw a record is never the better one.
+    Where shuffling amplifies nothing, the rho of a draw for every record is 0, because one draw a
+    batch is never worse.
     """
     budget = setting.budget
     if order == "public":
@@ -283,7 +285,7 @@ def in_few_steps(method: Any, setting: Setting) -> DescentPlan:
 
 
 def check_applicable(setting: Setting) -> None:
-    """Raise `NotApplicable` if no such method can run, or its parameters are not certified."""
+    """Raise `NotApplicable` if mirror descent cannot run, or its parameters are not certified."""
     refuse_pure(setting)
     constants = setting.constants
     if math.isinf(constants.diameter) and setting.constraint is None:
@@ -328,6 +330,7 @@ class Truncated(DescentMethod):
     )
 
     def planned(self, setting: Setting, noise: Noise) -> DescentPlan:
+        """Return the plan of truncated mirror descent with a kind of noise."""
         check_applicable(setting)
         return mirror_plan(setting, self.orders, noise, self.calibration, self.tuning)
 
@@ -335,7 +338,8 @@ class Truncated(DescentMethod):
 def base_lengths(rows: Rows, exponent: float) -> Vector | None:
     """Return the feature norms of a generalised linear model, shape (n,); None for other losses.
 
-    Its gradients are multiples of them, so that they are measured once a run.
+    The gradients of such a model are multiples of its features, so that norms are computed only
+    once in a run.
     """
     if not isinstance(rows, ScaledRows):
         return None

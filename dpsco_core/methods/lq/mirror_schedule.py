@@ -1,4 +1,4 @@
-"""Steps, threshold and weight of truncated mirror descent in one pass: they look at no data."""
+"""Steps, threshold and weight of truncated mirror descent in one pass, chosen without the data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MirrorInputs:
     def with_noise(
         self, order: Order, budget: Budget, noise: Noise, calibration: Calibration
     ) -> MirrorInputs:
-        """Return the inputs with the noise energy of every record or of every batch."""
+        """Return the inputs with the squared noise of every record or of every batch."""
         energy = smooth_energy(self.space, noise, calibration)
         if order == "public":
             rho = release_rho(budget, noise, calibration)
@@ -63,7 +63,10 @@ class MirrorInputs:
         return replace(self, order=order, energy=energy / rho if rho > 0 else math.inf)
 
     def mean_energy(self, batch: int) -> float:
-        """Bound the energy of the noise on the mean of a batch, at dual sensitivity 1."""
+        """Return a bound on the mean squared dual norm of the noise on a batch's mean.
+
+        It is for a gradient of dual sensitivity 1.
+        """
         return self.energy / (batch if self.order == "shuffled" else batch**2)
 
     def errors(self, steps: int, threshold: float) -> tuple[float, float, float]:
@@ -76,7 +79,7 @@ class MirrorInputs:
             \frac G\lambda\Big),\sigma_0\Big\},\quad
             E\|\bar g-E\bar g\|_+^2\le\frac\kappa b(\sigma_0+B)^2
 
-        and without B in the second at q = 2. There is no bias where :math:`\tau` is at least L.
+        where the second bound has no B at q = 2. There is no bias where :math:`\tau` is at least L.
         """
         return self.errors_after(steps)(threshold)
 
@@ -87,6 +90,7 @@ class MirrorInputs:
         energy, is_euclidean = self.mean_energy(batch), self.space.exponent == 2
 
         def errors(threshold: float) -> tuple[float, float, float]:
+            """Return the bias and the two variances at a threshold."""
             root, bias = deviation, 0.0
             if threshold < lipschitz:
                 room = threshold - gradient_bound
@@ -145,6 +149,7 @@ def practical_choice(inputs: MirrorInputs) -> DescentChoice:
     inputs.check_finite()
 
     def best(steps: int) -> DescentChoice:
+        """Return the threshold and the weight with the least modelled risk at these steps."""
         tried = (modelled_choice(inputs, steps, factor) for factor in PRACTICAL_FACTORS)
         return smallest_or(tried, lambda choice: choice.value, NO_CHOICE)
 
@@ -154,14 +159,14 @@ def practical_choice(inputs: MirrorInputs) -> DescentChoice:
 def modelled_choice(inputs: MirrorInputs, steps: int, factor: float) -> DescentChoice:
     r"""Return the modelled excess risk on typical data, at the threshold :math:`G+f\sigma`.
 
-    B4 of theory/su-zhao-wang.md, 3.6, with the variance :math:`\kappa\sigma^2/b` of an untruncated
-    batch and, in place of the worst case's bias, that of gradients that are nearly symmetric about
-    their mean,
+    The model is B4 of theory/su-zhao-wang.md, 3.6, with the variance :math:`\kappa\sigma^2/b` of an
+    untruncated batch. In place of the bias of the worst case it has that of gradients that are
+    nearly symmetric about their mean,
 
     .. math:: B = \frac{\sigma}{Af^2},\qquad f \ge 1,
 
-    with A = `ASSUMED_SYMMETRY`: an assumption of accuracy, as in simple clipping. B4's own
-    threshold is sized by the worst law of its class, and its noise would drown the rest.
+    with A = `ASSUMED_SYMMETRY`, an assumption on which only accuracy depends. B4's own threshold
+    is sized by the worst law of its class, and its noise would exceed all other errors.
     """
     batch, root = inputs.n // steps, math.sqrt(inputs.variance)
     threshold, bias = inputs.gradient_bound + factor * root, root / ASSUMED_SYMMETRY / factor**2
@@ -180,13 +185,13 @@ def modelled_choice(inputs: MirrorInputs, steps: int, factor: float) -> DescentC
 def theorem_10_parameters(
     n: int, space: RegularSpace, epsilon: float, delta: float
 ) -> tuple[float, float]:
-    r"""Return lambda and the real number T of Theorem 10 at :math:`\sigma = M = 1`.
+    r"""Return lambda and the real T of Su et al. (2023), Theorem 10, at :math:`\sigma = M = 1`.
 
     .. math::
         \lambda=\frac{\sqrt{n\varepsilon}}{(\kappa^2d\ln(1/\delta))^{1/4}},\quad
         T=\frac{n^2\varepsilon^2}{\lambda^2d\ln(1/\delta)},\quad\gamma=\sqrt T
 
-    With the printed kappa. The condition on n is :math:`\lambda\ge\max(\beta,1)`.
+    Here kappa is the printed one. The condition on n is :math:`\lambda\ge\max(\beta,1)`.
     """
     size = -space.d * math.log(delta)
     truncation = math.sqrt(n * epsilon) / math.pow(space.printed_kappa**2 * size, 0.25)
@@ -212,9 +217,10 @@ def published_parameters(
 ) -> tuple[int, float]:
     r"""Return T and tau as the paper states them; T is at most `most_steps`.
 
-    T and lambda are in units in which :math:`\sigma = M = 1`, which the paper hides: of Theorem 10
-    where records are `shuffled`, of theory/su-zhao-wang.md, 2.6 otherwise. Then
-    :math:`\tau = G + \max\{\lambda, G\}` (theory/su-zhao-wang.md, 2.5 (d) and (e)).
+    T and lambda are those of Theorem 10 if records are `shuffled`, and otherwise those of
+    theory/su-zhao-wang.md, 2.6, both in units in which :math:`\sigma = M = 1`, which the paper does
+    not say. The threshold is :math:`\tau = G + \max\{\lambda, G\}` (theory/su-zhao-wang.md, 2.5 (d)
+    and (e)).
     """
     parameters = theorem_10_parameters if shuffled else batched_parameters
     truncation, steps = parameters(inputs.n, inputs.space, *statement_budget(setting))
@@ -223,7 +229,10 @@ def published_parameters(
 
 
 def published_weight(inputs: MirrorInputs, steps: int, threshold: float) -> float:
-    r"""Return :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`, V of a noisy mean."""
+    r"""Return the published weight of a mirror step.
+
+    It is :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`, with V of a noisy mean.
+    """
     _, sampling, noise = inputs.errors(steps, threshold)
     spread = 2 * steps * (sampling + noise) / inputs.space.kappa
     return max(2 * inputs.smoothness, math.sqrt(spread) / inputs.diameter)

@@ -50,7 +50,7 @@ class Potential:
         return PowerMirror.for_space(self.space)
 
     def energy(self, lipschitz: float, noise_std: float) -> float:
-        r"""Bound :math:`E\|g+\xi\|_*^2` for :math:`\|g\|_2 \le L`, :math:`\xi \sim N(0,\sigma^2I)`.
+        r"""Return a bound on :math:`E\|g+\xi\|_*^2`, where g has l2 norm L and xi is Gaussian.
 
         .. math:: \min\big\{\kappa L^2 + E\|\xi\|_r^2,\ (L + (E\|\xi\|_*^2)^{1/2})^2\big\}
 
@@ -81,9 +81,10 @@ class NoisyMirrorDescent(RecordByRecord):
     risk is at most :math:`\frac{D_\Phi(w^*, w_1)}{\eta m} + \frac\eta2 E\|\nabla\ell + \xi\|_*^2`.
 
     Gradients are clipped in l2, to L, because isotropic noise needs the *l2* sensitivity. Clipping
-    at :math:`L_*` in the dual norm would give :math:`2L_*d^{1/2-1/q'}` for :math:`q' \ge 2`, where
-    all gradients of l2 norm :math:`L_*d^{1/2-1/q'}` are among those left as they are, and more; for
-    :math:`q' \le 2` it would be :math:`2L_* \ge 2L`. It never needs less noise.
+    at :math:`L_*` in the dual norm would never need less noise. For :math:`q' \ge 2` its l2
+    sensitivity would be :math:`2L_*d^{1/2-1/q'}`. A clip in l2 at :math:`L_*d^{1/2-1/q'}` has the
+    same sensitivity and leaves unchanged all gradients that the dual clip does, and more. For
+    :math:`q' \le 2` the sensitivity would be :math:`2L_* \ge 2L`.
 
     Parameters
     ----------
@@ -121,6 +122,7 @@ class NoisyMirrorDescent(RecordByRecord):
     dashed = True
 
     def plan(self, setting: Setting) -> PrivateSgdPlan:
+        """Return the plan of `PrivateSgd` with a potential, and with steps of its own size."""
         n, constraint, theory = setting.n, setting.body, self.tuning == "theory"
         sgd = PrivateSgd(calibration=self.calibration, tuning=self.tuning).plan(setting)
         lipschitz, calls = sgd.losses.lipschitz, sgd.gradient_calls
@@ -143,8 +145,8 @@ class NoisyMirrorDescent(RecordByRecord):
 def own_exponent(setting: Setting) -> float:
     """Return the exponent of the potential for the geometry: q, or 2 if q is not possible.
 
-    For q > 2 the square of the norm is not strongly convex without a factor of the dimension; and
-    mirror steps are known on the l_q balls, the box and the simplices only.
+    For q > 2 the squared norm is strongly convex only up to a factor of the dimension. Mirror steps
+    are known only on the l_q balls, the box and the simplices.
     """
     has_steps = isinstance(setting.body, Ball | Box | L1Ball | LqBall | Simplex | SolidSimplex)
     return setting.exponent if has_steps and setting.exponent <= EUCLIDEAN else EUCLIDEAN
@@ -180,6 +182,7 @@ def best_potential(
     candidates = [potential_of(constraint, float(e)) for e in sorted(set(exponents))]
 
     def bound(potential: Potential) -> float:
+        """Return the bound on the risk for a potential, up to a constant factor."""
         calls = setting.n // 2 + 1
         batch = 1 if is_batched else records_a_step(constraint, potential.space, calls)
         energy = potential.energy(lipschitz, noise_std / math.sqrt(batch))

@@ -68,6 +68,7 @@ class UnconstrainedPhasedSgd(PhasedMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> PhasedAverages:
+        """Return the plan of phases without projection, with a bound on every point's norm."""
         rho = phased_share(setting, self.calibration)
         if setting.exponent < 2:
             raise NotApplicable(
@@ -92,7 +93,7 @@ class UnconstrainedPhasedSgd(PhasedMethod):
 
 
 def phased_share(setting: Setting, calibration: Calibration) -> float:
-    r"""Return the rho of every phase; the paper's is :math:`2/c^2`, at most the proven value."""
+    """Return the rho of every phase; the paper's is :math:`2/c^2`, at most the proven one."""
     refuse_pure(setting)
     budget = setting.budget
     if calibration == "tight" or not isinstance(budget, ApproxDP):
@@ -108,7 +109,10 @@ def phased_share(setting: Setting, calibration: Calibration) -> float:
 
 
 def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
-    """Return the `printed_step`; refuse it if a quarter, the first phase's step, exceeds 2/beta."""
+    """Return the `printed_step`; raise `NotApplicable` if a quarter of it exceeds 2/beta.
+
+    The step of the first phase is that quarter.
+    """
     n, slope = setting.n, losses.lipschitz
     step_size = printed_step(n, setting.d, slope, noise_factor(rho))
     if step_size / 4 * losses.smoothness > 2:
@@ -123,16 +127,22 @@ def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
 
 
 def phases(n: int) -> int:
-    r"""Return :math:`K=\lfloor\log_2n\rfloor`, for n >= 2."""
+    r"""Return the number of phases :math:`K=\lfloor\log_2n\rfloor`, for n >= 2."""
     require(n >= 2, "n", "at least 2", n)
     return n.bit_length() - 1
 
 
 def noise_factor(rho: float) -> float:
-    r"""Return :math:`c=2/\sqrt{2\rho}`; phase i's average has sensitivity :math:`2L\eta_i`."""
+    r"""Return the factor :math:`c=2/\sqrt{2\rho}` of the noise on the average of a phase.
+
+    The average of phase i has sensitivity :math:`2L\eta_i`.
+    """
     return math.sqrt(2 / rho)
 
 
 def printed_step(n: int, d: int, lipschitz: float, factor: float) -> float:
-    r"""Return :math:`\eta=\frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}`, without a distance."""
+    r"""Return the printed step size, which needs no distance.
+
+    .. math:: \eta=\frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}
+    """
     return min(1 / math.sqrt(n), 1 / (factor * math.sqrt(d))) / lipschitz

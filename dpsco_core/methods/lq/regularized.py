@@ -58,6 +58,7 @@ class BoundedMeanGradient(Statistic):
         return rows
 
     def noise(self, n: int, d: int, rho: float) -> Shaped:
+        """Return the noise that is shaped to the dual norm."""
         return Shaped(norm=self.space, sensitivity=self.dual_sensitivity, rho=rho, noise=self.shape)
 
 
@@ -140,6 +141,7 @@ class RegularizedMirrorDescent(DescentMethod):
     symbol = "triangle-down"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the steps, weights and noise of the tuning and calibration."""
         refuse_pure(setting)
         if setting.exponent > 2:
             raise NotApplicable(
@@ -188,10 +190,11 @@ def regularized_share(
 ) -> float:
     r"""Return the rho of all steps together.
 
-    The printed noise, of the printed kappa, spends :math:`\frac{\kappa}{\kappa_{printed}}
-    \frac{\varepsilon^2}{32\ln(1/\delta)}`; Gaussian noise in its place the same without the ratio.
+    The printed noise has the printed kappa and spends :math:`\frac{\kappa}{\kappa_{printed}}
+    \frac{\varepsilon^2}{32\ln(1/\delta)}`; Gaussian noise spends the same without the ratio.
 
-    Refused outside the range of Theorem 6, where the printed noise is not proven private.
+    Raises `NotApplicable` outside the range of Theorem 6, where the printed noise is not proven to
+    be private.
     """
     budget = setting.budget
     rho = composed_rho(budget, noise, calibration)
@@ -213,10 +216,14 @@ def regularized_share(
 def theorem_parameters(
     setting: Setting, space: RegularSpace, smoothness: float
 ) -> tuple[int, float]:
-    """Return T and alpha of Theorem 7; refuse them unless n > T and alpha <= 2 beta."""
+    """Return the steps T and the regulariser alpha of Theorem 7.
+
+    Raises `NotApplicable` unless n > T and alpha <= 2 beta.
+    """
     epsilon, delta = statement_budget(setting)
 
     def scheduled(n: int) -> tuple[int, bool]:
+        """Return T for n records, and whether the theorem's conditions hold there."""
         steps = min(MOST_STEPS, max(1, round(published_steps(n, space, epsilon, delta))))
         return steps, n > steps and steps >= 2 * math.log2(n / steps)
 
@@ -240,15 +247,18 @@ def published_steps(n: int, space: RegularSpace, epsilon: float, delta: float) -
 
     .. math:: T=\Big(\frac{n\varepsilon\sqrt\kappa}{\sqrt{d\ln(1/\delta)}}\Big)^{2/5}
 
-    Printed without the root, which its own rate and condition on n contradict
-    (theory/su-zhao-wang.md, 2.3 (c)).
+    It is printed with kappa in place of the root, which contradicts the paper's own rate and
+    condition on n (theory/su-zhao-wang.md, 2.3 (c)).
     """
     size = n * epsilon * math.sqrt(space.printed_kappa)
     return math.pow(size / math.sqrt(-space.d * math.log(delta)), 0.4)
 
 
 def published_regulariser(n: int, steps: float, smoothness: float) -> float:
-    r"""Return :math:`\alpha=\frac{4\beta}T\log_2\frac nT`; not positive where n <= T."""
+    r"""Return the published regulariser; it is not positive where n <= T.
+
+    .. math:: \alpha=\frac{4\beta}T\log_2\frac nT
+    """
     return 4 * smoothness / steps * math.log2(n / steps)
 
 
@@ -264,11 +274,11 @@ def practical_parameters(
     .. math:: \frac{B\Phi_*}T + \frac{TS_1}B,
 
     which depends on the time T/B only and is least at :math:`\tau = \sqrt{\Phi_*/S_1}`. The proven
-    bound B3 on the population risk (theory/su-zhao-wang.md, 3.4) adds what the stability of the
-    regularised minimiser costs; its minimiser, and Theorem 7 even more, regularises so much that
-    the result stays near 0. Taken are the time `STRETCH` times tau and :math:`\alpha` =
-    `REGULARISED` over tau, in as few steps as B >= beta allows, beta that of the *population* risk:
-    assumptions of accuracy. The noise does not depend on B.
+    bound B3 on the population risk (theory/su-zhao-wang.md, 3.4) adds the cost of the regularised
+    minimiser's stability. The parameters that minimise B3, and even more those of Theorem 7,
+    regularise so much that the result stays near 0. So the time is `STRETCH` times tau, and
+    :math:`\alpha` is `REGULARISED` over tau, in as few steps as B >= beta allows, with beta that of
+    the *population* risk. Only accuracy depends on these choices. The noise does not depend on B.
     """
     radius = setting.body.radius_in(space.exponent)
     time = math.sqrt(space.kappa * radius**2 / 2 / energy)

@@ -20,6 +20,7 @@ class InDualNorm(Truncated):
     noise: Noise | None = None
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan in the dual norm; raise `NotApplicable` for q > 2."""
         if setting.exponent > 2:
             raise NotApplicable(
                 "This mirror descent is for parameters measured in an l_q norm with q at most 2, "
@@ -80,8 +81,8 @@ class ShuffledMirrorDescent(InDualNorm):
 class BatchedMirrorDescent(InDualNorm):
     r"""One pass of mirror descent over disjoint batches, with one noise draw per batch.
 
-    The paper's variant for :math:`0 < \varepsilon < 1`, reconstructed in theory/su-zhao-wang.md,
-    2.6. See `dpsco_core.methods.lq.mirror`.
+    It is the paper's variant for :math:`0 < \varepsilon < 1`, reconstructed in
+    theory/su-zhao-wang.md, 2.6. See `dpsco_core.methods.lq.mirror`.
 
     Parameters
     ----------
@@ -138,6 +139,7 @@ class EuclideanReduction(Truncated):
     dashed = True
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan in l2; raise `NotApplicable` for q < 2."""
         if setting.exponent < 2:
             raise NotApplicable(
                 "The reduction to l2 is for parameters measured in an l_q norm with q of at least "

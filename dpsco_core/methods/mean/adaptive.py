@@ -110,6 +110,7 @@ class AdaptiveMean(Statistic):
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
+        """Run steps 2 to 7 of the algorithm; return the mean, shape (d,), and its diagnostics."""
         n, centre, reading = rows.n, None, Reading(rows)
         if self.centre is not None:  # Step 2 of the algorithm.
             rounds = self.centre
@@ -250,6 +251,7 @@ class AdaptiveClipping(MeanMethod):
     symbol = "circle"
 
     def plan(self, setting: Setting) -> MeanPlan[AdaptiveMean, None]:
+        """Return the plan of the statistic for a pure or for a Gaussian budget."""
         if isinstance(setting.budget, PureDP):
             statistic = self._pure_statistic(setting, setting.budget.epsilon)
         else:
@@ -316,12 +318,14 @@ class AdaptiveClipping(MeanMethod):
         )
 
     def _centre(self, setting: Setting, rho: float) -> CentreRounds | None:
+        """Return the rounds that find a centre with this rho; None if it is 0."""
         if rho == 0:
             return None
         reach = setting.constants.mean_gradient_bound
         return plan_centre(setting.n, setting.d, reach, scaled_bound(setting)[0], rho)
 
     def _pure_statistic(self, setting: Setting, epsilon: float) -> AdaptiveMean:
+        """Return the statistic under a pure budget: single mode, without a centre."""
         n, d = setting.n, setting.d
         look = min(0.15, max(0.05, 0.6 / d)) * epsilon
         aim = 3 * d * math.sqrt(d + 1) / epsilon + 4 / look
@@ -342,10 +346,11 @@ class AdaptiveClipping(MeanMethod):
         return statistic
 
     def _top(self, setting: Setting, rho: float) -> float:
-        r"""Return the largest candidate radius; in theory :math:`m_p(n/\sqrt{2d/\rho})^{1/p}`.
+        r"""Return the largest candidate radius.
 
-        There the error bound of single mode has the rate of the class (theory/adaptive-methods.md,
-        1.3); :math:`m_p = \sqrt d + B`.
+        In the tuning ``"theory"`` it is :math:`m_p(n/\sqrt{2d/\rho})^{1/p}` with
+        :math:`m_p = \sqrt d + B`, at which the error bound of single mode has the rate of the class
+        (theory/adaptive-methods.md, 1.3).
         """
         if self.radius is not None:
             return float(self.radius)
@@ -360,8 +365,8 @@ class AdaptiveClipping(MeanMethod):
 def finds_radius(mean: AdaptiveMean) -> bool:
     """Return whether there are enough records for a look to do better than chance.
 
-    That is where the error bound says something, or its like for the second choice of guarded mode
-    (theory/adaptive-methods.md, 1.3).
+    That is so where the error bound of the choice is not vacuous: in guarded mode that of the
+    second choice (theory/adaptive-methods.md, 1.3).
     """
     missed = 2 * mean.target + expected_miss(mean.records, mean.epsilon)
     if mean.mode == "guarded":

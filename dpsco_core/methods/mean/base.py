@@ -32,12 +32,15 @@ def check_level(name: str, value: float) -> None:
 
 
 def check_kind(name: str, value: object, reader: str, such_as: str) -> None:
-    """Refuse a value of the wrong kind, such as a bare array, and name the reader to use."""
+    """Raise an error if a value, such as a bare array, lacks the attribute `reader`.
+
+    The message names `such_as` as what to pass instead.
+    """
     require(hasattr(value, reader), name, f"an object such as {such_as}", type(value).__name__)
 
 
 def check_count(name: str, value: object) -> None:
-    """Check a given number of blocks or groups."""
+    """Raise an error unless a number of blocks or groups is None or a positive integer."""
     ok = value is None or (isinstance(value, int) and value >= 1)
     require(ok, name, "a positive integer", value)
 
@@ -67,7 +70,7 @@ def scaled_bound(setting: Setting) -> tuple[float, float]:
 def into_ball(value: Vector, bound: float) -> Vector:
     """Return the projection of a released value on the ball of a public bound.
 
-    Of an array of values, shape (..., d), every one by itself.
+    In an array of values, shape (..., d), every one is projected by itself.
     """
     norm = np.linalg.norm(value, axis=-1, keepdims=True)
     return value if (norm <= bound).all() else value * (bound / np.maximum(norm, bound))
@@ -76,10 +79,11 @@ def into_ball(value: Vector, bound: float) -> Vector:
 def projection_radius(setting: Setting, tuning: Tuning, *levels: float | None) -> float:
     """Return the radius of the ball about 0 on which a method projects its result.
 
-    In the practical tuning it is the public bound. That ball holds the mean and is convex, so that
-    projection never increases the error, and it reads nothing but the release. A method answers as
-    printed, and the radius is infinite, in the tuning ``"theory"`` and wherever a level is `given`:
-    the steps of an optimiser do that, whose noise cancels over the steps.
+    In the practical tuning it is the public bound. That ball contains the mean and is convex, so
+    that projection never increases the error, and it reads nothing but the release. The radius is
+    infinite in the tuning ``"theory"``, where a method answers as printed, and where one of
+    `levels` is given. The steps of an optimiser give a level, because a projection would keep their
+    noise from cancelling over the steps.
     """
     is_printed = tuning == "theory" or any(level is not None for level in levels)
     return math.inf if is_printed else setting.constants.mean_gradient_bound
@@ -100,8 +104,8 @@ def refuse_pure(setting: Setting) -> None:
 def sampled_budget(setting: Setting, calibration: Calibration = "tight") -> ApproxDP:
     """Return the (epsilon, delta) budget of a method whose proof is amplification by sampling.
 
-    Raises `NotApplicable` under another budget, as in zCDP a secret sample hides next to nothing,
-    and in the calibration of a paper: such noise is nowhere printed.
+    Raises `NotApplicable` under another budget, because a secret sample amplifies zCDP hardly at
+    all, and under the calibration ``"paper"``, because no paper prints such noise.
     """
     if calibration == "paper":
         raise NotApplicable(
@@ -123,10 +127,10 @@ def sampled_budget(setting: Setting, calibration: Calibration = "tight") -> Appr
 def gaussian_share(setting: Setting, calibration: Calibration) -> float:
     """Return the rho that a Gaussian method may spend at the setting's budget.
 
-    ``"tight"``: the exact Gaussian curve. ``"paper"``: Bun and Steinke's conversion inverted.
+    ``"tight"`` takes the exact Gaussian curve, ``"paper"`` inverts Bun and Steinke's conversion.
 
-    Raises `NotApplicable` under a pure budget, with a change that serves the problem: an estimator
-    of the mean has another one to name, an optimiser needs a delta.
+    Raises `NotApplicable` under a pure budget. It suggests another estimator of the mean, or a
+    positive delta for an optimiser.
     """
     refuse_pure(setting)
     budget = setting.budget
@@ -275,7 +279,7 @@ def sum_of_clipped_entries(
 
 
 def median_sensitivity(threshold: float, blocks: int, block_size: int) -> float:
-    r"""Return the largest change of a coordinate of Algorithm 3 when one record is replaced.
+    r"""Return the largest change of a coordinate of Kamath et al.'s Algorithm 3 by one record.
 
     :math:`6\tau/b` for an odd number of blocks and :math:`3\tau/b` for an even one, where the
     median is the midpoint of two block means of which one can move. Both are attained.
@@ -290,13 +294,13 @@ def median_sensitivity(threshold: float, blocks: int, block_size: int) -> float:
 
 
 def hinge_bias(distance: float, order: float) -> float:
-    r"""Bound :math:`E(Y - t)_+`, t > 0, over laws with :math:`EY = 0`, :math:`E|Y|^p \le 1`.
+    r"""Return a bound on :math:`E(Y - t)_+` for all laws with EY = 0 and :math:`E|Y|^p \le 1`.
 
     .. math:: \frac1p\Big(\frac{p-1}p\Big)^{p-1} t^{-(p-1)}
 
-    The sharp form of Kamath et al. (2022), Lemma B.1; it needs no mean of 0. For p = 2 the smaller
-    :math:`(\sqrt{1+t^2}-t)/2`, which does, is used. Infinite for t <= 0, and where its square
-    would leave the range of doubles.
+    This is the sharp form of Kamath et al. (2022), Lemma B.1, and holds for any mean. For p = 2 the
+    smaller :math:`(\sqrt{1+t^2}-t)/2` is used, which needs EY = 0. The bound is infinite for
+    t <= 0, and where its square would exceed the range of doubles.
     """
     if distance <= 0:
         return math.inf
@@ -307,12 +311,12 @@ def hinge_bias(distance: float, order: float) -> float:
 
 
 def tail_excess(distance: float, order: float) -> float:
-    r"""Bound :math:`E(|Y| - t)_+` over laws with :math:`E|Y|^p \le 1` and any mean.
+    r"""Return a bound on :math:`E(|Y| - t)_+` for all laws with :math:`E|Y|^p \le 1`.
 
     .. math:: \min\{1,\ \kappa_p\,t^{1-p}\}
 
-    The sharp form of Kamath et al. (2022), Lemma B.1, of the length of a vector, say: at p = 2
-    `hinge_bias` is smaller, and holds for a mean of 0 only.
+    This is the sharp form of Kamath et al. (2022), Lemma B.1, for any mean: Y may be the length of
+    a vector. At p = 2 `hinge_bias` is smaller, but needs EY = 0.
     """
     if distance <= 0:
         return 1.0

@@ -1,8 +1,8 @@
 r"""Clip levels at tail indices :math:`1<p<2`, where a record may have no variance.
 
-A clipped record has one, which grows with the level: so the level balances three costs, those of
-sampling, bias and noise, where from p = 2 on the first one is the same at every level. All numbers
-are in units of the moment scale (theory/infinite-variance.md, 2).
+A clipped record has a variance, which grows with the clip level. So the level balances three costs,
+those of sampling, bias and noise; from p = 2 on the cost of sampling does not depend on the level.
+All numbers are in units of the moment scale (theory/infinite-variance.md, 2).
 """
 
 import math
@@ -25,7 +25,7 @@ def norm_costs(
 
     .. math:: \frac dn(R+R_0)^{2-p},\qquad\big(\kappa_pd(R-R_0)^{1-p}\big)^2
 
-    Infinite for :math:`R\le R_0`.
+    These are their squares. Both are infinite for :math:`R\le R_0`.
     """
     if radius <= mean_bound:
         return math.inf, math.inf
@@ -45,7 +45,7 @@ def coordinate_costs(
     .. math:: \frac dn\Big(T+\frac{R_0}{\sqrt d}\Big)^{2-p},\qquad
         (d-1)\psi(0)+\psi(R_0)+(\sqrt d-1)R_0\psi'(0),\quad\psi(a)=\kappa_p^2(T-a)^{2-2p}
 
-    In squares. Infinite for :math:`T\le R_0`.
+    These are their squares. Both are infinite for :math:`T\le R_0`.
     """
     if limit <= mean_bound:
         return math.inf, math.inf
@@ -57,7 +57,7 @@ def coordinate_costs(
 
 
 def _plain_bias(distance: float, order: float) -> float:
-    r"""Return :math:`\kappa_pt^{1-p}`; at p = 2, `hinge_bias` uses a smaller form instead."""
+    r"""Return the clipping bias :math:`\kappa_pt^{1-p}`; at p = 2, `hinge_bias` is smaller."""
     return hinge_constant(order) * math.pow(distance, 1 - order)
 
 
@@ -73,6 +73,7 @@ def best_level(setting: Setting, costs: Costs, noise: float) -> float:
     scale, bound = scaled_bound(setting)
 
     def squared_error(log_distance: float) -> float:
+        """Return the bound on the mean squared error at a level."""
         level = bound + math.exp(log_distance)
         sampling, bias = costs(level, bound, setting.n, setting.d, setting.moment_order)
         return sampling**2 + bias**2 + noise * level**2
@@ -82,11 +83,11 @@ def best_level(setting: Setting, costs: Costs, noise: float) -> float:
 
 
 def sample_mean_error(n: int, d: int, order: float) -> float:
-    r"""Bound :math:`E\|\bar X-\mu\|_2` if coordinates have central p-th moments of at most 1.
+    r"""Return a bound on :math:`E\|\bar X-\mu\|_2` for coordinates with central p-th moments <= 1.
 
     .. math:: \frac1n\big(d\,[1+2^{2-p}(n-1)]\big)^{1/p},\qquad 1<p\le2
 
-    By the inequality of von Bahr and Esseen (theory/infinite-variance.md, 1). At p = 2 it is
+    It is due to von Bahr and Esseen's inequality (theory/infinite-variance.md, 1). At p = 2 it is
     :math:`\sqrt{d/n}`.
 
     Examples

@@ -68,6 +68,7 @@ class SimpleClipping(MeanMethod):
     symbol = "square"
 
     def plan(self, setting: Setting) -> ClippedPlan:
+        """Return the plan with the given radius, or with the one that the tuning chooses."""
         rho = zhao_share(setting, self.calibration)
         radius = self.radius
         if radius is None:
@@ -109,11 +110,11 @@ def practical_radius(setting: Setting, rho: float) -> float:
     :math:`d\kappa_p^2 t^{2-2p} + 2dR^2/(\rho n^2)`. For other laws this is a heuristic of accuracy;
     privacy holds for every radius.
 
-    Where noise is all that counts, the radius of the theorem may be far below the bulk. It is
-    taken where it is predicted to err less although clipping may then cost the whole bulk:
+    Where the noise is large, the radius of the theorem may be far below the bulk. It is taken where
+    it has the smaller predicted error, even if clipping costs the whole bulk:
     :math:`(R_0 + \sqrt d)^2 + 2dR^2/(\rho n^2)`.
 
-    For p < 2 the proven mean square is least at it: theory/infinite-variance.md, 2.2.
+    For p < 2 the radius minimises the proven mean square (theory/infinite-variance.md, 2.2).
     """
     if setting.moment_order < 2:
         return best_level(setting, norm_costs, 2 * setting.d / (rho * setting.n**2))
@@ -122,6 +123,7 @@ def practical_radius(setting: Setting, rho: float) -> float:
     noise = 2 / (rho * setting.n**2)
 
     def squared_error(log_t: float) -> float:
+        """Return the predicted squared error, divided by d, at a distance t above the bulk."""
         t = math.exp(log_t)
         return float(hinge_bias(t, setting.moment_order) ** 2 + noise * (bulk + t) ** 2)
 

@@ -47,6 +47,7 @@ class MeanInSmallerBalls(Statistic):
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
+        """Run the steps; return the last answer, shape (d,), and no diagnostics."""
         return descend(Reading(rows), self.radii, self.rhos, ledger, rng, label=self.label), {}
 
 
@@ -93,6 +94,7 @@ class CoinPress(MeanMethod):
         require(ok, "covariance_scale", "a positive number", scale)
 
     def plan(self, setting: Setting) -> MeanPlan[MeanInSmallerBalls, None]:
+        """Return the plan with the number of steps that makes the last step's noise smallest."""
         rho = gaussian_share(setting, self.calibration)
         scale = self.covariance_scale or scaled_bound(setting)[0]
         plans = [self._steps(setting, rho, scale, steps) for steps in range(1, MOST_STEPS + 1)]

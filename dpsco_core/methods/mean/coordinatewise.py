@@ -60,6 +60,7 @@ class _Coordinatewise(MeanMethod):
         check_count("blocks", self.blocks)
 
     def plan(self, setting: Setting) -> MedianPlan:
+        """Return the plan with the given threshold and blocks, or with those of the tuning."""
         n, d, is_gaussian = setting.n, setting.d, self.noise == "gaussian"
         share = (
             gaussian_share(setting, self.calibration) if is_gaussian else setting.laplace_epsilon
@@ -97,6 +98,7 @@ class _Coordinatewise(MeanMethod):
         )
 
     def _statistic(self, threshold: float, blocks: int) -> MedianOfClippedMeans:
+        """Return the statistic, whose sensitivity is the printed one in calibration "paper"."""
         is_printed = self.calibration == "paper"
         return MedianOfClippedMeans(threshold=threshold, blocks=blocks, printed=is_printed)
 
@@ -147,8 +149,8 @@ class CoordinatewiseCDP(_Coordinatewise):
 class CoordinatewisePure(_Coordinatewise):
     r"""DPCWME: as `CoordinatewiseCDP`, with Laplace noise.
 
-    It also serves the other budgets: epsilon of an (epsilon, delta) budget, and of a zCDP one the
-    epsilon at which Laplace noise has its rho.
+    It runs under other budgets too: with the epsilon of an (epsilon, delta) budget, and with the
+    epsilon at which Laplace noise is rho-zCDP.
 
     Parameters
     ----------
@@ -175,14 +177,18 @@ class CoordinatewisePure(_Coordinatewise):
 
 
 def theory_blocks(d: int) -> int:
-    r"""Return :math:`m = \lceil 4\ln(2d/\beta)\rceil` at beta = 0.05 (Algorithm 3, step 1)."""
+    r"""Return the number of blocks of Algorithm 3, step 1, at beta = 0.05.
+
+    It is :math:`m = \lceil 4\ln(2d/\beta)\rceil`.
+    """
     return math.ceil(algorithm_3_blocks(d, FAILURE_PROBABILITY))
 
 
 def theory_threshold(setting: Setting, share: float, noise: Noise) -> float:
-    r"""Return tau of Corollary 4.2, at least 10 and at least (R+1)/3, in units of the moment.
+    r"""Return tau of Corollary 4.2, but at least 10 and (R+1)/3 in units of the moment scale.
 
-    :math:`(\sqrt\rho n/\sqrt d)^{1/p}` (Gaussian) or :math:`(\varepsilon n/d)^{1/p}` (Laplace).
+    The corollary has :math:`(\sqrt\rho n/\sqrt d)^{1/p}` for Gaussian noise, and
+    :math:`(\varepsilon n/d)^{1/p}` for Laplace noise.
     """
     scale, bound = scaled_bound(setting)
     order = setting.moment_order
@@ -194,14 +200,14 @@ def theory_threshold(setting: Setting, share: float, noise: Noise) -> float:
 def practical_threshold(
     setting: Setting, share: float, noise: Noise, sensitivity_per_unit: float
 ) -> float:
-    """Return the tau that minimises squared bias plus noise energy.
+    """Return the tau that minimises the squared bias plus the mean squared noise.
 
-    Bias: the sharp form of Lemma B.1 in every coordinate, for the worse of a mean of norm R that
-    is spread over all coordinates and one that lies on a single axis; between them it can be a few
-    per cent more, which concerns accuracy only. Noise energy: d times the variance of a coordinate
-    at the sensitivity ``tau * sensitivity_per_unit``.
+    The bias is the sharp form of Lemma B.1 in every coordinate. The mean has norm R and is either
+    spread over all coordinates or on a single axis, whichever is worse. (A mean between the two can
+    have a few per cent more bias, which affects accuracy only.) The noise energy is d times the
+    variance of a coordinate at the sensitivity ``tau * sensitivity_per_unit``.
 
-    For p < 2 the tau at which the proven mean square is least: theory/infinite-variance.md, 2.1.
+    For p < 2 the tau minimises the proven mean square (theory/infinite-variance.md, 2.1).
     """
     d, order = setting.d, setting.moment_order
     scale, bound = scaled_bound(setting)
@@ -211,6 +217,7 @@ def practical_threshold(
         return best_level(setting, coordinate_costs, energy / 9) / 3
 
     def squared_error(log_t: float) -> float:
+        """Return squared bias plus mean squared noise, in squared units of the moment scale."""
         limit = bound + math.exp(log_t)
         spread = d * hinge_bias(limit - bound / math.sqrt(d), order) ** 2
         axis = hinge_bias(limit - bound, order) ** 2 + (d - 1) * hinge_bias(limit, order) ** 2

@@ -167,4 +167,5 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
 
 
 def _unit(vectors: Vector) -> Vector:
+    """Return the vectors scaled to norm 1, row by row."""
     return np.asarray(vectors / np.sqrt(np.vecdot(vectors, vectors))[:, None])

@@ -31,7 +31,7 @@ def deep_point(
     rows: Rows,
     groups: int,
     radius: float,
-    # A mechanism that adds noise to the group means, one row per group.
+    # A function that adds noise to the group means, one row per group, and returns them.
     release: Callable[[Vector], Vector],
     search: Search,
     rng: np.random.Generator,
@@ -53,7 +53,7 @@ def deep_point(
 
 
 def left_out(groups: int, quantile: float) -> int:
-    """Return how many of the projections on a direction may stay below the level."""
+    """Return the number of smallest projections on a direction that the level may leave out."""
     return math.floor((1 - quantile) * groups + 1e-9)
 
 
@@ -79,10 +79,10 @@ def allocated_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[n
 
 
 def allocated_scale(n: int, groups: int) -> float:
-    """Return the factor by which allocated groups' sums over n // groups become means.
+    """Return the factor that corrects sums of allocated groups, divided by n // groups, to means.
 
-    A group has n / groups records on average. Where that is not whole, a sum over n // groups is
-    longer than a mean, by the factor that is undone here.
+    A group has n / groups records on average. Where this is not an integer, division by the smaller
+    n // groups makes the result too long, which the factor corrects.
     """
     return groups * (n // groups) / n
 
@@ -90,10 +90,12 @@ def allocated_scale(n: int, groups: int) -> float:
 def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radius: float) -> Vector:
     """Return the mean of every group after clipping records to norm `radius`, shape (groups, d).
 
-    Its sum, that is, over the public n // groups, however many records it has.
+    It is the sum of the group's records divided by the public number n // groups, however many
+    records the group has.
 
-    One pass over the rows in their own order: the sums of a block are those of a sparse matrix
-    with one entry a record, its weight, in the row of its group; of many groups, those there alone.
+    The rows are read once, in their own order. The sums of a block are its product with a sparse
+    matrix that has one entry a record, its weight, in the row of its group. Where there are many
+    groups, the matrix has rows only for those that occur in the block.
     """
     sums, low = np.zeros((groups + 1, rows.d)), 0
     has_few_groups = groups < rows_per_block(rows.d)
@@ -112,15 +114,17 @@ def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radiu
 def _sums_by_place(
     rows: Vector, weights: Vector, places: NDArray[np.signedinteger], count: int
 ) -> Vector:
+    """Return the weighted sums of the rows by their places, shape (count, d)."""
     entries = (weights, places, np.arange(len(rows) + 1, dtype=np.int32))
     return np.asarray(scipy.sparse.csc_array(entries, shape=(count, len(rows))) @ rows)
 
 
 def practical_length(bound: float, d: int, noise_std: float) -> int:
-    r"""Return the number of steps of a walk that leaves a quarter of the distance at each step.
+    r"""Return the number of steps of a walk that shortens the distance by a quarter at each step.
 
-    From the public `bound` on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
-    mean, and 16 more that look for the deepest point: at least 30, at most 60.
+    The steps lead from the public `bound` on the mean down to the size :math:`\sigma\sqrt d` of the
+    noise of a group mean; 16 more search for the deepest point. There are at least 30 and at most
+    60 steps.
     """
     ratio = bound / (noise_std * math.sqrt(d))
     if math.isinf(ratio):

@@ -1,7 +1,8 @@
-"""A smaller radius, where clipping there moves the mean by no more than noise and sampling explain.
+"""The inner radius of adaptive clipping: a smaller one, used where it adds no visible bias.
 
-On symmetric records clipping at about the usual length has no bias, and removes what the tails add.
-See theory/adaptive-methods.md, 1.1.
+It is used if clipping to it moves the mean by no more than noise and sampling error explain. On
+symmetric records, clipping at about the usual length has no bias and removes the error that the
+tails add. See theory/adaptive-methods.md, 1.1.
 """
 
 import math
@@ -21,10 +22,11 @@ MOST_BEYOND = 1 / 8  # With a larger share of records above the radius the two r
 
 
 def tells_bias(setting: Setting, slope: float) -> bool:
-    r"""Return whether clipping bias can exceed the noise of a test, from public numbers alone.
+    r"""Return whether clipping bias can exceed the noise of the test, from public numbers alone.
 
-    About :math:`d\sqrt{2/\rho}` times `slope` norms are above the radius without it. Never for
-    p < 2: the test compares with a sampling error that the sample does not have there.
+    `slope` times :math:`d\sqrt{2/\rho}` is about the number of norms above the radius that is used
+    otherwise. The answer is always no for p < 2, because the test compares with a sampling error
+    that does not exist there.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     if setting.moment_order < 2:
@@ -75,8 +77,9 @@ def inner_is_enough(
 def overshoots(stretch: float, thinning: float) -> tuple[float, float]:
     r"""Return :math:`Eu` and :math:`Eu^2`, :math:`u=(\min\{\Vert y\Vert,R\}-r)_+/(R-r)`.
 
-    A quarter of the lengths is above r and `thinning` times fewer above R, `stretch` times as far
-    out; between, the share falls as a power.
+    In this model a quarter of the lengths :math:`\Vert y\Vert` is above the smaller radius r. Above
+    the larger one, R = `stretch` r, there are `thinning` times fewer. Between the two the share of
+    lengths above a level falls as a power of the level.
     """
     log = math.log(stretch)
     a = max(0.0, math.log(thinning) / log)
@@ -88,5 +91,5 @@ def overshoots(stretch: float, thinning: float) -> tuple[float, float]:
 
 
 def _integral(power: float, log: float) -> float:
-    r"""Return :math:`\int_1^xt^{s-1}dt` for a power s, with :math:`x=e^{log}`."""
+    r"""Return the integral :math:`\int_1^xt^{s-1}dt` for a power s, with :math:`x=e^{log}`."""
     return log if abs(power * log) < 1e-12 else math.expm1(power * log) / power

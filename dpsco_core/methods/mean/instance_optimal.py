@@ -63,6 +63,7 @@ class MeanAboutMedians(Statistic):
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
+        """Find the medians and the radius; release the mean, shape (d,), with diagnostics."""
         centre = into_ball(_centre(rows, self, ledger, rng), self.mean_bound)
         radius = _norm_quantile(rows, self, centre, ledger, rng)
         change = 2 * radius / rows.n
@@ -123,6 +124,7 @@ class InstanceOptimal(MeanMethod):
     symbol = "hexagon"
 
     def plan(self, setting: Setting) -> MeanPlan[MeanAboutMedians, None]:
+        """Return the plan with the shares of the budget for medians, norm and release."""
         rho = gaussian_share(setting, self.calibration)
         n, d = setting.n, setting.d
         scale, bound = scaled_bound(setting)
@@ -210,8 +212,8 @@ def _norm_quantile(
 def _counts_below(rows: Rows, signs: Vector, low: Vector, width: float, cells: int) -> Vector:
     """Return the number of rotated rows below each cell's upper end, shape (D * cells,).
 
-    The cells of a coordinate begin at its `low`; who is above them all is in the last one. What a
-    row counts for is a function of that row alone; one that is not finite is 0.
+    The cells of a coordinate begin at its `low`; a value beyond all of them is in the last one. The
+    cells of a row are a function of that row alone; a row that is not finite counts as 0.
     """
     counts = np.zeros((len(signs), cells), dtype=np.int64)
     for block in rows.blocks():
@@ -252,4 +254,5 @@ def _rotate(block: Vector, signs: Vector) -> Vector:
 
 @cache
 def _hadamard_matrix(size: int) -> Vector:
+    """Return the Hadamard matrix of a size that is a power of two."""
     return scipy.linalg.hadamard(size, dtype=np.float64)

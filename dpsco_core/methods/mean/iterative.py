@@ -100,6 +100,7 @@ class IterativeUpdating(MeanMethod):
         require(ok, "quantile", "a number above 0.5 and below 1", self.quantile)
 
     def plan(self, setting: Setting) -> DeepPointPlan:
+        """Return the plan: groups, radius, noise of the group means, and length of the walk."""
         n, theory = setting.n, self.tuning == "theory"
         rho = zhao_share(setting, self.calibration)
         groups = self.groups or (theory_groups() if theory else min(PRACTICAL_GROUPS, n))
@@ -156,7 +157,10 @@ def vacuous_note(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
 
 
 def theory_groups() -> int:
-    r"""Return :math:`k = \lceil 800\ln(1/\beta)\rceil = 2397` of Lemma 6 at beta = 0.05."""
+    r"""Return the number of groups of Lemma 6 at beta = 0.05.
+
+    It is :math:`k = \lceil 800\ln(1/\beta)\rceil = 2397`.
+    """
     return math.ceil(lemma_6_groups(FAILURE_PROBABILITY))
 
 
@@ -168,7 +172,8 @@ def tuned_quantile(tuning: Tuning) -> float:
 def group_radius(setting: Setting, radius: float, groups: int, rho: float, level: float) -> float:
     r"""Return r_0 of Lemma 6, explicit form (91), at a quantile level (0.1 in the paper).
 
-    n is read as k m. Infinite unless :math:`k \ge 8\ln(1/\beta)/\text{level}^2`.
+    Here n is k m, with groups of m records. It is infinite unless :math:`k \ge
+    8\ln(1/\beta)/\text{level}^2`.
     """
     if groups < 8 * math.log(1 / FAILURE_PROBABILITY) / level**2 * (1 - 1e-9):
         return math.inf
@@ -183,7 +188,10 @@ def group_radius(setting: Setting, radius: float, groups: int, rho: float, level
 
 
 def walk_length(setting: Setting, r0: float) -> int:
-    r"""Return :math:`t_c = \lceil 2\ln\frac{M}{4r_0}/\ln\frac{256}{233}\rceil` (Lemma 8), or 1."""
+    r"""Return the number of steps of Lemma 8, or 1.
+
+    .. math:: t_c = \lceil 2\ln\frac{M}{4r_0}/\ln\frac{256}{233}\rceil
+    """
     # At the start: the norm of mu_Y is at most M, and the walk begins at 0.
     distance = setting.constants.directional_moment
     if not distance > 4 * r0:
@@ -194,7 +202,10 @@ def walk_length(setting: Setting, r0: float) -> int:
 def _best_amplification(
     setting: Setting, groups: int, rho: float, calibration: Calibration
 ) -> ShuffleAmplification | None:
-    """Return the amplification with the most rho per group; the printed one if it is valid."""
+    """Return the amplification that allows the most rho per group; None if none is better.
+
+    In the calibration ``"paper"`` it is the printed one, where its conditions hold.
+    """
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return None  # An amplified guarantee is not a zCDP guarantee.

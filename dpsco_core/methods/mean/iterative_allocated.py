@@ -46,6 +46,7 @@ class DeepPointOfAllocatedGroups(DeepPointOfGroups):
         return self.radius / (n // self.groups)
 
     def noise(self, n: int, d: int, rho: float) -> AllocatedGaussian:
+        """Return the Gaussian noise that the certificate of the allocation asks for."""
         return AllocatedGaussian(largest_norm=self.largest_norm(n), certificate=self.certificate)
 
 
@@ -98,6 +99,7 @@ class IterativeUpdatingAllocated(MeanMethod):
         check_count("groups", self.groups)
 
     def plan(self, setting: Setting) -> DeepPointPlan:
+        """Return the plan: groups, the certificate of their noise, radius and walk."""
         budget = sampled_budget(setting, self.calibration)
         n, theory = setting.n, self.tuning == "theory"
         groups = self.groups or (theory_groups() if theory else min(PRACTICAL_GROUPS, n))

@@ -1,7 +1,8 @@
-"""What adaptive clipping looks at: how many norms, about a centre, are above public radii.
+"""Counts of the norms above public radii, and the choices and tests that adaptive clipping makes.
 
 The norm, the count and the projection of a row are functions of that row and the centre alone, to
-the last bit: no path that another row switches changes them (theory/adaptive-methods.md, 1.1).
+the last bit: the code path that another row causes does not change them
+(theory/adaptive-methods.md, 1.1).
 """
 
 import math
@@ -33,7 +34,7 @@ NEAR_SHARE = 1 / 4
 
 
 def expected_miss(n: int, epsilon: float) -> float:
-    r"""Return :math:`\bar\Delta`, the expected amount by which a choice among n norms misses k."""
+    """Return the expected amount by which a choice among n norms misses the wanted rank k."""
     return 2 / epsilon * (2 * math.log(n) + 2.71)
 
 
@@ -72,6 +73,7 @@ def norm_counts(
 
 
 def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, stored: Vector | None) -> Vector:
+    """Return the counts of `norm_counts` for some of the rows, shape (J,)."""
     places = make_radius_counter(radii[::-1].copy())
     tallies, low = np.zeros(len(radii) + 1, dtype=np.int64), 0
     small_centre = near_centre(centre, NEAR_SHARE * float(radii[0]))
@@ -90,7 +92,7 @@ def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, stored: Vecto
 
 
 def above_each(places: NDArray[np.int64]) -> Vector:
-    """Return the number of norms above each of decreasing radii, from the radii's places."""
+    """Return the number of norms above each of decreasing radii, from the number at each place."""
     # A norm above m radii exceeds the m smallest.
     return np.cumsum(places[:0:-1]).astype(np.float64)
 
@@ -98,8 +100,9 @@ def above_each(places: NDArray[np.int64]) -> Vector:
 def factor_norms(part: Factors) -> Vector:
     """Return the norms of rows, shape (rows,), as the clipping computes them.
 
-    Infinite where a row is finite and its norm is beyond the doubles, 0 where the row becomes the
-    zero row: not finite or, of coefficients times features, beyond the range of `clip_scaled`.
+    The norm is infinite where a finite row's norm exceeds the doubles. It is 0 where the row
+    becomes the zero row: because it is not finite or, for coefficients times features, because it
+    is beyond the range of `clip_scaled`.
     """
     norms = row_norms(part.base) if part.norms is None else part.norms
     if part.coefficients is not None:
@@ -123,6 +126,7 @@ def clipped_sums(
 def _clipped_sums(
     rows: Rows, radii: tuple[float, ...], centre: Vector | None, stored: Vector | None
 ) -> Vector:
+    """Return the sums of `clipped_sums` for some of the rows, shape (radii, d)."""
     totals, levels = np.zeros((len(radii), rows.d)), np.array(radii)
     # Norms of unchanged rows need no differences; sums keep their digits up to the radius itself.
     small_centre = near_centre(centre, min(radii) * (NEAR_SHARE if stored is None else 1.0))
@@ -158,8 +162,8 @@ def _add_projected(
 ) -> None:
     """Add the sums of projected rows and of their weights, from the smallest ball to the largest.
 
-    Rows in the smaller of two balls are the same in both: where few are outside of it, only those
-    are added again.
+    A row inside the smaller of two balls is projected on both unchanged. Where few rows are outside
+    of the smaller ball, only those are summed again for the larger one.
     """
     total, share, level_before = np.zeros(base.shape[1]), 0.0, 0.0
     places_beyond = np.arange(len(base))
@@ -180,6 +184,7 @@ def _add_projected(
 
 
 def _weighted_sum(weights: Vector, base: Vector, *, is_cached: bool) -> Vector:
+    """Return the weighted sum of rows, shape (d,), by a loop where that is faster than BLAS."""
     is_loop = base.shape[1] >= WIDE and not is_cached
     return np.asarray(np.einsum("i,ij->j", weights, base) if is_loop else weights @ base)
 
@@ -197,7 +202,10 @@ def wider_is_better(
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> tuple[float, bool]:
-    """Return q of theory/adaptive-methods.md, 1.1, and whether the wider radius is better."""
+    """Return the noisy distance of the two means, and whether the larger radius is better.
+
+    The distance is called q in theory/adaptive-methods.md, 1.1.
+    """
     gap = radii[1] - radii[0]
     noisy = ledger.release(
         GaussianNoise(l2_sensitivity=2 * gap / n, rho=rhos[0]),

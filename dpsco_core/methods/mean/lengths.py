@@ -1,4 +1,7 @@
-"""Lengths of rows about a centre, and their places among radii: to the last bit each row's own."""
+"""Norms of rows about a centre, and their places among radii.
+
+Each norm is a function of its own row and the centre alone, to the last bit.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,9 @@ FIRST_BITS = 48  # the leading bits of a double: sign, exponent and sixteenths
 def make_radius_counter(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
     """Return a function that counts the increasing radii strictly below each of some norms.
 
-    The first bits of a double, which say it up to a sixteenth, rise with it. Where no two radii
-    share them, as on a ladder, a table and one comparison say it exactly: a third of the time of a
-    search. Norms are not negative, and not NaN.
+    The first bits of a positive double determine it up to a sixteenth, and increase with it. Where
+    no two radii share their first bits, as on a ladder, a table and one comparison give the exact
+    count, in a third of the time of a search. Norms must not be negative or NaN.
     """
     lowest, highest = (int(bits) >> FIRST_BITS for bits in radii[[0, -1]].view(np.int64))
     starts = np.arange(lowest - 1, highest + 3, dtype=np.int64) << FIRST_BITS
@@ -29,6 +32,7 @@ def make_radius_counter(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
         return lambda norms: np.asarray(np.searchsorted(radii, norms), dtype=np.intp)
 
     def places(norms: Vector) -> NDArray[np.intp]:
+        """Return how many radii are strictly below each norm, by table and comparison."""
         bits = norms.view(np.int64) >> FIRST_BITS
         bits -= lowest - 1
         index: NDArray[np.intp] = counts_below.take(bits, mode="clip")
@@ -41,9 +45,9 @@ def make_radius_counter(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
 def norms_about(block: Vector, centre: Vector) -> Vector:
     r"""Return the norms of rows minus a centre, without forming the differences for far rows.
 
-    From :math:`\Vert x\Vert^2-2\langle x,c\rangle+\Vert c\Vert^2` where that is at least
-    :math:`\Vert c\Vert^2`, so that at most a factor of 9 cancels; otherwise from the difference.
-    Which of the two depends on the row and the centre alone.
+    The squared norm is :math:`\Vert x\Vert^2-2\langle x,c\rangle+\Vert c\Vert^2` where that is at
+    least :math:`\Vert c\Vert^2`, so that at most a factor of 9 cancels. Otherwise it is computed
+    from the difference. Which of the two is used depends on the row and the centre alone.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares, products = np.vecdot(block, block), np.vecdot(block, -2 * centre)

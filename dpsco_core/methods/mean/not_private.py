@@ -102,6 +102,7 @@ class MedianOfMeans(Averaging):
         check_count("blocks", self.blocks)
 
     def plan(self, setting: Setting) -> MeanPlan[MedianOfBlockMeans, None]:
+        """Return the plan, with the number of blocks of Algorithm 3 but at most n."""
         blocks = self.blocks
         if blocks is None:
             printed = math.ceil(algorithm_3_blocks(setting.d, FAILURE_PROBABILITY))

@@ -56,7 +56,7 @@ class RescaledMean(Statistic):
     def sensitivity(self, n: int, d: int) -> float:
         """Return the sensitivity of the mean logarithms.
 
-        A record is in one of n // 2 pairs, and moves each coordinate of that.
+        A record is in one of n // 2 pairs, and may change all coordinates of that pair.
         """
         return OCTAVES * math.sqrt(d) / (n // 2)
 
@@ -67,6 +67,7 @@ class RescaledMean(Statistic):
         ledger: Ledger,
         rng: np.random.Generator,
     ) -> tuple[Vector, Mapping[str, float]]:
+        """Release the scales, then the clipped mean of the rescaled rows; return it, shape (d,)."""
         change = self.sensitivity(rows.n, rows.d)
         mechanism = GaussianNoise(l2_sensitivity=change, rho=self.scale_rho)
         logarithms = mean_logarithms(rows, self.lowest, rows.n // 2)
@@ -121,6 +122,7 @@ class RescaledClipping(MeanMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> MeanPlan[AdaptiveMean | RescaledMean, None]:
+        """Return the plan with private scales, or adaptive clipping where they cannot help."""
         gaussian_share(setting, self.calibration)  # The call raises an error for a pure budget.
         unscaled = self._fine(self.mode).plan(setting)
         mode = unscaled.statistic.mode
@@ -142,6 +144,7 @@ class RescaledClipping(MeanMethod):
         return MeanPlan(setting=setting, statistic=statistic, noise=None, answer_radius=bound)
 
     def _fine(self, mode: Mode | None, inner: bool | None = None) -> AdaptiveClipping:
+        """Return the adaptive clipping whose plan the rescaled rows take."""
         return AdaptiveClipping(
             mode=mode, inner=inner, calibration=self.calibration, tuning=self.tuning
         )
@@ -159,11 +162,12 @@ class RescaledClipping(MeanMethod):
 
 @dataclass(frozen=True)
 class _Divided:
-    """Rows divided by their coordinates' weights, each a function of that row alone."""
+    """Division of rows by the weights of their coordinates, each row by itself."""
 
     weights: Vector
 
     def __call__(self, block: Vector) -> Vector:
+        """Return the rows divided by the weights."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(block / self.weights)
 
@@ -199,8 +203,8 @@ def _yield_pairs(rows: Rows, pairs: int) -> Iterator[tuple[Vector, Vector]]:
 def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
     r"""Return :math:`w_j = 2^{(\ell_j-\max\ell)/2}`, shape (d,), from `LEAST_WEIGHT` to 1.
 
-    The noisy logarithms are drawn towards their mean by the share of their variance that noise
-    explains (James and Stein).
+    :math:`\ell` are the noisy logarithms, shrunk towards their mean by the share of their variance
+    that noise explains (James and Stein).
     """
     logs = np.clip(noisy, lowest, lowest + OCTAVES)
     centre = float(logs.mean())
@@ -213,9 +217,9 @@ def weights_of(noisy: Vector, noise: float, lowest: float) -> Vector:
 def rescale_statistic(fine: AdaptiveMean, scale: float, weights: Vector) -> AdaptiveMean:
     """Return the plan of the mean of rows divided by public weights: radius, bounds and centre.
 
-    The radius grows by what the class of the records, whose coordinates spread by at most `scale`,
-    allows their lengths to grow, and the set that holds the mean by no more than the inverse of the
-    least weight.
+    The coordinates of a record have a spread of at most `scale`. The radius grows as much as this
+    allows the records' lengths to grow. The bound on the mean grows by the inverse of the least
+    weight.
     """
     growth, stretch = math.sqrt(float(np.mean(weights**-2.0))), 1 / float(weights.min())
     mean = replace(fine, top_radius=fine.top_radius * growth, mean_bound=fine.mean_bound * stretch)

@@ -1,9 +1,9 @@
-"""Readings of rows in memory that share what they find: adaptive clipping looks up to four times.
+"""Passes over rows in memory that reuse each other's results: adaptive clipping makes up to four.
 
-The first one, in a ball about 0, leaves the squared norms and a sum. With them the norms about a
-centre near 0 take one product a row; and a sum of rows that are projected on another ball about it
-takes only the rows that lie outside of one of the two. Which way a sum is taken changes its
-rounding, and neither the norm of a row nor what it is projected on.
+The first pass, with a ball about 0, stores the squared norms and a sum. With these, the norms about
+a centre near 0 take one product a row. A sum of rows projected on a ball about that centre then
+needs only the rows outside of one of the two balls. How a sum is computed changes its rounding, but
+neither the norm of a row nor its projection.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Reading:
     def counts(self, radii: Vector, centre: Vector | None) -> Vector:
         """Return how many rows, less the centre, exceed each of decreasing radii.
 
-        Once: the norms about the centre take the place of the squares.
+        It can be called once, because the norms about the centre overwrite the squared norms.
         """
         rows, reach = self.rows, ladder.NEAR_SHARE * float(radii[0])
         small_centre = ladder.near_centre(centre, reach)
@@ -105,6 +105,7 @@ class Reading:
                     low += len(block)
 
             def take(close: NDArray[np.intp], start: int = start) -> Vector:
+                """Return the rows at these positions of the stretch that begins at `start`."""
                 return rows.take(start + close)
 
             norms = norms_from_products(squares, products, centre, take)
@@ -114,7 +115,7 @@ class Reading:
     def sums(self, radii: tuple[float, ...], centre: Vector | None) -> Vector:
         """Return the sums of the rows, less the centre, projected on each ball, shape (radii, d).
 
-        Where there were `counts`, about that centre.
+        After `counts` the centre must be the one of that call.
         """
         rows, norms, sum_in_ball, smallest = self.rows, self._norms, self._first_sum, min(radii)
         small_centre = ladder.near_centre(centre, smallest)

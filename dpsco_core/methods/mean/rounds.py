@@ -1,7 +1,7 @@
-"""Rounds of clipping: each averages, with noise, in a ball about the last answer, and is nearer.
+"""Rounds of clipping: each clips to a smaller ball about the last answer and averages with noise.
 
-CoinPress (Biswas, Dong, Kamath and Ullman 2020) is nothing else; adaptive clipping finds its centre
-so. See theory/adaptive-methods.md, 1.1 and 2.
+CoinPress (Biswas, Dong, Kamath and Ullman 2020) consists of such rounds, and adaptive clipping
+finds its centre by them. See theory/adaptive-methods.md, 1.1 and 2.
 """
 
 import math
@@ -33,6 +33,8 @@ MISS_CHANCE = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class CentreRounds:
+    """The rounds of clipping that find a centre."""
+
     radii: tuple[float, ...]  # the radius of each round's ball
     rho: float  # the budget of all rounds together, in equal parts
     distance: float  # the likely distance of the answer from the mean, for light tails
@@ -44,13 +46,14 @@ class CentreRounds:
 
 
 def plan_centre(n: int, d: int, bound: float, scale: float, rho: float) -> CentreRounds:
-    """Return the number of rounds with the nearest answer, and their balls, for a rho > 0.
+    """Return the rounds whose answer is likely to be nearest to the mean, for a rho > 0.
 
     The mean has a norm of at most `bound`; a coordinate has about the standard deviation `scale`.
     """
     reach = gaussian_norm_bound(d, MISS_CHANCE)
 
     def plan_of(rounds: int) -> CentreRounds:
+        """Return the plan for a number of rounds that share rho equally."""
         shares = (rho / rounds,) * rounds
         radii, distance = round_radii(
             n, bound, scale, shares, reaches=(reach,) * rounds, likely=(reach,) * rounds
@@ -63,10 +66,10 @@ def plan_centre(n: int, d: int, bound: float, scale: float, rho: float) -> Centr
 
 
 def centre_allowed(setting: Setting, *, is_near: bool) -> bool:
-    """Return whether the mean may be so far from 0, relative to a record's norm, to need a centre.
+    """Return whether the mean may be so far from 0, in units of a record's norm, to need a centre.
 
-    With `is_near` from a quarter of the other distance on, within which adaptive clipping in single
-    mode looks for none: its proven error is that of a run without a centre.
+    With `is_near` the limit is a quarter of what it is otherwise. Adaptive clipping in single mode
+    uses the larger limit, because its error is proven for runs without a centre.
     """
     bound = scaled_bound(setting)[1]
     if setting.moment_order < 2:
@@ -77,11 +80,11 @@ def centre_allowed(setting: Setting, *, is_near: bool) -> bool:
 def centre_share(setting: Setting, *, is_near: bool) -> float:
     r"""Return the best share of rho for a centre: 0 if no centre lowers the error.
 
-    A centre that is off by r makes the radius larger, whose square grows by about r^2, and clipping
-    about it moves the answer towards it, in squares and units of the release's noise, by up to
-    :math:`d r^2` (theory/adaptive-methods.md, 1.1). With `is_near` a centre may pay at every bound,
-    but where that is small only one that is much nearer. For p < 2 none is looked for: the balls of
-    the rounds are sized by a standard deviation.
+    A centre that is off by r enlarges the squared radius by about r^2. Clipping about it also
+    biases the answer towards it: in units of the release's noise, the squared bias is at most
+    :math:`d r^2` (theory/adaptive-methods.md, 1.1). With `is_near` a centre is tried at every
+    finite bound, but at a small bound only if it is likely to be much nearer to the mean than 0 is.
+    For p < 2 there is no centre, because the balls of the rounds are sized by a standard deviation.
     """
     if setting.moment_order < 2:
         return 0.0
@@ -94,6 +97,7 @@ def centre_share(setting: Setting, *, is_near: bool) -> float:
     pulled = min(d, n**2 * rho / (32 * d))
 
     def error(share: float) -> float:
+        """Return the predicted squared error; infinite if the centre is not near enough."""
         distance = plan_centre(n, d, reach, scale, share * rho).distance / scale if share else bound
         if share and not wide and distance > NEARER * bound:
             return math.inf
@@ -103,16 +107,19 @@ def centre_share(setting: Setting, *, is_near: bool) -> float:
 
 
 def worthwhile_candidate(candidates: Sequence[T], error: Callable[[T], float]) -> T:
-    """Return the candidate with the least error; the first one unless that saves a fifth."""
+    """Return the candidate with the least error if it saves a fifth of the first one's error.
+
+    Otherwise return the first candidate.
+    """
     best = smallest(candidates, error, what="share of the budget for a centre")
     return best if error(best) < (1 - WORTHWHILE) * error(candidates[0]) else candidates[0]
 
 
 def centred_setting(setting: Setting, centre: CentreRounds | None) -> Setting:
-    """Return the setting of the records minus the centre, with its bound on their mean.
+    """Return the setting of the records minus the centre, with a bound on their mean.
 
-    By the noise, and by what the last ball clips at the worst law of the class, if the centre
-    before is off by no more than is planned.
+    The bound adds the noise of the centre and what the last ball clips under the worst law of the
+    class. It supposes that the centre of the round before is off by no more than is planned.
     """
     if centre is None:
         return setting
@@ -155,8 +162,8 @@ def descend(
 ) -> Vector:
     """Run the rounds from 0 and return the last answer, shape (d,).
 
-    Every record is projected on a ball that is public when its round begins: replacing one moves
-    the average by at most twice the radius over n.
+    Every record is projected on a ball that is public when its round begins, so that replacing one
+    record moves the average by at most twice the radius over n.
     """
     rows = reading.rows
     centre = np.zeros(rows.d)

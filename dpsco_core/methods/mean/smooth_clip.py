@@ -7,9 +7,9 @@ since :math:`\phi' = (1 - x^2/2)_+`,
 .. math:: \psi(u) = G(w) = \int_0^{\sqrt2}\Big(1 - \frac{t^2}2\Big)
     \Big[\Phi\Big(\frac{1-tw}s\Big) - \Phi\Big(\frac{-1-tw}s\Big)\Big]dt ,
 
-which never cancels (the closed form does, beyond u = 100), decreases in w, and is
-:math:`\sup\psi` at w = 0: a table of G over a bounded range serves every large u, infinity among
-them. For small u no table is needed: the cubic is all there is.
+which suffers no cancellation (the closed form does, beyond u = 100), decreases in w, and equals
+:math:`\sup\psi` at w = 0. So a table of G over a bounded range serves every large u, infinity
+included. For small u no table is needed, because :math:`\psi` is a cubic there.
 """
 
 import math
@@ -82,6 +82,7 @@ class SmoothTable:
         return value
 
     def _large_entries(self, u: Vector) -> Vector:
+        """Return psi of entries beyond `bulk`, from the table; a NaN counts as 0."""
         constant, linear, square, cube = self.coefficients
         # A NaN is moved to the far end, and set to 0 at the end.
         place = np.fmin(self.cells_per_unit / np.abs(u), float(len(constant)))
@@ -98,16 +99,17 @@ class SmoothTable:
 
 
 def smoothed_supremum(smoothing_variance: float) -> float:
-    r"""Return :math:`S_c = \sup|\psi(\cdot; c)| = \frac{2\sqrt2}3(2\Phi(1/\sqrt c) - 1)`."""
+    r"""Return the largest smoothed value, :math:`S_c = \frac{2\sqrt2}3(2\Phi(1/\sqrt c) - 1)`."""
     require(smoothing_variance > 0, "smoothing_variance", "a positive number", smoothing_variance)
     return 2 * SQRT2 / 3 * math.erf(1 / math.sqrt(2 * smoothing_variance))
 
 
 def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
-    r"""Return :math:`\psi(u; c) = E\phi(u(1 + \sqrt c Z))` for every entry; c in [1e-4, 2].
+    r"""Return the smoothed value :math:`E\phi(u(1 + \sqrt c Z))` of every entry u; c in [1e-4, 2].
 
-    Odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in absolute
-    value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts as 0.
+    It is odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in
+    absolute value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts
+    as 0.
     """
     return smooth_table(smoothing_variance).smooth(np.ascontiguousarray(u, dtype=np.float64))
 
@@ -157,19 +159,20 @@ def _values_and_slopes(w: Vector, s: float) -> tuple[Vector, Vector]:
 
 
 def check_variance(smoothing_variance: float) -> None:
+    """Raise an error unless a smoothing variance is in the range of the tables."""
     ok = SMALLEST_VARIANCE <= smoothing_variance <= LARGEST_VARIANCE
     must = f"between {SMALLEST_VARIANCE:g} and {LARGEST_VARIANCE:g}"
     require(ok, "smoothing_variance", must, smoothing_variance)
 
 
 def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
-    r"""Return :math:`\frac\tau n\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
+    r"""Return the mean of the smoothed records :math:`\tau\psi(X_i/\tau; c)`, shape (d,)."""
     part = partial(smoothed_sum, tau=tau, smoothing_variance=smoothing_variance)
     return tau * rows.total(part) / rows.n
 
 
 def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
-    r"""Return :math:`\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
+    r"""Return the sum of smoothed records over tau, :math:`\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
     total, step = np.zeros(rows.d), max(1, ENTRIES // rows.d)
     units, inverse = np.ones(step), 1 / tau
     for block in (real_array("rows", block) for block in rows.blocks()):

@@ -72,6 +72,7 @@ class NoiseSmoothing(MeanMethod):
             check_variance(self.smoothing_variance)
 
     def plan(self, setting: Setting) -> SmoothedPlan:
+        """Return the plan with the given level and variance, or with those of the tuning."""
         rho = gaussian_share(setting, self.calibration)
         tau, variance = self._parameters(setting, rho)
         check_level("tau", tau)
@@ -90,6 +91,7 @@ class NoiseSmoothing(MeanMethod):
         )
 
     def _parameters(self, setting: Setting, rho: float) -> tuple[float, float]:
+        """Return the truncation level and the smoothing variance, given or chosen."""
         tau, variance = self.tau, self.smoothing_variance
         if self.tuning == "theory":
             balance = math.sqrt(math.sqrt(rho / setting.d) * setting.n)
@@ -109,6 +111,7 @@ class NoiseSmoothing(MeanMethod):
         return taus[best][0], best
 
     def _statistic(self, tau: float, variance: float) -> SmoothlyTruncatedMean:
+        """Return the statistic, whose noise is the printed one in calibration "paper"."""
         is_printed = self.calibration == "paper"
         return SmoothlyTruncatedMean(tau=tau, smoothing_variance=variance, printed=is_printed)
 
@@ -119,10 +122,11 @@ def practical_tau(
 ) -> tuple[float, float]:
     r"""Return the tau that minimises the explicit error bound, and the minimum.
 
-    Squared bias plus noise energy: with :math:`v = 1 + \mu_j^2` and the mean spread over the
-    coordinates, the bias of one is at most :math:`\frac{3(1+c)v}{8\sqrt2\tau}`, and for p >= 3 at
-    most :math:`E|1+\sqrt cZ|^3(1+|\mu_j|)^3/(6\tau^2)`; the noise is that of the sensitivity
-    ``tau * sensitivity_per_unit``. The variance term :math:`(1+c)v/n` does not depend on tau.
+    The bound is squared bias plus noise energy. With :math:`v = 1 + \mu_j^2` and the mean spread
+    over the coordinates, the bias of a coordinate is at most :math:`\frac{3(1+c)v}{8\sqrt2\tau}`,
+    and for p >= 3 also at most :math:`E|1+\sqrt cZ|^3(1+|\mu_j|)^3/(6\tau^2)`. The noise is that of
+    the sensitivity ``tau * sensitivity_per_unit``. The variance term :math:`(1+c)v/n` does not
+    depend on tau and is left out.
     """
     d, order, c = setting.d, setting.moment_order, smoothing_variance
     scale, bound = scaled_bound(setting)
@@ -133,6 +137,7 @@ def practical_tau(
     energy = sensitivity_per_unit**2 / (2 * rho)
 
     def squared_error(log_tau: float) -> float:
+        """Return squared bias plus noise energy of all coordinates at a level."""
         tau = math.exp(log_tau)
         bias = second_order / tau if order < 3 else min(second_order / tau, third_order / tau**2)
         return float(d * (bias**2 + energy * tau**2))

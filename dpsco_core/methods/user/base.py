@@ -1,4 +1,4 @@
-"""What the user-level optimisers share: the losses, and who may run."""
+"""The common part of the user-level optimisers: losses, samples and budgets that they accept."""
 
 import math
 from dataclasses import dataclass
@@ -55,13 +55,17 @@ class AllUsers(Access):
         return steps
 
     def checked(self, sample: Any, setting: Setting, losses: Any) -> UserSample:
+        """Return the users with bounded losses; raise an error unless the sizes fit."""
         check_users(sample, setting)
         return bounded_means(sample, losses)
 
     def open(
         self, sample: Any, ledger: Ledger, steps: int, rng: np.random.Generator
     ) -> StepRecords:
+        """Return a function of point and step that gives all users' mean gradients."""
+
         def step_records(w: Vector, t: int) -> tuple[Any, Ledger]:
+            """Return the users' mean gradients at w, shape (n, d), and the ledger."""
             # Records may hold any doubles, so overflow and NaN are expected.
             with np.errstate(over="ignore", invalid="ignore"):
                 return sample.user_gradients(w), ledger
@@ -98,8 +102,8 @@ def bounded_users(sample: UserSample, losses: Losses) -> UserSample:
 def bounded_means(sample: UserSample, losses: Losses) -> UserSample:
     """Return the bounded users of a method that needs only the mean of each user's gradients.
 
-    Where gradients are linear in the items, the mean item takes the items' place before anything is
-    shrunk: it is most often far nearer to the true mean than an item, and in the ball.
+    Where gradients are linear in the items, the items are replaced by their mean before anything is
+    shrunk. It is usually much nearer to the true mean than an item is, and inside the ball.
     """
     return bounded_users(average_users(sample), losses)
 

@@ -69,7 +69,7 @@ def halving_users(n: int, phases: int) -> tuple[int, ...]:
 def plain_sensitivity(case: UserLevel, step: float, groups: int) -> float:
     r"""Return :math:`\min(R,2\eta_iLm)/C`, the sensitivity of the average of C average iterates.
 
-    A user owns m of the steps of one group, and all others do not expand distances, for
+    A user owns m of the steps of one group. All other steps do not increase distances, because
     :math:`\eta_i\le2/\beta`.
     """
     return min(case.diameter, 2 * step * case.lipschitz * case.m) / groups
@@ -126,6 +126,7 @@ def one_chain(
 
 
 def _step(case: UserLevel, step: float | None) -> float:
+    """Return the step size: the printed one, at most 1/beta, or a given one, at most 2/beta."""
     if step is None:
         step = printed_step(case)
         return min(step, 1 / case.smoothness) if case.smoothness > 0 else step
@@ -137,6 +138,7 @@ def _step(case: UserLevel, step: float | None) -> float:
 def _sgd_phase(
     users: int, members: int, steps: int, eta: float, tau: float, noise: float
 ) -> SgdPhase:
+    """Return a phase of a schedule, from its numbers in the order of `SgdPhase`."""
     return SgdPhase(
         users=users,
         group_users=members,
@@ -148,7 +150,7 @@ def _sgd_phase(
 
 
 def erm_radius(case: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -> float:
-    r"""Return :math:`\tau` by (R1) for all users and points at once, or :math:`3L/\sqrt m`."""
+    r"""Return the score radius: proven for all users and points by (R1), or :math:`3L/\sqrt m`."""
     if radius == "typical":
         return 3 * case.lipschitz / math.sqrt(case.m)
     return uniform_gradient_spread(case, failure)
@@ -183,7 +185,7 @@ def full_batch(
     tau = math.inf if radius is None else erm_radius(case, radius, spread_failure)
 
     def noise_of(users: int, steps: int) -> float:
-        r"""Return :math:`\sigma_i/\sqrt{T_i}`, a release's noise over the root of its steps."""
+        """Return the noise of a release over the root of the number of steps."""
         if radius is None:
             multiplier = gaussian_multiplier(case.epsilon, case.delta)
             return 2 * case.lipschitz / users * multiplier
@@ -196,6 +198,7 @@ def full_batch(
         return 2 * tau * plan.release.noise_std / math.sqrt(steps)
 
     def phase(users: int, weight: float) -> ErmPhase:
+        """Return a phase with its number of steps and its noise, for users and a regulariser."""
         steps = regularised_steps(case, weight, steps_factor)
         std = noise_of(users, steps) * math.sqrt(steps)
         return ErmPhase(users=users, regulariser=weight, steps=steps, batch=users, noise_std=std)

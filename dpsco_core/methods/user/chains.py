@@ -104,8 +104,8 @@ def project_rows(constraint: ConstraintSet, w: Matrix) -> Matrix:
 def batch_size(n: int, m: int, d: int, steps: int, largest_step: float, smoothness: float) -> int:
     r"""Return b, the number of items per step at which a run has about `MOST_STEPS` steps.
 
-    As far as :math:`b\eta_1 \le 1/\beta` allows. Where the items of all users are not held, whole
-    users: a multiple of m.
+    b is as large only as :math:`b\eta_1 \le 1/\beta` allows. Where the items do not fit into
+    memory, a step reads whole users, and b is a multiple of m.
 
     `steps` counts the one-pass steps of a chain over all phases; `largest_step` is :math:`\eta_1`.
     """
@@ -123,7 +123,7 @@ def batch_size(n: int, m: int, d: int, steps: int, largest_step: float, smoothne
 def step_limit(n: int, m: int, d: int, smoothness: float) -> float:
     r"""Return the largest step size for an item: :math:`1/\beta`, or :math:`1/(m\beta)`.
 
-    The latter where items are not held, so that a step is on whole users.
+    The second one applies where the items do not fit into memory, so that a step reads whole users.
     """
     if smoothness <= 0:
         return math.inf
@@ -162,6 +162,7 @@ def _linear_gradients(sample: LinearSample, run: Pass) -> Gradients:
     shrink = None if sample.shrink is None else _split_by_chain(sample.shrink, run)
 
     def gradients(w: Matrix, low: int, high: int) -> Matrix:
+        """Return the gradients of items `low` to `high` of every chain, at its point."""
         part = real_array("features", x[:, low:high])
         margins = np.vecdot(part, w[:, None, :])
         if shrink is None:
@@ -180,6 +181,7 @@ def _point_gradients(sample: PointSample, run: Pass) -> Gradients:
     x = _split_by_chain(sample.points.x, run)
 
     def gradients(w: Matrix, low: int, high: int) -> Matrix:
+        """Return the gradients of items `low` to `high` of every chain, at its point."""
         points_of_rows = w if high - low == 1 else np.repeat(w, high - low, axis=0)
         points = real_array("points", x[:, low:high])
         return sample.gradients(points_of_rows).function(points.reshape(len(points_of_rows), -1))

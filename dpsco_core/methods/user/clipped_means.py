@@ -62,6 +62,7 @@ class AcceleratedChoice(Moves):
         path = Path(constraint.centre, self.steps)
 
         def followed(w: Vector, t: int) -> Vector:
+            """Return the oracle's gradient at a query, and add the query to the path."""
             if t:
                 path.add(t, w)
             return oracle(w, t)
@@ -132,6 +133,7 @@ class UserClippedMeans(DescentMethod):
     symbol = "hexagon"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with plain or accelerated steps."""
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         # the expected squared norm of the noise of one step that spends all of rho
@@ -159,7 +161,7 @@ class UserClippedMeans(DescentMethod):
     def _choice(
         self, setting: Setting, rho: float, losses: Losses, energy: float
     ) -> Descent | AcceleratedChoice:
-        """Return the steps of the plan."""
+        """Return the steps: those that `method` and `tuning` ask for, or the better ones."""
         # The sampling error of the model is that of all n m items.
         items = replace(setting, n=setting.n * setting.m)
         if self.method == "accelerated":
@@ -177,7 +179,7 @@ class UserClippedMeans(DescentMethod):
 
 
 def clipped_user_mean(gradients: Vector, lipschitz: float) -> Vector:
-    r"""Return :math:`\frac1n\sum_i clip_L(\nabla\hat F(w, Z_i))`, shape (d,).
+    r"""Return the mean of users' gradients, each clipped to the norm L; shape (d,).
 
     It moves by at most 2L/n if one user is replaced by any other. `gradients` has the shape (n, d).
     """
@@ -236,12 +238,12 @@ def accelerated_risk(
 def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoice:
     """Return the AC-SA run of the least modelled risk.
 
-    The least largest risk over the curvatures; of what comes within `SPARED` of it and the sampling
-    error, as for `practical_descent`, the fewest steps.
+    A candidate's risk is the largest one over the curvatures. Among the candidates that are within
+    a share `SPARED` of the least risk and the sampling error, the one with the fewest steps is
+    chosen, as in `practical_descent`. The n of `setting` counts items; `noise_energy` is that of
+    `accelerated_risk`.
 
     Raises `NotApplicable` where no candidate has a finite predicted risk.
-
-    The n of `setting` counts items; `noise_energy` is that of `accelerated_risk`.
     """
     low, largest = curvatures(setting)
     middle, distance = math.sqrt(low * largest), setting.constants.diameter / 2

@@ -32,6 +32,7 @@ class PhasedUserAverages(PhasedAverages):
     """Phases of SGD over users, one item at a time."""
 
     def in_order(self, sample: UserSample) -> InOrder:
+        """Return the items of all users in one row, with the losses of the plan."""
         check_users(sample, self.setting)
         records = records_of(bounded_users(sample, self.losses), self.batch)
         per_user = self.setting.m // records.each
@@ -42,9 +43,9 @@ class PhasedUserAverages(PhasedAverages):
 class UserGroupPrivacy(PhasedMethod):
     r"""One pass of SGD over all items in phases; each adds noise that protects a user's items.
 
-    A step on b items of size :math:`b\eta_i \le 2/\beta` with k of a replaced user's moves the
-    average by at most :math:`2L\eta_ik`: the sum of single steps. It fails for losses with kinks.
-    At m = 1 it is phased SGD at item level.
+    If a step of size :math:`b\eta_i \le 2/\beta` on b items reads k items of a replaced user, it
+    moves the average by at most :math:`2L\eta_ik`, as k single steps would. This does not hold for
+    losses with kinks. At m = 1 it is phased SGD at item level.
 
     Parameters
     ----------
@@ -80,6 +81,7 @@ class UserGroupPrivacy(PhasedMethod):
     symbol = "triangle-up"
 
     def plan(self, setting: Setting) -> PhasedUserAverages:
+        """Return the plan with the phases of the tuning; smooth losses only."""
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         check_smooth(losses, "One-pass SGD")
@@ -89,8 +91,8 @@ class UserGroupPrivacy(PhasedMethod):
         batch = batch_size(setting.n, setting.m, setting.d, total, step_size, losses.smoothness)
         reach = setting.constants.diameter / 2
 
-        # Whether a user's effect is larger than the rounding of the points.
         def stands_out(phase: Phase) -> bool:
+            """Return whether a user's effect is larger than the rounding of the points."""
             steps = math.ceil((phase.stop - phase.start) * setting.m / batch)
             return is_resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz))
 
@@ -101,7 +103,10 @@ class UserGroupPrivacy(PhasedMethod):
 
 
 def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:
-    r"""Return :math:`\min(R, 2\eta Lm)`, a chain average's sensitivity; see `UserGroupPrivacy`."""
+    r"""Return the sensitivity of the average of a chain to one user; see `UserGroupPrivacy`.
+
+    It is :math:`\min(R, 2\eta Lm)`.
+    """
     return min(setting.constants.diameter, 2 * step_size * losses.lipschitz * setting.m)
 
 
@@ -142,7 +147,7 @@ def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Pha
 
 
 def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Phase, ...]:
-    """Return the phases of Theorem 4.4 by group privacy; see `UserGroupPrivacy`.
+    """Return the phases of Theorem 4.4 (Feldman et al. 2020) by group privacy.
 
     Raises `NotApplicable` if there is no first half of the users, or the first step is too long.
     """

@@ -1,4 +1,4 @@
-r"""What the formulas at user level look at: n users with m items each, the budget, the constants.
+r"""The inputs of the formulas at user level: n users with m items each, budget and constants.
 
 Neighbours differ by replacing one user's whole block of m items; n and m are public. R is the
 diameter of the constraint set and L the Lipschitz constant, both in l2 (Lowy, Liu and Asi 2024,
@@ -83,9 +83,10 @@ class UserLevel:
 def gaussian_multiplier(epsilon: float, delta: float) -> float:
     r"""Return the least :math:`g=\sigma/\Delta` of an :math:`(\varepsilon,\delta)` Gaussian.
 
-    The root of :math:`\Phi(\frac1{2g}-\varepsilon g)-e^\varepsilon\Phi(-\frac1{2g}-\varepsilon g)
-    =\delta` (Balle and Wang 2018), rounded up. T adaptive releases of sensitivity
-    :math:`\Delta` need :math:`\Delta\sqrt T\,g`.
+    It is the root of
+    :math:`\Phi(\frac1{2g}-\varepsilon g)-e^\varepsilon\Phi(-\frac1{2g}-\varepsilon g)=\delta`
+    (Balle and Wang 2018), rounded up. T adaptive releases of sensitivity :math:`\Delta` need
+    :math:`\Delta\sqrt T\,g`.
 
     Examples
     --------
@@ -96,7 +97,9 @@ def gaussian_multiplier(epsilon: float, delta: float) -> float:
 
 
 def printed_multiplier(epsilon: float, delta: float) -> float:
-    r"""Return :math:`\sqrt{2\ln(2/\delta)}/\varepsilon` of Definition A.5, for every epsilon.
+    r"""Return the printed noise multiplier of Definition A.5, for every epsilon.
+
+    It is :math:`\sqrt{2\ln(2/\delta)}/\varepsilon`.
 
     It is too small for large epsilon, from 6.4 on at delta = 0.5 and from 9.7 on at delta = 1e-6,
     and enough for every delta up to epsilon = 2.5, where the proofs use it (theory/lowy-liu-asi.md,
@@ -111,18 +114,19 @@ def printed_multiplier(epsilon: float, delta: float) -> float:
 
 
 def _tail(failure: float) -> float:
+    r"""Return the tail factor :math:`1+\sqrt{2\ln(1/\gamma)}` for a failure probability gamma."""
     require(0 < failure <= 1, "failure", "above 0 and at most 1", failure)
     return 1 + math.sqrt(-2 * math.log(failure))
 
 
 def gradient_spread(m: int, lipschitz: float, failure: float) -> float:
-    r"""Bound a user gradient's distance from its mean at a fixed point by (R1), w.p. 1 - failure.
+    r"""Return the bound (R1) on a user gradient's distance from its mean, w.p. 1 - failure.
 
     .. math:: \|\nabla\hat F(x,Z)-\nabla F(x)\|\le r_m(\gamma)=
         \frac L{\sqrt m}\big(1+\sqrt{2\ln(1/\gamma)}\big)
 
-    In any dimension, for convex L-Lipschitz losses and independent items; two users are within
-    twice that of each other (theory/lowy-liu-asi.md, 2.0).
+    It holds at a fixed point in any dimension, for convex L-Lipschitz losses and independent items.
+    Two users are within twice that of each other (theory/lowy-liu-asi.md, 2.0).
 
     *Proof.* The mean square of the left side is at most :math:`L^2/m`, hence its mean at most
     :math:`L/\sqrt m`. Replacing one item moves it by at most 2L/m: McDiarmid's inequality gives
@@ -137,16 +141,16 @@ def gradient_spread(m: int, lipschitz: float, failure: float) -> float:
 
 
 def uniform_gradient_spread(case: UserLevel, failure: float) -> float:
-    r"""Bound the same for all n users and all points of the set at once, for a smooth loss.
+    r"""Return the bound of `gradient_spread` for all n users and all points at once, smooth losses.
 
     .. math::
         \frac L{\sqrt m}\Big(1+\sqrt{2\ln\tfrac n\gamma+2d\ln(1+\tfrac{\sqrt2R}r)}\Big)+2\beta r,
         \qquad r=\frac L{4\beta\sqrt m}
 
-    (R1) on a maximal r-separated subset, which has at most :math:`(1+\sqrt2R/r)^d` points (by
-    volume; a set of diameter R lies in a ball of radius :math:`R/\sqrt2`, Jung), and the gradients
-    of user and population move by at most :math:`\beta r` each in between. It makes no use of
-    independence between the points and the data, which a phase of Algorithm 2 does not have.
+    (R1) holds on a maximal r-separated subset. That has at most :math:`(1+\sqrt2R/r)^d` points, by
+    volume, because a set of diameter R lies in a ball of radius :math:`R/\sqrt2` (Jung). Between
+    these points the gradients of user and population move by at most :math:`\beta r` each. The
+    points may depend on the data, as they do in a phase of Algorithm 2.
     """
     if not math.isfinite(case.smoothness):
         return math.inf
@@ -159,7 +163,7 @@ def uniform_gradient_spread(case: UserLevel, failure: float) -> float:
 
 
 def iterate_spread(step_size: float, lipschitz: float, steps: float, failure: float) -> float:
-    r"""Bound by (R2) how far one-pass SGD's average iterate is from its mean, w.p. 1 - failure.
+    r"""Return the bound (R2) on the distance of SGD's average from its mean, w.p. 1 - failure.
 
     .. math:: \|\tilde x-E\tilde x\|\le\eta L\sqrt{T/3}\big(1+\sqrt{2\ln(1/\gamma)}\big)
 
@@ -185,9 +189,9 @@ def iterate_spread(step_size: float, lipschitz: float, steps: float, failure: fl
 def group_spread(
     step_size: float, lipschitz: float, steps: float, groups: int, failure: float
 ) -> float:
-    r"""Bound by (R2) the pairwise distances of C average iterates, w.p. 1 - failure.
+    r"""Return the bound by (R2) on the pairwise distances of C averages, w.p. 1 - failure.
 
-    Twice `iterate_spread` at :math:`\gamma/C`.
+    It is twice `iterate_spread` at :math:`\gamma/C`.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 r"""The explicit bound on phased one-pass SGD, and the parameters that minimise it.
 
-What practical tunings of Algorithm 1 and of N1 at user level minimise, and explicit bounds on them
-(theory/lowy-liu-asi.md, 2.1, 2.7 and 3.7), for any noise. It looks at sizes and constants only.
+It is what practical tunings of Algorithm 1 and of N1 at user level minimise, and what explicit
+bounds on them are made of (theory/lowy-liu-asi.md, 2.1, 2.7 and 3.7). It holds for any noise, and
+depends on sizes and constants only.
 """
 
 import math
@@ -103,8 +104,8 @@ def best_phases(
 ) -> Phases:
     """Return the halving phases with the least sum of `phased_terms`, for a start at R/2.
 
-    Over up to 12 phases, decays of `DECAYS`, and step sizes from 8 R/L downwards, at most
-    `largest_step`.
+    The search is over up to 12 phases, decays of `DECAYS`, and step sizes from 8 R/L downwards that
+    are at most `largest_step`.
 
     Raises `NotApplicable` where the sum is finite for none of them.
     """
@@ -114,6 +115,7 @@ def best_phases(
     distance = diameter / 2
 
     def candidates() -> Iterator[tuple[int, float, float]]:
+        """Yield the numbers of phases, the decays and the step sizes to be compared."""
         for count in range(1, MOST_PHASES + 1):
             if n < 1 << (count - 1) or min(halving_users(n, count)) < groups:
                 return
@@ -122,16 +124,19 @@ def best_phases(
                     yield count, decay, size
 
     def phases_of(count: int, decay: float, size: float) -> Phases:
+        """Return the phases of a candidate."""
         phases = halving_phases(n, m, groups, count, decay, size, noise)
         assert phases is not None  # There is a user for every group.
         return phases
 
     def risk(candidate: tuple[int, float, float]) -> float:
+        """Return the sum of `phased_terms` of a candidate."""
         phases = phases_of(*candidate)
         terms = phased_terms(phases, lipschitz=lipschitz, diameter=diameter, d=d, distance=distance)
         return math.fsum(terms)
 
     def floor(candidate: tuple[int, float, float]) -> float:
+        """Return a lower bound on the risk of a candidate, from its first and last phase."""
         count, decay, size = candidate
         users = halving_users(n, count)
         first_steps, last_steps = (u // groups * m for u in (users[0], users[-1]))

@@ -89,11 +89,13 @@ class FilteredGroups(PhasesPlan):
         return self.groups * self.case.m * sum(phase.members for phase in self.phases)
 
     def open(self, sample: UserSample, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
+        """Return the set's centre and the function that runs a phase of the groups."""
         check_users(sample, self.setting)
         records = records_of(bounded_users(sample, self.losses), self.batch)
         per_user, items = self.setting.m // records.each, records.each
 
         def run(w: Vector, phase: GroupPhase, block: Ledger, i: int) -> tuple[Vector, int] | None:
+            """Return the noisy filtered mean of the groups' averages; None if the test fails."""
             chains = Pass(
                 first=phase.start * per_user,
                 groups=self.groups,
@@ -113,6 +115,7 @@ class FilteredGroups(PhasesPlan):
         return sample.constraint.centre, run
 
     def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
+        """Return the diagnostics and notes of a run with `completed` phases."""
         halted = completed + 1 if completed < len(self.phases) else 0
         run_phases, inputs = self.phases[: halted or len(self.phases)], self.case
         final_phase = run_phases[-1]
@@ -136,7 +139,7 @@ class FilteredGroups(PhasesPlan):
 class UserPhasedSgd(PhasedMethod):
     r"""Phases of one-pass SGD by C groups of users, and a private mean of the groups' averages.
 
-    By how much the filtered mean moves `dpsco_core.privacy.filter.sensitivity` says.
+    The sensitivity of the filtered mean is that of `dpsco_core.privacy.filter.sensitivity`.
 
     Parameters
     ----------
@@ -152,8 +155,8 @@ class UserPhasedSgd(PhasedMethod):
         the proven radius of Lemma 2.3 (`group_spread`). ``"practical"``: halving users from the
         full step size on, :math:`\tau_i = 2.5\,\eta_i s\sqrt{T_i}` with s the root of the
         gradients' variance, at most L, and the phases, p and :math:`\eta \le 1/\beta` with the
-        least `phased_terms`. With the printed noise, whose minimum is not to move at all: up to
-        three phases, p = 5/4, and the printed :math:`\eta`.
+        least `phased_terms`. With the printed noise, at which that minimum would be not to move at
+        all, there are up to three phases, p = 5/4, and the printed :math:`\eta`.
     """
 
     reads = "whole"
@@ -180,6 +183,7 @@ class UserPhasedSgd(PhasedMethod):
     symbol = "cross"
 
     def plan(self, setting: Setting) -> FilteredGroups:
+        """Return the plan with the phases, the filters and the noise of the tuning."""
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         check_smooth(losses, "SGD of groups")
@@ -198,6 +202,7 @@ class UserPhasedSgd(PhasedMethod):
         batch = batch_size(case.n, case.m, case.d, total, step_size, losses.smoothness)
 
         def filter_of(step: float, steps: int) -> FilterPlan:
+            """Return the test, filter and noise of a phase at a step size."""
             if paper:
                 return printed_plan(case, groups, step, steps)
             if self.tuning == "theory":
@@ -216,11 +221,12 @@ class UserPhasedSgd(PhasedMethod):
 
 
 def _check_shape(case: UserLevel, groups: int, shape: Shape, method: UserPhasedSgd) -> None:
-    """Refuse a run without a phase, and name a number of users that would have one."""
+    """Raise `NotApplicable` for a run without a phase, with a number of users that would do."""
     if shape:
         return
 
     def works(n: int) -> bool:
+        """Return whether n users are enough for a phase."""
         part = case.with_users(n)
         count = printed_count(part) if method.calibration == "paper" else groups
         if method.tuning == "theory":

@@ -42,6 +42,7 @@ def practical_shape(case: UserLevel, groups: int, noise_scale: float) -> Shape:
     per_radius = tight_plan(case, groups, 1.0).release.noise_std
 
     def noise(step: float, steps: int) -> float:
+        """Return the noise of a phase at the typical radius."""
         return per_radius * TYPICAL_RADIUS * step * noise_scale * math.sqrt(steps)
 
     phases = best_phases(
@@ -68,7 +69,7 @@ def recommended_shape(case: UserLevel, groups: int) -> Shape:
 
 
 def theorem_shape(case: UserLevel, groups: int) -> Shape:
-    r"""Return the phases of Theorem B.1 that fill all groups.
+    r"""Return the phases of Lowy et al. (2024), Theorem B.1, that fill all groups.
 
     :math:`p = J + 3/2`, :math:`\eta = R/(L\sqrt{dmn\varepsilon})`, and q with the largest last
     phase; :math:`n_i = (1-2^{-q})n2^{-iq}`, :math:`\eta_i = \eta2^{-pi}`.
@@ -107,6 +108,7 @@ def _place_phases(groups: int, phases: list[tuple[int, float]]) -> Shape:
 
 @lru_cache(maxsize=4096)
 def tight_plan(case: UserLevel, groups: int, radius: float) -> FilterPlan:
+    """Return the single-test release of C points with the sharp sensitivity, for a radius."""
     keep = RobustFilter(score_radius=radius, filter_radius=radius)
     return single_test_plan(groups, case.epsilon, case.delta, keep=keep, tuning=SHARP)
 
@@ -120,9 +122,10 @@ def printed_count(case: UserLevel) -> int:
     .. math:: C = \Big\lceil\frac1\varepsilon\max\Big\{100\log\frac{20nme^\varepsilon}\delta,\
         150\log\frac{20e^\varepsilon}\delta\Big\}\Big\rceil
 
-    The second entry is not printed. It makes
-    :math:`2e^{-C\varepsilon/150} \le \delta/(10e^\varepsilon)`, which the proof uses and the first
-    gives only where :math:`(nm)^2 \ge 20e^\varepsilon/\delta` (theory/lowy-liu-asi.md, 2.1).
+    The second entry is not printed. It ensures
+    :math:`2e^{-C\varepsilon/150} \le \delta/(10e^\varepsilon)`, which the proof needs. The first
+    entry ensures that only where :math:`(nm)^2 \ge 20e^\varepsilon/\delta` (theory/lowy-liu-asi.md,
+    2.1).
 
     Examples
     --------
@@ -139,7 +142,7 @@ def printed_plan(case: UserLevel, groups: int, step_size: float, steps: int) -> 
 
     The accounting is that of theory/lowy-liu-asi.md, 2.1.
 
-    Test: :math:`s + Lap(20/\varepsilon) \ge 4C/5`, :math:`\varepsilon/10`-DP. A draw beyond
+    The test :math:`s + Lap(20/\varepsilon) \ge 4C/5` is :math:`\varepsilon/10`-DP. A draw beyond
     :math:`2C/15 - 2` has probability :math:`\frac12e^{\varepsilon/10}e^{-C\varepsilon/150}`;
     otherwise both neighbours have :math:`s \ge 2C/3`, so that the filter's mean moves by at most
     :math:`6\tau_i(2+Q)/C` but for :math:`\zeta = \delta/(10e^\varepsilon)` (F5). The Gaussian noise

@@ -1,8 +1,8 @@
-r"""The schedules of Lowy, Liu and Asi (2024), as printed, and what they need of users.
+r"""The schedules of Lowy, Liu and Asi (2024), as printed, and the numbers of users that they need.
 
-Algorithms 1 to 3 and Theorem D.3, real-valued, as the paper has them (theory/lowy-liu-asi.md, 2.1,
-2.3 and 2.5). At the end the conditions of Theorems B.1 and C.1, and what their proofs use of the
-constants (2.1 to 2.3 and 8, items 3 to 12).
+They are those of Algorithms 1 to 3 and of Theorem D.3, with real-valued sizes, as in the paper
+(theory/lowy-liu-asi.md, 2.1, 2.3 and 2.5). At the end are the conditions of Theorems B.1 and C.1,
+and what their proofs need of the constants (2.1 to 2.3 and 8, items 3 to 12).
 """
 
 import math
@@ -70,19 +70,24 @@ class ErmSchedule:
 
 
 def phase_count(n: int) -> int:
-    r"""Return :math:`l=\lfloor\log_2n\rfloor`."""
+    r"""Return the number of phases :math:`l=\lfloor\log_2n\rfloor`."""
     require(n >= 2, "n", "at least 2", n)
     return n.bit_length() - 1
 
 
 def phase_users(n: int, phase: int, q: float) -> float:
-    r"""Return :math:`n_i=(1-2^{-q})\,n\,2^{-iq}`; they add up to :math:`n2^{-q}(1-2^{-ql})`."""
+    r"""Return the number of users of a phase, :math:`n_i=(1-2^{-q})\,n\,2^{-iq}`.
+
+    All phases together have :math:`n2^{-q}(1-2^{-ql})` users.
+    """
     require(q > 0, "q", "positive", q)
     return -math.expm1(-q * math.log(2)) * n * math.pow(2, -phase * q)
 
 
 def printed_groups(case: UserLevel) -> float:
-    r"""Return :math:`C=\frac{100\ln(20nme^\varepsilon/\delta)}\varepsilon` of Algorithm 1, line 2.
+    r"""Return the number of groups of Algorithm 1, line 2.
+
+    .. math:: C=\frac{100\ln(20nme^\varepsilon/\delta)}\varepsilon
 
     Examples
     --------
@@ -94,12 +99,12 @@ def printed_groups(case: UserLevel) -> float:
 
 
 def printed_decay(case: UserLevel) -> float:
-    r"""Return :math:`p=J+\frac32` of Theorem B.1, for the J with :math:`m=n^J`."""
+    r"""Return the exponent :math:`p=J+\frac32` of Theorem B.1, for the J with :math:`m=n^J`."""
     return math.log(case.m) / math.log(case.n) + 1.5
 
 
 def printed_step(case: UserLevel) -> float:
-    r"""Return :math:`\eta=\frac R{L\sqrt{dmn\varepsilon}}` of Theorem B.1."""
+    r"""Return the step size :math:`\eta=\frac R{L\sqrt{dmn\varepsilon}}` of Theorem B.1."""
     size = math.sqrt(case.d) * math.sqrt(case.total) * math.sqrt(case.epsilon)
     return case.diameter / (case.lipschitz * size)
 
@@ -107,7 +112,7 @@ def printed_step(case: UserLevel) -> float:
 def printed_release(
     case: UserLevel, groups: float, step_size: float, steps: float
 ) -> tuple[float, float]:
-    r"""Return :math:`\tau_i` and :math:`\sigma_i` of Algorithm 1.
+    r"""Return the score radius :math:`\tau_i` and the noise :math:`\sigma_i` of Algorithm 1.
 
     .. math:: \tau_i=1000\,\eta_iL\sqrt{T_i}\ln(ndm),\quad
         \sigma_i=\frac{100\,\tau_i\ln^2(n/\delta)}{\varepsilon C}
@@ -151,21 +156,27 @@ def printed_sgd(case: UserLevel, q: float) -> SgdSchedule:
 
 
 def printed_radius(case: UserLevel) -> float:
-    r"""Return :math:`\tau=L\ln(ndm)/\sqrt m` of Algorithm 3, with the hidden constant 1."""
+    r"""Return the score radius of Algorithm 3, with the hidden constant 1.
+
+    It is :math:`\tau=L\ln(ndm)/\sqrt m`.
+    """
     return case.lipschitz * case.log_size / math.sqrt(case.m)
 
 
 def printed_regulariser(case: UserLevel) -> float:
-    r"""Theorem C.3: :math:`\lambda=\frac LR\big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt
-    m}\big)`.
+    r"""Return the regulariser of Theorem C.3.
+
+    .. math:: \lambda=\frac LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big)
     """
     private = math.sqrt(case.d) / (case.epsilon * case.n * math.sqrt(case.m))
     return case.lipschitz / case.diameter * (1 / math.sqrt(case.total) + private)
 
 
 def printed_batch(case: UserLevel, users: float, steps: float) -> float:
-    r"""Algorithm 3: :math:`K_i=500\ln\big(\frac{n_i^2m^2e^\varepsilon}\delta\big)\Big(\frac1
-    \varepsilon+\frac{n_i\varepsilon}{\sqrt{T_i\ln(1/\delta)}}\Big)`; not capped by :math:`n_i`.
+    r"""Return the printed batch size of a phase of Algorithm 3, which :math:`n_i` does not cap.
+
+    .. math:: K_i=500\ln\Big(\frac{n_i^2m^2e^\varepsilon}\delta\Big)
+        \Big(\frac1\varepsilon+\frac{n_i\varepsilon}{\sqrt{T_i\ln(1/\delta)}}\Big)
     """
     logarithm = 2 * math.log(users * case.m) + case.epsilon + case.log_delta
     share = users * case.epsilon / math.sqrt(steps * case.log_delta)
@@ -173,15 +184,19 @@ def printed_batch(case: UserLevel, users: float, steps: float) -> float:
 
 
 def printed_noise(case: UserLevel, tau: float, users: float, steps: float) -> float:
-    r"""Algorithm 2, line 14: :math:`\sigma_i=\frac{1000\,\tau\sqrt{T_i}\ln(nde^\varepsilon/\delta)}
-    {\varepsilon n_i}`.
+    r"""Return the printed noise of Algorithm 2, line 14.
+
+    .. math:: \sigma_i=\frac{1000\,\tau\sqrt{T_i}\ln(nde^\varepsilon/\delta)}{\varepsilon n_i}
     """
     logarithm = math.log(case.n) + math.log(case.d) + case.epsilon + case.log_delta
     return 1000 * tau * math.sqrt(steps) * logarithm / (case.epsilon * users)
 
 
 def erm_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
-    r"""Return :math:`T_i=\lceil c_T(1+\sqrt{\beta/\lambda_i})\ln(ndm)\rceil`, at least 1."""
+    r"""Return the number of steps of a phase, at least 1.
+
+    It is :math:`T_i=\lceil c_T(1+\sqrt{\beta/\lambda_i})\ln(ndm)\rceil`.
+    """
     logarithm = max(1.0, case.log_size)
     root = math.sqrt(case.smoothness / regulariser)
     return math.ceil(factor * (1 + root) * logarithm)
@@ -194,9 +209,11 @@ def regularised_steps(case: UserLevel, regulariser: float, factor: float = 1.0) 
 
 
 def balanced_regulariser(case: UserLevel, private: float, distance: float) -> float:
-    r"""Return :math:`\lambda=\frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
+    r"""Return the regulariser that balances its bias with sampling and noise.
 
-    `private` is its second term, and `distance` is D.
+    .. math:: \lambda=\frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}
+
+    `private` is the second term under the root, and `distance` is D.
     """
     return math.sqrt(case.lipschitz**2 / case.total + private) / distance
 
@@ -237,12 +254,17 @@ def printed_erm(case: UserLevel, q: float) -> ErmSchedule:
 
 
 def smoothing_radius(case: UserLevel) -> float:
-    r"""Return :math:`r=\frac{\sqrt d}{\varepsilon n\sqrt m}R` of Theorem D.3."""
+    r"""Return the smoothing radius of Theorem D.3.
+
+    It is :math:`r=\frac{\sqrt d}{\varepsilon n\sqrt m}R`.
+    """
     return math.sqrt(case.d) / (case.epsilon * case.n * math.sqrt(case.m)) * case.diameter
 
 
 def smoothed_smoothness(case: UserLevel, radius: float) -> float:
-    r"""Return :math:`\beta=\frac{L\sqrt d}r` of Lemma D.1 for the average over a ball of radius r.
+    r"""Return the smoothness of the average over a ball of radius r, by Lemma D.1.
+
+    It is :math:`\beta=\frac{L\sqrt d}r`.
 
     At the radius of Theorem D.3 it is :math:`\frac LR\varepsilon n\sqrt m`.
     """
@@ -251,7 +273,9 @@ def smoothed_smoothness(case: UserLevel, radius: float) -> float:
 
 
 def smoothed_regulariser(case: UserLevel) -> float:
-    r"""Return :math:`\lambda=\frac1{\sqrt{mn}}` of Theorem D.3's proof, without a unit.
+    r"""Return the regulariser of Theorem D.3's proof, without a unit.
+
+    It is :math:`\lambda=\frac1{\sqrt{mn}}`.
 
     `printed_regulariser` is what the rate needs (theory/lowy-liu-asi.md, 2.5).
     """
@@ -265,8 +289,8 @@ MOST_DIGITS = 200
 def least_users(works: Callable[[int], bool]) -> float:
     r"""Return the least n >= 2 at which `works` holds; infinite beyond :math:`2^{200}`.
 
-    It has to hold from somewhere on in every interval :math:`[2^l,2^{l+1})` or nowhere there: the
-    number of phases :math:`\lfloor\log_2n\rfloor` jumps in between.
+    Within every interval :math:`[2^l,2^{l+1})` the condition must hold from some n on, or nowhere:
+    the number of phases :math:`\lfloor\log_2n\rfloor` changes between the intervals.
     """
     for digits in range(1, MOST_DIGITS):
         low, high = 1 << digits, (1 << (digits + 1)) - 1
@@ -286,13 +310,16 @@ def best_decay(n: int) -> float:
 
 
 def fills_groups(case: UserLevel, q: float | None = None) -> bool:
-    r"""Return whether :math:`n_l\ge C`: each group of the last phase has a user; None: best q."""
+    r"""Return whether :math:`n_l\ge C`, so that each group of the last phase has a user.
+
+    If q is None it is the best one.
+    """
     chosen = best_decay(case.n) if q is None else q
     return phase_users(case.n, phase_count(case.n), chosen) >= printed_groups(case)
 
 
 def laplace_tail(case: UserLevel) -> float:
-    r"""Return :math:`e^{-C\varepsilon/150}=(20nme^\varepsilon/\delta)^{-2/3}`.
+    r"""Return the tail probability :math:`e^{-C\varepsilon/150}=(20nme^\varepsilon/\delta)^{-2/3}`.
 
     The probability that the noise of Algorithm 1's test exceeds 2C/15.
 
@@ -306,8 +333,9 @@ def laplace_tail(case: UserLevel) -> float:
 
 
 def users_condition(case: UserLevel, q: float) -> tuple[float, float]:
-    r"""Return both sides of Theorem B.1: :math:`n^{1-q}\ge\frac{100\ln(n/\delta)}{\varepsilon
-    (1-2^{-q})}`.
+    r"""Return both sides of the condition of Theorem B.1 on the number of users.
+
+    .. math:: n^{1-q}\ge\frac{100\ln(n/\delta)}{\varepsilon(1-2^{-q})}
 
     Examples
     --------
@@ -321,8 +349,9 @@ def users_condition(case: UserLevel, q: float) -> tuple[float, float]:
 
 
 def erm_condition(case: UserLevel, q: float) -> tuple[float, float]:
-    r"""Return both sides of Theorem C.1: :math:`n^{1-q}>\frac{100\ln(20nmde^\varepsilon/\delta)}
-    {\varepsilon(1-2^{-q})}`.
+    r"""Return both sides of the condition of Theorem C.1 on the number of users.
+
+    .. math:: n^{1-q}>\frac{100\ln(20nmde^\varepsilon/\delta)}{\varepsilon(1-2^{-q})}
     """
     share = -math.expm1(-q * math.log(2))
     logarithm = math.log(20) + case.log_size + case.epsilon + case.log_delta
@@ -330,7 +359,7 @@ def erm_condition(case: UserLevel, q: float) -> tuple[float, float]:
 
 
 def batch_ratio(case: UserLevel, q: float, phase: int | None = None) -> float:
-    r"""Return :math:`K_i/n_i` of the printed Algorithm 3; None: the largest over all phases."""
+    """Return the printed batch over the users of its phase; None stands for the largest ratio."""
     phases = printed_erm(case, q).phases
     chosen = phases if phase is None else phases[phase - 1 : phase]
     return max(p.batch / p.users for p in chosen)

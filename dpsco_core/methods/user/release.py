@@ -30,7 +30,7 @@ class FilteredMeans:
     def next(self, points: Matrix) -> Vector | None:
         """Return the noisy filtered mean of the points, shape (K, d), or None after a failed test.
 
-        The same K users' points each time; they may depend on what was returned before.
+        The points are of the same K users each time; they may depend on what was returned before.
         """
         rows = len(points)
         require(rows == self.plan.count, "points", f"{self.plan.count} rows", rows)

@@ -155,6 +155,7 @@ def _plan(
     tuning: Tuning,
     advice: bool = True,
 ) -> FilterPlan:
+    """Return the plan of the test and the noise that spend this budget."""
     check_size(count)
     check_count("steps", steps)
     ApproxDP(epsilon=epsilon, delta=delta)

@@ -154,7 +154,10 @@ def member_floor(
 
 
 def sure_members(keep: RobustFilter, count: int, score_floor: float) -> bool:
-    """Return whether F3 holds, so that at least `score_floor` points are certain to be members."""
+    """Return whether F3 (theory/lowy-liu-asi.md, 2.0) holds, so that some points are sure members.
+
+    These are at least `score_floor` points.
+    """
     return keep.form == "A" and score_floor >= keep.upper * count
 
 

@@ -53,7 +53,8 @@ def inverse_coefficients(steps: int) -> Vector:
 def encoding_norm(steps: int) -> float:
     r"""Return :math:`\kappa_T = (\sum_{k<T}r_k^2)^{1/2}`, the largest norm of a column of C.
 
-    The factor by which the encoding of T steps moves more than the one step that a record is in.
+    If a record changes, the encoding of T steps moves by up to this multiple of the change of the
+    record's own step.
 
     Examples
     --------

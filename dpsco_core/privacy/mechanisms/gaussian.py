@@ -146,7 +146,7 @@ class ShuffledGaussian:
 class ShuffledGaussianSteps:
     """Gaussian steps on one record each, with the guarantee of a shuffling certificate.
 
-    Without amplification that is the one of a single step, the only one that a zCDP budget allows.
+    Without amplification this is the guarantee of a single step; a zCDP budget allows no other.
     """
 
     label: ClassVar[str] = "steps on shuffled records"
@@ -173,6 +173,7 @@ class ShuffledGaussianSteps:
 
     @property
     def _unshuffled(self) -> GaussianSteps:
+        """The same steps without the amplification."""
         return GaussianSteps(
             steps=self.certificate.steps,
             size=self.size,

@@ -26,7 +26,8 @@ from dpsco_core.privacy.mechanisms.noise import (
 class ObjectiveGaussian:
     """A Gaussian linear term: the minimiser is (epsilon + jacobian_epsilon, delta)-DP.
 
-    For generalised linear losses and for half the squared distance (theory/su-zhao-wang.md, 2.1).
+    It is for generalised linear losses and for half the squared distance (theory/su-zhao-wang.md,
+    2.1).
     """
 
     label: ClassVar[str] = "linear term of the objective"

@@ -171,7 +171,8 @@ class ShapedSteps:
     """Steps on one record or batch each, every one with the noise of `release`.
 
     Without a certificate that amplifies they are accounted for like `GaussianSteps`: by the
-    release's rho in all. With one, like `ShuffledGaussianSteps`: by its epsilon and delta.
+    release's rho in all. With one they are accounted for like `ShuffledGaussianSteps`, by its
+    epsilon and delta.
     """
 
     label: ClassVar[str] = "steps on disjoint records"

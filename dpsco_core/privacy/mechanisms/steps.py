@@ -70,11 +70,13 @@ class Steps:
         return self._noise_of((count, d), rng)
 
     def _noise_of(self, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return noise of this shape, drawn from the generator."""
         if self.exponent == 2:
             return gaussian_noise(shape, self.noise_std, rng)
         return generalized_gaussian_noise(shape, self.exponent, self.noise_std, rng)
 
     def _use(self, count: int, d: int) -> None:
+        """Count releases as taken; raise `BudgetExceeded` beyond those accounted for."""
         self._check(count, d)
         if self._steps_taken + count > self.steps:
             raise BudgetExceeded(
@@ -83,6 +85,7 @@ class Steps:
         self._steps_taken += count
 
     def _check(self, count: int, d: int) -> None:
+        """Raise `InvalidInput` unless the count and the size of releases are valid."""
         # A negative count would return steps, and a single column would be broadcast to all.
         whole = isinstance(count, int | np.integer) and count >= 0
         require(whole, "count", "a whole number of at least 0", count)

@@ -1,8 +1,8 @@
 """A sample that is drawn as it is read, for optimisers that read the records in order.
 
 It equals the problem's own sample, to the last bit: two keys determine the records and targets of
-every block of `dpsco_core.data.blocks`. A question about a range of records is answered by the
-blocks that contain it, each of them a sample in memory, one after another.
+every block of `dpsco_core.data.blocks`. Whatever is computed of a range of records is computed from
+the blocks that contain it, each of them a sample in memory, one after another.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ class SampleSource(BlockSource[Sample]):
         return SampleSource(self.problem, *self.keys, self.n, (*self.bounds, *bounds))
 
     def _draw(self, number: int, rows: int) -> Sample:
+        """Return block `number`, drawn from the two keys and shrunk to all bounds."""
         features = np.empty((rows, self.d))
         self.problem.law.fill(features, self._features.generator(number))
         sample = self.problem.records(DenseRows(features), self._targets.generator(number))
@@ -154,6 +155,7 @@ class GeneratedGradients(PiecedRows):
             yield from block.gradients(self.w).blocks()
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the gradients of the records at `indices`, shape (len(indices), d)."""
         rows, source = np.empty((len(indices), self.d)), self.sample.source
         for number, selected, block_rows in source.blocks_of(self.sample.places(indices)):
             rows[selected] = source.block(number).gradients(self.w).take(block_rows)

@@ -48,6 +48,7 @@ class LinearSample:
         """Return the per-sample gradients at `w` as slopes times features, without forming them."""
 
         def coefficients(block: Vector, rows: slice | NDArray[np.intp]) -> Vector:
+            """Return the slopes of some rows, times the factors of `bounded`."""
             with np.errstate(over="ignore", invalid="ignore"):
                 # The margins of selected records are computed one by one: the last bit of a matrix
                 # product may depend on the other rows, and at a kink that bit changes the gradient.
@@ -60,6 +61,7 @@ class LinearSample:
         return ScaledRows(self.features, coefficients)
 
     def gradient(self, w: Vector, i: int) -> Vector:
+        """Return the gradient of record `i` at w, shape (d,)."""
         x = self.features.read(i)
         with np.errstate(over="ignore", invalid="ignore"):
             margin, target = float(x.dot(w)), float(self.targets[i])
@@ -83,6 +85,7 @@ class LinearSample:
         return total / self.n
 
     def risk(self, w: Vector) -> float:
+        """Return the mean loss at w, computed block by block."""
         total, low = 0.0, 0
         with np.errstate(over="ignore", invalid="ignore"):
             for block in self.features.blocks():

@@ -40,12 +40,14 @@ class PointSample:
         """Return the per-sample gradients at `w`, formed block by block."""
 
         def gradients(block: Vector) -> Vector:
+            """Return the gradients of a block of points, shrunk to the limit."""
             with np.errstate(over="ignore", invalid="ignore"):
                 return self.loss.gradients(w, self._shrunk_to_limit(block))
 
         return MappedRows(self.points, gradients)
 
     def gradient(self, w: Vector, i: int) -> Vector:
+        """Return the gradient of record `i`, shrunk to the limit, at w, shape (d,)."""
         point = self.points.read(i)
         with np.errstate(over="ignore", invalid="ignore"):
             if math.isfinite(self.limit):
@@ -69,6 +71,7 @@ class PointSample:
         return total / self.n
 
     def risk(self, w: Vector) -> float:
+        """Return the mean loss at w, computed block by block."""
         with np.errstate(over="ignore", invalid="ignore"):
             losses = (
                 self.loss.value(w, self._shrunk_to_limit(b)).sum() for b in self.points.blocks()

@@ -143,7 +143,7 @@ class MeanSample:
     def bounded(self, radius: float) -> MeanSample:
         """Return the sample with the users' means shrunk to norm `radius`; broken ones become 0.
 
-        A ball contains the mean of items in it: users whose items are inside are unchanged.
+        A user whose items are all inside the ball is unchanged, because so is their mean.
         """
         require(0 < radius < math.inf, "radius", "finite and above 0", radius)
         norms = self.means.norms()
@@ -156,8 +156,8 @@ class MeanSample:
 def average_users(sample: Any) -> Any:
     """Return users as their mean items, if the loss needs nothing else.
 
-    Other users stay as they are. A method that looks at users' mean gradients sees the same users
-    whether their items were held or not.
+    Other users stay as they are. So a method that reads users' mean gradients gets the same users
+    whether all items are in memory or only their means.
     """
     if not isinstance(sample, ItemSample) or sample.items == 1:
         return sample

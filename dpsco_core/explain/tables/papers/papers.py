@@ -71,7 +71,7 @@ _DRAWN_USERS = {"n": 10_000, "d": 5, "epsilon": 1.0, "delta": 1e-6}
 
 
 def _section_on_users(title: str, table: str, problem: str, *, drawn: str) -> Section:
-    """Return a section on users, whose figure is of the problem that is `drawn`."""
+    """Return a section on users; the problem of its figure is `drawn`."""
     return Section(
         title=title,
         table=table,

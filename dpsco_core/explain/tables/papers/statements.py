@@ -27,7 +27,7 @@ GRADIENTS = "item gradients"
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What runs of a method gave, in the quantity of a statement."""
+    """The result of a method's runs, in the quantity of a statement."""
 
     method: str  # slug of the method
     mean: float  # the mean error; NaN if no trial ran

@@ -54,6 +54,7 @@ class PhasedMinimisers(PhasesPlan):
         return None if self.hessian is None else self.phases[-1].stop
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
+        """Return the centre of the set and the function that releases a phase's minimiser."""
         check_sample(sample, self.setting)
         if self.hessian is None:
             check_set(sample.constraint, self.setting)
@@ -62,6 +63,7 @@ class PhasedMinimisers(PhasesPlan):
             losses = losses.rounded(self.curvature)
 
         def run(w: Vector, phase: OutputPhase, block: Ledger, i: int) -> tuple[Vector, int]:
+            """Return the noisy minimiser of a phase, and the number of records read so far."""
             part = losses.part(phase.start, phase.stop)
             noisy = block.release(
                 SphericalLaplaceNoise(l2_sensitivity=phase.l2_sensitivity, epsilon=self.epsilon),
@@ -74,6 +76,7 @@ class PhasedMinimisers(PhasesPlan):
         return sample.constraint.centre, run
 
     def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
+        """Return the diagnostics of the first and the last phase, and no notes."""
         opening, final = self.phases[0], self.phases[-1]
         return self.losses.diagnostics | {
             "noise_scale": final.noise_scale,
@@ -99,6 +102,7 @@ def phase_minimiser(
         return projected
 
     def gradient(w: Vector) -> Vector:
+        """Return the gradient of the regularised risk at w."""
         slope: Vector = sample.mean_gradient(w) + level * (w - centre)
         return slope
 

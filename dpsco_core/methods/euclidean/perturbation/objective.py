@@ -40,6 +40,7 @@ class PerturbedObjective(PrivateMethod):
     strong: ClassVar[bool]
 
     def plan(self, setting: Setting) -> ObjectivePlan:
+        """Return the plan of Algorithm 1, or of Algorithm 2 if `strong`."""
         return objective_plan(setting, self.calibration, self.tuning, strong=self.strong)
 
     def release(
@@ -163,7 +164,7 @@ class ObjectivePerturbationStrong(PerturbedObjective):
 
 
 def check_set(constraint: ConstraintSet, setting: Setting) -> None:
-    """Refuse a sample on another constraint set: the accuracy of the plan depends on the set."""
+    """Raise an error for a sample on another set, because the plan's accuracy depends on it."""
     body = setting.body
     same = isinstance(constraint, Ball) == isinstance(body, Ball)
     same &= constraint.l2_radius <= setting.constants.diameter / 2 * (1 + 1e-9)
@@ -208,7 +209,7 @@ def closed_form(
 def linear_term(
     plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
 ) -> Vector:
-    """Step 1: draw G and return G/n, shape (d,)."""
+    """Draw the random vector G of step 1 and return G/n, shape (d,)."""
     if plan.pure:
         noise: Vector = ledger.release(
             ObjectiveLaplace(
@@ -237,11 +238,12 @@ def linear_term(
 def perturbed_minimiser(
     plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
 ) -> Vector:
-    """Run steps 1 to 4 if the objective has no closed form."""
+    """Run steps 1 to 4 for an objective without a closed form, and return the result."""
     # Step 1 of the algorithm; step 2 belongs to the plan.
     tilt = linear_term(plan, sample, ledger, rng)
 
-    def gradient(w: Vector) -> Vector:  # the gradient of the objective in step 3
+    def gradient(w: Vector) -> Vector:
+        """Return the gradient of the objective of step 3 at w."""
         return sample.mean_gradient(w) + tilt + 2 * plan.ridge * w
 
     solved = minimise_strongly_convex(

@@ -1,10 +1,10 @@
 r"""The parameters of objective perturbation: shares of the budget, ridge, accuracy, noise.
 
-The exact minimiser of the perturbed objective costs what the linear term G costs as a Gaussian
-release, plus the change of variables from G to the minimiser,
-:math:`\varepsilon_J = \ln(1+\beta/(2n\lambda))` for a loss whose Hessian has rank one: the Jacobian
-determinants of neighbours differ by one record's Hessian. What the solver leaves open is hidden by
-H. See theory/su-zhao-wang.md, 2.1 and 2.2.
+The privacy cost of the exact minimiser is that of the linear term G as a Gaussian release, plus
+that of the change of variables from G to the minimiser: the Jacobian determinants of neighbours
+differ by one record's Hessian. For Hessians of rank one the second cost is
+:math:`\varepsilon_J = \ln(1+\beta/(2n\lambda))`. The error that the solver leaves is hidden by a
+second noise H. See theory/su-zhao-wang.md, 2.1 and 2.2.
 """
 
 import math
@@ -154,7 +154,7 @@ def refuse_other_losses(setting: Setting, *, strong: bool) -> None:
 
 
 def theorem_ridge(setting: Setting, losses: Losses) -> float:
-    """Return lambda of the paper's Theorem 2."""
+    """Return the regulariser lambda of Su et al. (2023), Theorem 2."""
     return theorem_2_ridge(setting.n, losses.lipschitz, setting.constants.diameter)
 
 
@@ -177,7 +177,7 @@ def least_ridge(n: int, smoothness: float, jacobian_epsilon: float) -> float:
 
 
 def theorem_accuracy(setting: Setting, lipschitz: float, epsilon: float, delta: float) -> float:
-    r"""Return :math:`\alpha` of Theorem 2 with the power of n in its second cap corrected.
+    r"""Return the accuracy :math:`\alpha` of Theorem 2, the power of n in its second cap corrected.
 
     :math:`\min\{LMn^{-3/2}, \varepsilon^2LM^3/(G^2\ln(1/\delta)n^{5/2})\}`, with G the
     Gaussian width of the set, or its upper bound, and M twice the largest norm.
@@ -359,14 +359,14 @@ def balanced_ridge(
 ) -> float:
     r"""Return the lambda that balances its bias against the noise of G and H.
 
-    On a quadratic they shift the result, by :math:`2\lambda R` and by
-    :math:`\sigma_1\sqrt d/n` over the curvature, and by :math:`\sigma_2\sqrt d`: on a ball the sum
-    of their squares is minimised over the share of epsilon that the change of variables gets. H is
-    nothing unless the set is so large that doubles leave much open:
+    On a quadratic the bias shifts the result by :math:`2\lambda R` over the curvature, G by
+    :math:`\sigma_1\sqrt d/n` over the curvature, and H by :math:`\sigma_2\sqrt d`. On a ball the
+    sum of the squares is minimised over the share of epsilon that the change of variables gets. H
+    matters only on a set so large that doubles leave much open:
     :math:`\sigma_2\propto1/\lambda`.
 
-    On other sets the width G of the set may limit the noise before the curvature does: the risk is
-    taken as the smaller of that of a quadratic, at the curvature beta, and the bound
+    On other sets the width G of the set may limit the effect of the noise before the curvature
+    does. The risk is then the smaller one of that of a quadratic with curvature beta and the bound
     :math:`\sigma_1G/n + \lambda R^2 + L\min(\sigma_2\sqrt d, \sqrt{2\sigma_2G})` (B1 of
     theory/su-zhao-wang.md, 3.1).
     """
@@ -375,9 +375,11 @@ def balanced_ridge(
     width = math.inf if isinstance(body, Ball) else body.gaussian_width().upper
 
     def ridge(log_share: float) -> float:
+        """Return the least ridge at a share of epsilon, given by its logarithm."""
         return least_ridge(n, losses.smoothness, epsilon * math.exp(log_share))
 
     def shift(log_share: float) -> float:
+        """Return the modelled squared shift at a share of epsilon, given by its logarithm."""
         rest, level = epsilon * -math.expm1(log_share), ridge(log_share)
         linear_std = objective_noise_std(2 * losses.lipschitz, rest, delta)
         noise = linear_std / n

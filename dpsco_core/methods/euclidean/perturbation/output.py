@@ -54,4 +54,5 @@ class OutputPerturbation(PhasedMethod):
     dashed = True
 
     def plan(self, setting: Setting) -> PhasedMinimisers:
+        """Return the plan of the phases; see `output_plan`."""
         return output_plan(setting, self.tuning)

@@ -108,10 +108,12 @@ def refuse_other_losses(setting: Setting) -> None:
 
 
 def equal_rho(setting: Setting) -> float:
-    r"""Return :math:`\varepsilon^2/(2d)`, where Gaussian and Laplace noise are about as long.
+    r"""Return the rho at which Gaussian and Laplace noise are about as long.
 
-    One has a length of about :math:`\Delta\sqrt{d/(2\rho)}`, the other of
-    :math:`\Delta d/\varepsilon`. Clip radii are chosen for it.
+    It is :math:`\varepsilon^2/(2d)`.
+
+    Gaussian noise has a length of about :math:`\Delta\sqrt{d/(2\rho)}`, and spherical Laplace noise
+    of :math:`\Delta d/\varepsilon`. Clip radii are chosen for this rho.
     """
     return setting.pure_epsilon**2 / (2 * setting.d)
 
@@ -128,6 +130,7 @@ def phase_model(setting: Setting, losses: Losses) -> PhaseModel:
 
 
 def _phases(model: PhaseModel, layout: PhaseLayout, smoothness: float) -> Iterator[OutputPhase]:
+    """Yield the phases of a layout, each with its accuracy, sensitivity and noise."""
     start = 0
     for length, level in zip(layout.lengths, layout.regularisers, strict=True):
         exact, accuracy, left = model.gap / ((level + (model.hessian or 0.0)) * length), 0.0, 0.0
@@ -161,7 +164,7 @@ def reachable_accuracy(model: PhaseModel, regulariser: float, smoothness: float)
 def bounded_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
     r"""Return a bound on the expected excess risk of the shrunk losses.
 
-    It is proven but for what the solver leaves open: two per cent more noise stand for that.
+    It is proven for an exact solver; the solver's error is allowed for by two per cent more noise.
 
     .. math:: \frac{\lambda_1r^2}2 + \sum_{i\ge2}\frac{\lambda_i}2d(d+1)s_{i-1}^2
         + \sum_i\frac{2L^2}{\lambda_in_i} + Lds_k
@@ -204,7 +207,7 @@ def modelled_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
 def shrinking_bias(model: PhaseModel, share: float = SHRUNK_SHARE) -> float:
     r"""Return the modelled change of the mean gradient when features are shrunk.
 
-    A share of what the worst law with the setting's moment loses beyond the bound.
+    It is `share` times the change under the worst law that has the setting's moment.
     """
     setting, constants = model.setting, model.setting.constants
     if model.losses.certified:
@@ -228,15 +231,18 @@ def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
     bounds = [losses.feature_bound * f for f in ((1.0,) if losses.certified else FACTORS)]
 
     def bounded(bound: float) -> Losses:
+        """Return the losses whose features are shrunk to the norm `bound`."""
         if losses.certified:
             return losses
         lipschitz, smoothness = surrogate_constants(setting, bound)
         return replace(losses, lipschitz=lipschitz, smoothness=smoothness, feature_bound=bound)
 
     def best(bound: float) -> PhaseLayout:
+        """Return the layout with the least modelled risk for features within `bound`."""
         return best_layout(phase_model(setting, bounded(bound)), modelled_risk)
 
     def risk(bound: float) -> float:
+        """Return the modelled risk of the best layout for features within `bound`."""
         return float(modelled_risk(phase_model(setting, bounded(bound)), best(bound)))
 
     bound = smallest(bounds, risk, what="bound on the records")
@@ -244,7 +250,7 @@ def practical_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
 
 
 def best_layout(model: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], Any]) -> PhaseLayout:
-    """Return the layout of the least risk; its phases are equal or halve from one to the next."""
+    """Return the layout with the least risk, among phases that are equal or halve in length."""
     unit = 2 * model.losses.lipschitz / model.setting.constants.diameter
     firsts = unit * 2.0 ** (np.arange(-24, 21) / 2)
     shapes = list(shapes_of_phases(model.setting.n, firsts))
@@ -298,6 +304,7 @@ def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
         )
 
     def model_at(limit: float) -> PhaseModel:
+        """Return the constants of losses clipped to a Lipschitz constant of `limit`."""
         bound = limit / linear_model.slope
         smoothness = linear_model.curvature * bound**2
         certified = limit >= constants.lipschitz
@@ -307,6 +314,7 @@ def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
         return phase_model(setting, losses)
 
     def risk(limit: float) -> float:
+        """Return the proven bound, with the bias of shrinking, at a Lipschitz constant."""
         bias = 0.0
         if limit < constants.lipschitz:
             bias = moment * ((p - 1) * moment / (p * limit)) ** (p - 1) / p

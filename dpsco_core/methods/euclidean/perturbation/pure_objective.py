@@ -91,6 +91,7 @@ class PureObjectivePerturbation(PerturbedObjective):
     strong = False
 
     def plan(self, setting: Setting) -> ObjectivePlan:
+        """Return the plan of the ridge and the noises; see `pure_plan`."""
         return pure_plan(setting, self.tuning)
 
 

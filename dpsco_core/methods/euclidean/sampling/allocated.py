@@ -69,6 +69,7 @@ def best_count(setting: Setting) -> int:
     n, d = setting.n, setting.d
 
     def bound(count: int) -> float:
+        """Return the square of the modelled risk, up to a factor, for a number of steps."""
         share = count / n
         return (1 + share + d * (share * modelled_noise(setting, count)) ** 2) / count
 
@@ -78,8 +79,8 @@ def best_count(setting: Setting) -> int:
 def modelled_noise(setting: Setting, count: int) -> float:
     r"""Return an approximate noise multiplier for `count` steps, without an accountant.
 
-    The smaller s of two models, theory/random-allocation.md, 5: a central limit theorem for all
-    steps, and the record's own step alone. It is never below the root of rho.
+    It is 1/s, with s the smaller value of two models (theory/random-allocation.md, 5): a central
+    limit theorem for all steps, and the record's own step alone. s is at least the root of rho.
 
     Examples
     --------

@@ -93,6 +93,7 @@ class MinibatchDescent(DescentMethod):
         require(0 < self.rate < 1, "rate", "above 0 and below 1", self.rate)
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan with the accountant's noise, for the given or the tuned parameters."""
         budget = sampled_budget(setting, self.calibration)
         rho, batch = setting.gaussian_rho, self.rate * setting.n
         # The noise energy of a step at C = 1 that spends all of rho. It is exact for Poisson

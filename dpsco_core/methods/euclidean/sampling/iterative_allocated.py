@@ -34,6 +34,7 @@ class DeepPointsOfAllocatedGroups(DeepPointOfAllocatedGroups):
     """
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
+        """Return the releases of a run, whose noise is opened at the first step."""
         noise = self.noise(n, d, rho)
         return NoisyDeepPoints(self, noise, self.search(d, noise.noise_std))
 
@@ -53,11 +54,13 @@ class NoisyDeepPoints(NoisyDeepPoint):
     opened: Steps | None = None
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
+        """Return a deep point of new groups, shape (d,); open the noise at the first step."""
         if self.opened is None:
             self.opened = self.statistic.open(ledger, rows.n, rows.d)
         return super().take(rows, ledger, rng, t)
 
     def with_noise(self, means: Vector, ledger: Ledger, rng: np.random.Generator) -> Vector:
+        """Return the group means plus the noise of one step, shape (groups, d)."""
         assert self.opened is not None
         k, d = means.shape
         return means + self.opened.noise(k, d, rng)
@@ -98,6 +101,7 @@ class IterativeDescentAllocated(DescentWithGroups):
     colour = "teal"
 
     def plan(self, setting: Setting) -> DescentPlan:
+        """Return the plan: groups, radius, descent and the certificate of all steps."""
         budget = sampled_budget(setting, self.calibration)
         n, d, groups = setting.n, setting.d, self.chosen_groups(setting)
         unit = d * groups * modelled_noise(setting, groups) ** 2 / n**2

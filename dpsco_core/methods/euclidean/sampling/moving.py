@@ -1,4 +1,4 @@
-"""How private SGD moves a point where the square is not its potential."""
+"""The interface by which private SGD takes mirror steps with another potential than the square."""
 
 from collections.abc import Callable
 from typing import Protocol

@@ -64,6 +64,7 @@ class PrivateSgdAllocated(RecordByRecord):
     symbol = "hexagon"
 
     def plan(self, setting: Setting) -> PrivateSgdPlan:
+        """Return the plan of `PrivateSgd` with allocated records and the best number of steps."""
         sampled_budget(setting, self.calibration)
         steps = best_count(setting) if self.steps is None else self.steps
         sgd = PrivateSgd(tuning=self.tuning, sampling="allocated", allocated_steps=steps)

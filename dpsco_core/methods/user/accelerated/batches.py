@@ -2,12 +2,12 @@ r"""Filtered means of secret random batches of users: Mode B.
 
 Each of T iterations draws K of the n users of a phase without replacement, tests the batch's score
 against a fixed threshold, and releases its filtered mean: a single-test release of its own, whose
-guarantee the secret batch amplifies. AboveThreshold is not used; iterations compose. With K = n
-nothing is amplified, and for a few steps it still needs less noise than AboveThreshold does.
+guarantee the secret batch amplifies. The iterations compose, without AboveThreshold. With K = n
+nothing is amplified, but for a few steps this still needs less noise than AboveThreshold.
 
-See theory/lowy-liu-asi.md, 2.2, item 4. By Lemma A.7 (advanced composition) the steps would compose
-too; here epsilon and delta add up, which is smaller for :math:`T \le 2\ln(1/\delta')` and is what a
-ledger does.
+See theory/lowy-liu-asi.md, 2.2, item 4. The epsilons and the deltas of the steps add up, as in a
+ledger. Advanced composition (Lemma A.7) would be possible too, but its sum is larger for
+:math:`T \le 2\ln(1/\delta')`.
 """
 
 import math
@@ -37,8 +37,9 @@ LARGEST_STEP = 20.0
 class SeparateTests(NoisyTest):
     r"""T single tests, each on a new batch: the run continues iff :math:`s_t + v_t \ge \theta`.
 
-    :math:`v_t \sim Lap(D/\varepsilon_a)`, the threshold without noise. `epsilon` is the share
-    :math:`\varepsilon_a` of one test; `failure` is that of all, a T-th of it for each.
+    The noise is :math:`v_t \sim Lap(D/\varepsilon_a)`; the threshold has none. `epsilon` is the
+    share :math:`\varepsilon_a` of one test. `failure` is the failure probability of all tests
+    together, of which each has a T-th.
     """
 
     @property
@@ -52,7 +53,7 @@ class SeparateTests(NoisyTest):
         return 0.0
 
     def reach(self, probability: float) -> float:
-        """Return a one-sided bound that any of the noises exceeds at most so probably."""
+        """Return a number that any of the T noises exceeds with at most this probability."""
         require(0 < probability <= 0.5, "probability", "above 0 and at most 1/2", probability)
         return -self.score_scale * math.log(2 * probability / self.steps)
 
@@ -61,10 +62,12 @@ class SeparateTests(NoisyTest):
 class BatchGaussian(TestedGaussian):
     r"""The certificate of T single-test releases, each on a fresh secret batch.
 
-    One iteration on its batch is :math:`(\varepsilon_a+\varepsilon_b, \zeta/T+\delta_b)`-DP
-    (theory/lowy-liu-asi.md, 2.0, the single-test release), by amplification :math:`(\ln(1+\frac
-    Kn(e^{\varepsilon_0}-1)), \frac Kn\delta_0)`-DP on the n users, and T of them T times that. The
-    batch must be uniform without replacement, fresh, and never released.
+    One iteration is :math:`(\varepsilon_0, \delta_0)`-DP on its batch, with
+    :math:`\varepsilon_0=\varepsilon_a+\varepsilon_b` and :math:`\delta_0=\zeta/T+\delta_b`
+    (theory/lowy-liu-asi.md, 2.0, the single-test release). Amplification makes it
+    :math:`(\ln(1+\frac Kn(e^{\varepsilon_0}-1)), \frac Kn\delta_0)`-DP on the n users, and T
+    iterations have T times that. The batch must be uniform without replacement, fresh, and never
+    released.
 
     Parameters
     ----------
@@ -125,9 +128,9 @@ def batch_plan(
 ) -> FilterPlan | None:
     r"""Return the plan of T releases on batches, by weights; None if there is none.
 
-    :math:`\varepsilon_0 = \ln(1+\frac nK(e^{\varepsilon/T}-1))` and
-    :math:`\delta_0 = \frac nK\frac\delta T`, so that the whole costs the budget; of these the test
-    has `test_share` and half.
+    An iteration has :math:`\varepsilon_0 = \ln(1+\frac nK(e^{\varepsilon/T}-1))` and
+    :math:`\delta_0 = \frac nK\frac\delta T`, so that all iterations together cost the budget. Its
+    test has the share `test_share` of :math:`\varepsilon_0` and half of :math:`\delta_0`.
     """
     check_count("steps", steps)
     check_count("drawn", drawn)

@@ -7,10 +7,11 @@ so that a phase of T steps with regulariser :math:`\lambda` turns a mean square 
 .. math:: b^2E + Tvs_T^2 + o^2\frac V{nm},
 
 where b is the response of a coordinate to its start, v that to independent unit noise in every
-gradient (per coordinate and summed over d), o that to a constant error of all gradients, which
-sampling causes; b, v and o are exact recursions. :math:`s_T^2` is the noise of a release over T,
-nearly the same for every T. The modelled risk is :math:`\frac h2E` after the last phase at the
-worst h. An assumption of accuracy only: privacy holds for all parameters.
+gradient (per coordinate and summed over d), and o that to a constant error of all gradients, which
+sampling causes. All three follow from exact recursions. :math:`s_T^2` is the noise variance of a
+release divided by T, which is nearly the same for every T. The modelled risk is :math:`\frac h2E`
+after the last phase at the worst h. Only accuracy depends on the model: privacy holds for all
+parameters.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,7 +63,7 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A layout, the steps of each phase, the first regulariser, and the modelled risk."""
+    """A layout with the steps of each phase, the first regulariser and the modelled risk."""
 
     layout: Layout
     steps: int
@@ -79,8 +80,9 @@ def model_landscape(
 ) -> Landscape:
     r"""Return the model's landscape for losses with these constants.
 
-    The smoothness is that of the population risk with a margin where one is certified: the mean of
-    all items' losses is much smoother than the worst item's, which `smoothness` is.
+    Its smoothness is that of the population risk, with a margin, where one is certified. The mean
+    of all items' losses is much smoother than the loss of the worst item, whose smoothness is
+    `smoothness`.
     """
     constants = setting.constants
     low, largest = curvatures(setting)
@@ -138,10 +140,10 @@ def choose_layout(
     # release, infinite if no release is possible.
     noise: Callable[[int, int], float],
 ) -> Choice:
-    r"""Return the layout, steps and regulariser of the least modelled risk, with few steps.
+    r"""Return the layout, steps and regulariser with the least modelled risk, with few steps.
 
-    Raises `NotApplicable` where no layout has a finite modelled risk: one without enough users for
-    its tests has not.
+    Raises `NotApplicable` where no layout has a finite modelled risk, for example because none has
+    enough users for its tests.
     """
     size = len(EXPONENTS)
     farthest = max((max(layout.exponents) for layout in layouts), default=0)

@@ -60,6 +60,7 @@ class UserAcceleratedNonsmooth(FilteredGradients):
     symbol = "star"
 
     def plan(self, setting: Setting) -> AcceleratedPhases:
+        """Return the plan on smoothed losses, with the radius that the tuning chooses."""
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         case = user_level(setting, budget, losses)

@@ -20,9 +20,9 @@ from dpsco_core.problems.base import Setting
 class UserAccelerated(FilteredGradients):
     r"""Accelerated descent on regularised risks of groups of users that halve from phase to phase.
 
-    The noise is of the size of the spread of a mean of m items, :math:`\tau \approx L/\sqrt m`, not
-    of L. By how much the filtered mean moves `sharp_weights_sensitivity` says; all steps of a phase
-    share the budget (`TestedGaussian`).
+    The noise has the size :math:`\tau \approx L/\sqrt m` of the spread of a mean of m items, and
+    not the size L. The sensitivity of the filtered mean is `sharp_weights_sensitivity`. All steps
+    of a phase share the budget (`TestedGaussian`).
 
     Parameters
     ----------
@@ -61,6 +61,7 @@ class UserAccelerated(FilteredGradients):
     symbol = "square"
 
     def plan(self, setting: Setting) -> AcceleratedPhases:
+        """Return the plan of the tuning; raise `NotApplicable` for losses with kinks."""
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         if math.isinf(losses.smoothness):

@@ -69,9 +69,9 @@ def practical_plan(
     calibration: Calibration,
     layouts: tuple[Layout, ...],
 ) -> AcceleratedPhases:
-    """Return the plan of the least modelled risk over the given layouts.
+    """Return the plan with the least modelled risk over the given layouts.
 
-    Raises `NotApplicable` where no phase can have a test, with the number of users that it needs.
+    Raises `NotApplicable`, with the number of users that would do, where no phase can have a test.
     """
     filters = partial(filter_of, calibration, case, practical_tau(case))
     choice = practical_choice(case, land, calibration, layouts)
@@ -97,6 +97,7 @@ def practical_choice(
     tau = practical_tau(case)
 
     def noise(users: int, steps: int) -> float:
+        """Return the noise of a phase; infinite if it can have no test."""
         plan = filter_of(calibration, case, tau, users, steps)
         return math.inf if plan is None else plan.release.noise_std
 
@@ -144,6 +145,7 @@ def _no_theory_error(case: UserLevel) -> NotApplicable:
     """Return the error of the recommended schedule, with the number of users that it needs."""
 
     def runs(n: int) -> bool:
+        """Return whether the recommended schedule runs for n users."""
         part = replace(case.with_users(n), strong_convexity=0.0)
         filters = partial(calibrated_filter, part)
         return n >= 4 and recommended_phases(part, filters, 2) is not None
@@ -165,9 +167,10 @@ MOST_EPSILON = 10.0
 def printed_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
     r"""Return the printed test and noise of a phase; None if they are not proven private.
 
-    Half of epsilon for the tests, half for the noise. Delta goes in quarters to the floor of the
-    tests, the noise, the coins' changes and their number. The certificate's sensitivity is the one
-    that makes its noise the printed one: at least the one that F5 proves.
+    The tests have half of epsilon, and the noise the other half. A quarter of delta each goes to
+    the floor of the tests, the noise, the coins' changes and their number. The certificate states
+    the sensitivity at which its noise is the printed one, which is at least the sensitivity that F5
+    (theory/lowy-liu-asi.md, 2.0) proves.
     """
     if users < 2:
         return None
@@ -203,10 +206,11 @@ def printed_filter(case: UserLevel, tau: float, users: int, steps: int) -> Filte
 def printed_phases(case: UserLevel) -> tuple[AcceleratedPhase, ...]:
     r"""Return all :math:`\lfloor\log_2n\rfloor` phases of Algorithm 3 with Theorem C.3's numbers.
 
-    q is the one with the most users in the last phase, and users, steps are rounded down and up.
+    q is the one with the most users in the last phase. Numbers of users are rounded down, numbers
+    of steps up.
 
-    Raises `NotApplicable` where Theorems C.1 and C.3 do not hold, or their proof does not cover a
-    phase; with the number of users that it would need.
+    Raises `NotApplicable`, with the number of users that would do, where Theorems C.1 and C.3 do
+    not hold or their proof does not cover a phase.
     """
     if case.epsilon > MOST_EPSILON:
         raise NotApplicable(
@@ -255,6 +259,7 @@ def _can_run(case: UserLevel) -> bool:
 
 
 def _phases(case: UserLevel, schedule: ErmSchedule) -> tuple[AcceleratedPhase, ...] | None:
+    """Return the phases of a printed schedule in whole numbers; None if one is not private."""
     phases, start = [], 0
     for phase in schedule.phases:
         users, steps = math.floor(phase.users), math.ceil(phase.steps)

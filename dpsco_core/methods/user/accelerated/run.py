@@ -1,4 +1,4 @@
-"""The run of user-level accelerated descent: phases on disjoint users, each behind its tests."""
+"""The run of user-level accelerated descent: phases on disjoint users with tested releases."""
 
 import math
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from dpsco_core.problems.samples.users import UserSample
 class AcceleratedPhases(PhasesPlan):
     """Phases of accelerated descent, each protected by tests: Algorithm 3.
 
-    They are run in their own way, since they keep the points inside a phase.
+    They have a `run` of their own, because the path includes the points inside a phase.
     """
 
     losses: Losses  # the constants of the losses, with the bound on the records
@@ -163,6 +163,7 @@ def run_phase(
     batch = release.drawn if isinstance(release, BatchGaussian) else phase.users
 
     def oracle(query: Vector, step: int) -> Vector | None:
+        """Return the noisy filtered mean gradient at a query; None if the test fails."""
         if steps_before + step:
             path.add(steps_before + step, query)
         rows = mean_gradients(plan, users, query, rng)

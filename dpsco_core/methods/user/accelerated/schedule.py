@@ -66,7 +66,7 @@ class AcceleratedPhase:
 
 
 def halving_layouts(n: int) -> tuple[Layout, ...]:
-    """Return layouts of one to four phases that halve, with regularisers growing by 2^p."""
+    """Return layouts of one to four phases whose users halve and whose regularisers grow."""
     largest_count = min(MOST_PHASES, n.bit_length() - 1)
     return tuple(
         Layout(users=halving_users(n, count), exponents=tuple(DECAY * i for i in range(count)))
@@ -75,35 +75,41 @@ def halving_layouts(n: int) -> tuple[Layout, ...]:
 
 
 def theory_radius(case: UserLevel, steps: int) -> float:
-    r"""Return :math:`\tau`: (R1) at :math:`\gamma = \gamma_0/(nT)`, at most `widest_radius`."""
+    r"""Return the score radius (R1), at most `widest_radius`.
+
+    Its failure probability is :math:`\gamma = \gamma_0/(nT)`.
+    """
     proven = gradient_spread(case.m, case.lipschitz, SPREAD_FAILURE / (case.n * steps))
     return min(proven, widest_radius(case))
 
 
 def practical_tau(case: UserLevel) -> float:
-    r"""Return :math:`\tau = 3L/\sqrt m`, at most `widest_radius`."""
+    r"""Return the practical score radius :math:`\tau = 3L/\sqrt m`, at most `widest_radius`."""
     return min(PRACTICAL_RADIUS * case.lipschitz / math.sqrt(case.m), widest_radius(case))
 
 
 def widest_radius(case: UserLevel) -> float:
-    r"""Return L with a margin for rounding: gradients of norm L differ by at most 2 tau = 2L.
+    r"""Return the largest useful radius tau: L, with a margin for rounding.
 
-    It is at most :math:`3L/\sqrt m` (theory/lowy-liu-asi.md, 2.2, item 7) for up to nine items per
-    user.
+    Gradients of norm L differ by at most 2L = 2 tau, so that a larger radius filters nothing. L is
+    at most :math:`3L/\sqrt m` (theory/lowy-liu-asi.md, 2.2, item 7) for up to nine items per user.
     """
     return case.lipschitz * (1 + ROOM)
 
 
 def gradient_filter(tau: float) -> RobustFilter:
-    """Return the filter of the tight calibration: form B, weights, b = 1, radii 2 tau."""
+    """Return the filter of the tight calibration, at a score radius tau.
+
+    It has form B with weights, b = 1, and a filter radius of 2 tau.
+    """
     return RobustFilter(score_radius=2 * tau, filter_radius=2 * tau)
 
 
 def calibrated_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
     """Return the test, filter and noise of a phase with the least noise; None if none is possible.
 
-    AboveThreshold over full batches (Mode A), or tests of their own on batches of all, half or a
-    quarter of the users (Mode B), at the best of some divisions of epsilon.
+    It compares AboveThreshold over full batches (Mode A) and separate tests on batches of all, half
+    or a quarter of the users (Mode B), at several divisions of epsilon between test and noise.
     """
     chosen = _best(users, steps, case.epsilon, case.delta)
     if chosen is None:
@@ -137,6 +143,10 @@ def _planned(
     batch: int,
     keep: RobustFilter,
 ) -> FilterPlan | None:
+    """Return the plan whose tests have a share of epsilon; None if there is none.
+
+    It is in Mode B if `batch` is positive, otherwise in Mode A.
+    """
     tuning = Tuning(test_share=share, false_halt=FALSE_HALT, sharp=True)
     if batch:
         return batch_plan(users, batch, steps, epsilon, delta, keep=keep, tuning=tuning)
@@ -152,7 +162,7 @@ def least_users(filters: Filters, steps: int) -> int | None:
 
 
 def too_few_users_error(n: int, fewest_users: int | None) -> NotApplicable:
-    """Return the error that no test can protect one of `n` users; `fewest_users` would suffice."""
+    """Return the error that n users are too few for a test; `fewest_users` would be enough."""
     if fewest_users is None:
         return NotApplicable(
             f"A test that hides one of {n} users leaves too few sure to be in the mean, and so "

@@ -1,8 +1,8 @@
 r"""Accelerated stochastic gradient descent: AC-SA, its restarts in stages, and its guarantee.
 
-Ghadimi and Lan (2012), for a strongly convex and smooth objective on a convex set, with a noisy
-gradient oracle; the step that Algorithm 2 of Lowy, Liu and Asi (2024) calls
-(theory/lowy-liu-asi.md, 2.2). Pure functions: what is private here is the oracle.
+It is the method of Ghadimi and Lan (2012) for a strongly convex and smooth objective on a convex
+set with a noisy gradient oracle. Algorithm 2 of Lowy, Liu and Asi (2024) uses its steps
+(theory/lowy-liu-asi.md, 2.2). Privacy is a property of the oracle alone.
 """
 
 import math
@@ -50,7 +50,10 @@ class Accelerated:
 
 
 def query_weights(objective: Curvature, t: int) -> tuple[float, float]:
-    r"""Return aggregate's and point's weights in :math:`x^{md}_t`, t from 1; they sum to 1."""
+    """Return the weights of the aggregate and of the point in :math:`x^{md}_t`, which sum to 1.
+
+    t counts from 1.
+    """
     mu, alpha, gamma = _parameters(objective, t)
     whole = gamma + (1 - alpha**2) * mu
     return (1 - alpha) * (mu + gamma) / whole, alpha * ((1 - alpha) * mu + gamma) / whole
@@ -124,6 +127,7 @@ def staged_descent(
 
 
 def _parameters(objective: Curvature, t: int) -> tuple[float, float, float]:
+    r"""Return mu, :math:`\alpha_t = 2/(t+1)` and :math:`\gamma_t = 4L_F/(t(t+1))`, t from 1."""
     return objective.strong_convexity, 2 / (t + 1), 4 * objective.smoothness / (t * (t + 1))
 
 

@@ -65,9 +65,9 @@ def smoothed_user_gradients(
 ) -> Vector:
     r"""Return every user's mean of :math:`\nabla f(w+y, z)`, with a new y per item; (users, d).
 
-    What is drawn does not depend on the items, nor a user's row on another user's items. Users of
-    whom only means are known have losses that are at most quadratic: there the gradient of
-    :math:`f_r` is that of f, and nothing is drawn.
+    The draws do not depend on the items, and a user's row does not depend on another user's items.
+    If only the users' means are known, the losses are at most quadratic. The gradient of
+    :math:`f_r` is then that of f, and nothing is drawn.
 
     The `radius` r is positive.
     """

@@ -73,6 +73,7 @@ class UserAcceleratedStrong(FilteredGradients):
     symbol = "diamond"
 
     def plan(self, setting: Setting) -> AcceleratedPhases:
+        """Return the plan of the tuning; raise `NotApplicable` without strong convexity."""
         budget = approximate_budget(setting)
         if not setting.constants.sample_strong_convexity > 0:
             raise NotApplicable(
@@ -105,7 +106,7 @@ class UserAcceleratedStrong(FilteredGradients):
 
 
 def staged_layouts(n: int) -> tuple[Layout, ...]:
-    """Return layouts of one to three stages; each stage starts at twice the last regulariser."""
+    """Return layouts of one to three stages; regularisers double from stage to stage."""
     layouts = list(halving_layouts(n))
     for stages in range(2, MOST_STAGES + 1):
         users = n // stages
@@ -132,7 +133,10 @@ def strong_plan(
 
 
 def actual_rate(case: UserLevel) -> float | None:
-    r"""Return :math:`\rho = \sqrt{\frac1{nm}+\frac{d\sigma_1^2}{L^2T_1}}` of a run on n users."""
+    r"""Return the rate of a run on n users; None if there is no private filter.
+
+    .. math:: \rho = \sqrt{\frac1{nm}+\frac{d\sigma_1^2}{L^2T_1}}
+    """
     users = halving_users(case.n, STAGE_PHASES)[0] if case.n >= 1 << STAGE_PHASES else 0
     plan = calibrated_filter(case, theory_radius(case, 16), users, 16) if users else None
     if plan is None:
@@ -142,7 +146,10 @@ def actual_rate(case: UserLevel) -> float | None:
 
 
 def stage_count(case: UserLevel) -> int:
-    r"""Return :math:`k = \max(1, \lceil\log_2\log_2\frac{\mu D_1}{4L\rho}\rceil+1)`."""
+    r"""Return the number of stages.
+
+    .. math:: k = \max(1, \lceil\log_2\log_2\frac{\mu D_1}{4L\rho}\rceil+1)
+    """
     rate = actual_rate(case)
     if rate is None:
         return 1
@@ -151,17 +158,17 @@ def stage_count(case: UserLevel) -> int:
 
 
 def first_distance(case: UserLevel) -> float:
-    r"""Return :math:`D_1 = \min(R, 2L/\mu)`."""
+    r"""Return a bound on the first distance to the minimiser, :math:`D_1 = \min(R, 2L/\mu)`."""
     return min(case.diameter, 2 * case.lipschitz / case.strong_convexity)
 
 
 def limit_distance(case: UserLevel, rate: float) -> float:
-    r"""Return :math:`D_* = 4L\rho/\mu`."""
+    r"""Return the distance :math:`D_* = 4L\rho/\mu` to which the stages' distances converge."""
     return 4 * case.lipschitz * rate / case.strong_convexity
 
 
 def distances(start_distance: float, limit: float, stages: int) -> tuple[float, ...]:
-    r"""Return :math:`D_1, \ldots, D_k` from the square-root recursion towards :math:`D_*`.
+    r"""Return the distances :math:`D_1, \ldots, D_k`, where :math:`D_{i+1}=\sqrt{D_iD_*}`.
 
     Examples
     --------
@@ -175,6 +182,7 @@ def distances(start_distance: float, limit: float, stages: int) -> tuple[float, 
 
 
 def _stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...] | None:
+    """Return the phases of all stages; None if a phase can have no test."""
     rate = actual_rate(part)
     if rate is None:
         return None
@@ -218,6 +226,7 @@ def _too_few_users_error(case: UserLevel) -> NotApplicable:
     """Return the error of the stages, with the number of users that they need."""
 
     def runs(n: int) -> bool:
+        """Return whether all stages can have tests with n users."""
         part = case.with_users(n)
         stages = stage_count(part)
         return n >= 4 * stages and _stages(part.with_users(n // stages), stages) is not None

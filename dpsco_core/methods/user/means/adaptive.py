@@ -1,4 +1,4 @@
-"""A mean at user level: a private centre, then users' means in a radius chosen privately."""
+"""A mean at user level: users' means, clipped to a private radius about a private centre."""
 
 from dataclasses import dataclass, replace
 
@@ -65,6 +65,7 @@ class UserMeanAdaptive(MeanMethod):
     symbol = "circle"
 
     def plan(self, setting: Setting) -> MeanPlan[AdaptiveMean, None]:
+        """Return the plan of `AdaptiveClipping` for the users' means."""
         item = AdaptiveClipping(
             radius=self.radius, mode=self.mode, calibration=self.calibration, tuning=self.tuning
         )

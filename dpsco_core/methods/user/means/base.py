@@ -1,4 +1,4 @@
-"""What the estimators of a mean at user level share: moments, checks, what they read."""
+"""The common part of the estimators of a mean at user level: moments, checks and reading."""
 
 import math
 from dataclasses import replace
@@ -24,7 +24,7 @@ def check_user_rows(sample: UserRows, setting: Setting) -> None:
 
 
 def user_means(sample: UserRows, setting: Setting) -> DenseRows:
-    """Return the mean of every user's records; refuse a sample of another size."""
+    """Return the mean of every user's records; raise an error unless the sizes fit."""
     check_user_rows(sample, setting)
     return sample.means()
 

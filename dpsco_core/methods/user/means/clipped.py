@@ -41,12 +41,12 @@ UserMeansPlan = MeanPlan[ClippedMean, GaussianNoise | SphericalLaplaceNoise]
 class UserMeanClipped(MeanMethod):
     r"""Average each user's records, clip the averages to an l2 ball, average, add noise.
 
-    Gaussian noise: at m = 1 it is `SimpleClipping`; beyond, that of n records with the moments of
-    users' means. Under a pure budget the noise has a density :math:`\propto e^{-\varepsilon
-    n\|z\|/(2R)}`, whose mean squared norm is that of Gaussian noise at :math:`\rho =
-    \frac{\varepsilon^2}{2(d+1)}`: the practical radius is that of Gaussian noise there, and the
-    theory's the one at which the proven bound is least (theory/user-level-means.md, 3.5). For p < 2
-    all radii are those at which a proven bound is least (theory/infinite-variance.md, 2.4).
+    With Gaussian noise it is `SimpleClipping` at m = 1, and for more items `SimpleClipping` of n
+    records with the moments of users' means. Under a pure budget the noise has a density
+    :math:`\propto e^{-\varepsilon n\|z\|/(2R)}`, whose mean squared norm is that of Gaussian noise
+    at :math:`\rho = \frac{\varepsilon^2}{2(d+1)}`. The practical radius is that of Gaussian noise
+    at this rho, and the theory's radius minimises the proven bound (theory/user-level-means.md,
+    3.5). For p < 2 all radii minimise a proven bound (theory/infinite-variance.md, 2.4).
     """
 
     # the clip radius of the users' means; None: chosen from the setting
@@ -83,6 +83,7 @@ class UserMeanClipped(MeanMethod):
     symbol = "square"
 
     def plan(self, setting: Setting) -> UserMeansPlan:
+        """Return the plan of `SimpleClipping` for the users' means, or that of a pure budget."""
         if isinstance(setting.budget, PureDP):
             return self._pure_plan(setting)
         item = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
@@ -91,6 +92,7 @@ class UserMeanClipped(MeanMethod):
         return replace(plan, setting=setting, statistic=statistic, read=user_means)
 
     def _pure_plan(self, setting: Setting) -> UserMeansPlan:
+        """Return the plan under a pure budget, with spherical Laplace noise."""
         means = of_user_means(setting)
         radius = self.radius
         if radius is None and self.tuning == "theory" and setting.moment_order >= 2:
@@ -132,6 +134,7 @@ def proven_radius(means: Setting) -> float:
     noise = math.sqrt(d * (d + 1)) * 2 / (means.n * means.pure_epsilon)
 
     def error(log_t: float) -> float:
+        """Return the root of the bound at a radius, given by its distance from R_0."""
         tail = math.log(hinge_constant(order)) + order / 2 * math.log(d) - (order - 1) * log_t
         return math.hypot(math.exp(tail), noise * (bound + math.exp(log_t)))
 

@@ -47,6 +47,7 @@ class UserMeanGroup(MeanMethod):
     symbol = "square"
 
     def plan(self, setting: Setting) -> ClippedPlan:
+        """Return the plan of `SimpleClipping` on all records, with noise that hides m of them."""
         refuse_pure(setting)
         item = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
         # Replacing a user's m of the n m records moves the mean as far as replacing one of n.
@@ -60,6 +61,6 @@ class UserMeanGroup(MeanMethod):
 
 
 def user_records(sample: UserRows, setting: Setting) -> DenseRows:
-    """Return all records of all users; refuse a sample of another size."""
+    """Return all records of all users; raise an error unless the sizes fit."""
     check_user_rows(sample, setting)
     return sample.records
