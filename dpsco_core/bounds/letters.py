@@ -1,7 +1,56 @@
 """Letters of formulas that several files share; the papers use one letter for several things."""
 
+import math
+
 from dpsco_core.bounds.base import Letter
 from dpsco_core.bounds.conditions import moment_scale
+from dpsco_core.privacy.budget import ApproxDP, PureDP
+from dpsco_core.problems.base import Setting
+
+
+def epsilon_of(setting: Setting) -> float:
+    """Return the epsilon of the budget; NaN if it has none."""
+    budget = setting.budget
+    return budget.epsilon if isinstance(budget, (PureDP, ApproxDP)) else math.nan
+
+
+def delta_of(setting: Setting) -> float:
+    """Return the delta of the budget; NaN if it has none."""
+    return setting.budget.delta if isinstance(setting.budget, ApproxDP) else math.nan
+
+
+def _approximate_epsilon(setting: Setting) -> float:
+    """Return the epsilon of an (epsilon, delta) budget; NaN for another."""
+    return setting.budget.epsilon if isinstance(setting.budget, ApproxDP) else math.nan
+
+
+# What a letter means in a formula whose bound does not say otherwise.
+COMMON = (
+    Letter("n", "records (users, where they have several items)", lambda s: s.n),
+    Letter("m", "items per user", lambda s: s.m),
+    Letter("d", "dimension", lambda s: s.d),
+    Letter("p", "tail index: the order of the moment that is bounded", lambda s: s.moment_order),
+    Letter(r"\rho", "zCDP budget that Gaussian noise may spend", lambda s: s.gaussian_rho),
+    Letter(r"\varepsilon", "privacy budget", epsilon_of),
+    Letter(r"\delta", "failure probability of privacy", delta_of),
+    Letter("D", "diameter of the set, in l2", lambda s: s.constants.diameter),
+    Letter("M", "diameter of the set, in l2", lambda s: s.constants.diameter),
+    Letter("L", "Lipschitz constant of every record's loss", lambda s: s.constants.lipschitz),
+    Letter(
+        "R",
+        "bound on the norm of the mean, or of the mean gradient",
+        lambda s: s.constants.mean_gradient_bound,
+    ),
+    Letter(r"\lambda", "strong convexity", lambda s: s.constants.strong_convexity),
+    Letter(r"\beta", "smoothness of every record's loss", lambda s: s.constants.sample_smoothness),
+    Letter(r"\tau", "clipping threshold"),
+    Letter("T", "number of steps"),
+    Letter("q", "spike probability, the best one"),
+    Letter("G_C", "Gaussian width of the set"),
+    Letter("G", "Gaussian width of the set"),
+)
+# of statements that are for (epsilon, delta) only
+APPROXIMATE = Letter(r"\varepsilon", "privacy budget", _approximate_epsilon)
 
 SCALE = Letter("g", "root of the coordinates' moment", moment_scale)
 LOWER = (

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from dpsco_core.bounds.user.complexity import non_smooth
-from dpsco_core.bounds.user.rates import optimal
+from dpsco_core.bounds.user.conditions import setting_of
+from dpsco_core.bounds.user.quoted import QUOTED
 from dpsco_core.explain.errata.lowy_runs import chain_noise, smoothed_printed
 from dpsco_core.methods.user.level import UserLevel, printed_multiplier
 from dpsco_core.methods.user.printed_schedules import (
@@ -164,8 +165,8 @@ LOWY: tuple[Labelled, ...] = (
     labelled(
         "lowy.smoothed-regulariser",
         lambda d, n, epsilon: smoothed_printed(level(n, 100, d=d, epsilon=epsilon, delta=1e-12)),
-        lambda d, n, epsilon: optimal(level(n, 100, d=d, epsilon=epsilon, delta=1e-12), logs=False)[
-            1
+        lambda d, n, epsilon: QUOTED(setting_of(level(n, 100, d=d, epsilon=epsilon, delta=1e-12)))[
+            "privacy"
         ],
         {"epsilon <= 10": lambda d, n, epsilon: epsilon <= 10},
         is_rate=True,

@@ -9,7 +9,8 @@ import scipy
 
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.user.complexity import non_smooth, smooth
-from dpsco_core.bounds.user.rates import linear_time, linear_time_proven, optimal
+from dpsco_core.bounds.user.conditions import setting_of
+from dpsco_core.bounds.user.rates import LINEAR_TIME, LINEAR_TIME_PROVEN, OPTIMAL
 from dpsco_core.explain.errata.base import Finding
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, printed_multiplier
 from dpsco_core.methods.user.printed_schedules import (
@@ -228,9 +229,10 @@ def regulariser_without_privacy() -> Finding:
     """Private error at the regulariser of Theorem D.3 over the optimal one."""
     rows = []
     n = 10**7
+    without_logs = OPTIMAL.without("ln(1/delta)")
     for d, epsilon in ((10, 1.0), (10**4, 0.1), (10**6, 0.1), (10**8, 0.1)):
         level = _user_level(n, 100, d=d, epsilon=epsilon, delta=TINY)
-        best = optimal(level, logs=False)[1]
+        best = without_logs(setting_of(level))["privacy"]
         rows.append((d, n, epsilon, smoothed_printed(level), best, smoothed_printed(level) / best))
     worst = max(rows, key=lambda row: row[5])
     return Finding(
@@ -280,9 +282,10 @@ def sum_for_minimum() -> Finding:
 def power_of_epsilon() -> Finding:
     """The private term of Theorem 2.1 as stated and as its proof has it."""
     rows = []
+    without_logs = LINEAR_TIME.without("ln(1/delta)")
     for epsilon in (0.001, 0.01, 0.1, 1.0):
-        level = _user_level(10**9, 100, epsilon=epsilon)
-        stated, proven = linear_time(level, logs=False)[1], linear_time_proven(level)[1]
+        setting = setting_of(_user_level(10**9, 100, epsilon=epsilon))
+        stated, proven = (rate(setting)["privacy"] for rate in (without_logs, LINEAR_TIME_PROVEN))
         rows.append((epsilon, stated, proven, stated / proven))
     return Finding(
         sentence=f"At ε = {rows[0][0]:g} the statement is {rows[0][3]:.3g} times what the proof "

@@ -1,0 +1,121 @@
+"""A rate whose constants are hidden, declared once: value, LaTeX and letters follow from it."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.base.errors import require
+from dpsco_core.base.formula import Formula, parse_formula
+from dpsco_core.base.formula_latex import LETTERS_IN_LATEX, latex_of
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like
+from dpsco_core.bounds.letters import COMMON
+from dpsco_core.problems.base import Setting
+
+_NAMES = {latex: name for name, latex in LETTERS_IN_LATEX.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    r"""Terms with constant 1, in the language of `dpsco_core.base.formula`.
+
+    As a function of a `Setting` it returns its terms by name. They are infinite where a letter has
+    no finite value, or a term is undefined: there the statement says nothing.
+
+    Examples
+    --------
+    >>> from dpsco_core.scenario import Scenario
+    >>> rate = Rate(terms={"sampling": "sqrt(d/n)", "privacy": "d/(sqrt(rho)*n)"})
+    >>> rate.latex
+    '\\sqrt{\\frac dn}+\\frac d{\\sqrt\\rho\\,n}'
+    >>> rate(Scenario(n=400, d=4, rho=0.25).setting)
+    {'sampling': 0.1, 'privacy': 0.02}
+    """
+
+    terms: Mapping[str, str]  # the formula of each term, by the term's name
+    unit: str = ""  # the formula of the factor in front of all terms; if empty, 1
+    # the letters whose meaning differs from that in `COMMON`
+    letters: tuple[Letter, ...] = ()
+    # The function that makes the rate of its terms: the sum of all of them, or `max`.
+    combine: Callable[[tuple[float, ...]], float] = math.fsum
+
+    def __call__(self, setting: Setting) -> Terms:
+        """Return the terms by name."""
+        values: dict[str, float] = {}
+        for name in {name for term in self._formulas.values() for name in term.letters}:
+            values[name] = float(self._vocabulary[name].value(setting))
+        if not all(map(math.isfinite, values.values())):
+            return dict.fromkeys(self.terms, math.inf)
+        terms = {name: formula.value(values) for name, formula in self._formulas.items()}
+        return dict.fromkeys(terms, math.inf) if any(map(math.isnan, terms.values())) else terms
+
+    @cached_property
+    def latex(self) -> str:
+        """The formula in LaTeX: the unit, times the sum or the maximum of the terms."""
+        texts = list(self.terms.values())
+        if self.combine is max:
+            whole = f"max({', '.join(texts)})"
+        elif len(texts) > 1 and len(set(texts)) == 1:
+            return latex_of(self._parse(f"{len(texts)}*{self._in_units(texts[0])}").expression)
+        else:
+            whole = " + ".join(texts)
+        return latex_of(self._parse(self._in_units(whole)).expression)
+
+    def without(self, factor: str) -> "Rate":
+        """Return the rate without a factor of its terms, such as a logarithm.
+
+        Raises `InvalidInput` if no term has the factor.
+        """
+        terms = {name: text.replace(f"*{factor}", "") for name, text in self.terms.items()}
+        require(terms != self.terms, "factor", "one of the rate's", factor)
+        return replace(self, terms=terms)
+
+    @cached_property
+    def _vocabulary(self) -> dict[str, Letter]:
+        """The letters by their names in formulas."""
+        return {_NAMES.get(e.token, e.token): e for e in (*COMMON, *self.letters)}
+
+    @cached_property
+    def _formulas(self) -> dict[str, Formula]:
+        """The formulas of the terms, each with the unit."""
+        return {name: self._parse(self._in_units(text)) for name, text in self.terms.items()}
+
+    def _in_units(self, text: str) -> str:
+        """Return the text of a formula times the unit."""
+        return f"{self.unit}*({text})" if self.unit else text
+
+    def _parse(self, text: str) -> Formula:
+        """Return a formula in the letters of the rate."""
+        return parse_formula(text, {name: name for name in self._vocabulary})
+
+
+def two_terms(
+    sampling: str,
+    privacy: str,
+    unit: str = "",
+    letters: tuple[Letter, ...] = (),
+    combine: Callable[[tuple[float, ...]], float] = math.fsum,
+) -> Rate:
+    """Return a rate with a term for the sample and one for privacy."""
+    terms = {"sampling": sampling, "privacy": privacy}
+    return Rate(terms=terms, unit=unit, letters=letters, combine=combine)
+
+
+def bound_at_rate(
+    card: BoundCard,
+    rate: Rate,
+    hypotheses: tuple[Hypothesis, ...],
+    **changes: Any,  # the fields of the card that change
+) -> Bound:
+    """Return the bound whose formula is `rate`, with `card` but for some changes."""
+    return bound_like(
+        card,
+        evaluate=rate,
+        combine=rate.combine,
+        hypotheses=hypotheses,
+        letters=rate.letters,
+        latex=rate.latex,
+        **changes,
+    )
