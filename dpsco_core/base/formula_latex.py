@@ -11,9 +11,10 @@ from dpsco_core.base.formula import Expression
 
 GREEK = ("beta", "delta", "kappa", "lambda", "mu", "rho", "sigma")
 # The letters whose LaTeX is not their name.
-LETTERS_IN_LATEX = {name: rf"\{name}" for name in GREEK} | {"epsilon": r"\varepsilon"}
+LETTERS_IN_LATEX = {name: rf"\{name}" for name in GREEK}
+LETTERS_IN_LATEX |= {"epsilon": r"\varepsilon", "theta": r"\|\theta^*\|_q"}
 _COMMAND_AT_END = re.compile(r"\\[A-Za-z]+$")
-# what stands apart from the factor before it
+# The beginnings of LaTeX that need no space before them.
 _OPENING = (r"\sqrt", r"\frac", r"\big", r"\Big", "(")
 
 
@@ -38,7 +39,7 @@ def _write(expression: Expression, inline: bool = False) -> str:
         listed = ",".join(_write(part, inline) for part in parts)
         return rf"\{text}" + _bracketed(listed, r"\{", r"\}")
     if text == "sqrt":
-        return _apart(r"\sqrt", _argument(_write(parts[0], inline)))
+        return _spaced(r"\sqrt", _argument(_write(parts[0], inline)))
     if text == "exp":
         return "e^" + _argument(_write(parts[0], inline=True))
     if text in ("log", "ln"):
@@ -58,8 +59,8 @@ def _write(expression: Expression, inline: bool = False) -> str:
         return _joined(*factors, space)
     if inline:
         return f"{_operand(left, '+-', inline)}/{_operand(right, '+-*/', inline)}"
-    numerator = _apart(r"\frac", _argument(_write(left)))
-    return _apart(numerator, _argument(_write(right)))
+    numerator = _spaced(r"\frac", _argument(_write(left)))
+    return _spaced(numerator, _argument(_write(right)))
 
 
 def _operand(expression: Expression, signs: str, inline: bool) -> str:
@@ -116,10 +117,10 @@ def _joined(left: str, right: str, space: str = "") -> str:
         return left + right
     if "_" in left[-4:] or "_" in right[:4]:
         space = r"\,"
-    return left + space + right if space else _apart(left, right)
+    return left + space + right if space else _spaced(left, right)
 
 
-def _apart(left: str, right: str) -> str:
+def _spaced(left: str, right: str) -> str:
     """Return two pieces of LaTeX, with a space between a command and a letter."""
     return (
         f"{left} {right}" if right[0].isalpha() and _COMMAND_AT_END.search(left) else left + right

@@ -49,7 +49,7 @@ COMMON = (
     Letter("G_C", "Gaussian width of the set"),
     Letter("G", "Gaussian width of the set"),
 )
-# of statements that are for (epsilon, delta) only
+# The epsilon of a statement that is for (epsilon, delta) only: it has no value for other budgets.
 APPROXIMATE = Letter(r"\varepsilon", "privacy budget", _approximate_epsilon)
 
 SCALE = Letter("g", "root of the coordinates' moment", moment_scale)

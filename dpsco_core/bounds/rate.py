@@ -22,7 +22,7 @@ class Rate:
     r"""Terms with constant 1, in the language of `dpsco_core.base.formula`.
 
     As a function of a `Setting` it returns its terms by name. They are infinite where a letter has
-    no finite value, or a term is undefined: there the statement says nothing.
+    no value, or a term has none or is infinite: there the statement says nothing.
 
     Examples
     --------
@@ -46,15 +46,19 @@ class Rate:
         values: dict[str, float] = {}
         for name in {name for term in self._formulas.values() for name in term.letters}:
             values[name] = float(self._vocabulary[name].value(setting))
-        if not all(map(math.isfinite, values.values())):
-            return dict.fromkeys(self.terms, math.inf)
         terms = {name: formula.value(values) for name, formula in self._formulas.items()}
-        return dict.fromkeys(terms, math.inf) if any(map(math.isnan, terms.values())) else terms
+        numbers = (*terms.values(), *(0.0 if math.isinf(v) else v for v in values.values()))
+        return terms if all(map(math.isfinite, numbers)) else dict.fromkeys(terms, math.inf)
+
+    @property
+    def latex(self) -> str:
+        """The formula in LaTeX, with the definitions of its letters."""
+        return ",\\ ".join((self.formula, *self.definitions))
 
     @cached_property
-    def latex(self) -> str:
-        """The formula in LaTeX: the unit, times the sum or the maximum of the terms."""
-        texts = list(self.terms.values())
+    def formula(self) -> str:
+        """The unit, times the sum or the maximum of the terms, in LaTeX."""
+        texts = [text for text in self.terms.values() if text != "0"]
         if self.combine is max:
             whole = f"max({', '.join(texts)})"
         elif len(texts) > 1 and len(set(texts)) == 1:
@@ -63,13 +67,20 @@ class Rate:
             whole = " + ".join(texts)
         return latex_of(self._parse(self._in_units(whole)).expression)
 
-    def without(self, factor: str) -> "Rate":
-        """Return the rate without a factor of its terms, such as a logarithm.
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """The definitions of the letters in the formula, in LaTeX."""
+        names = {name for term in self._formulas.values() for name in term.letters}
+        letters = (letter for name, letter in self._vocabulary.items() if name in names)
+        return tuple(letter.definition for letter in letters if letter.definition)
 
-        Raises `InvalidInput` if no term has the factor.
+    def without(self, part: str) -> "Rate":
+        """Return the rate without a part of its terms, such as ``"*ln(1/delta)"``.
+
+        Raises `InvalidInput` if no term has it.
         """
-        terms = {name: text.replace(f"*{factor}", "") for name, text in self.terms.items()}
-        require(terms != self.terms, "factor", "one of the rate's", factor)
+        terms = {name: text.replace(part, "") for name, text in self.terms.items()}
+        require(terms != self.terms, "part", "one of the rate's", part)
         return replace(self, terms=terms)
 
     @cached_property

@@ -56,8 +56,8 @@ def random_text(rng: random.Random, depth: int) -> str:
         return rng.choice([*LETTERS, "1", "2", "7"])
     left, right = random_text(rng, depth - 1), random_text(rng, depth - 1)
     shapes = ("({}+{})", "({})*({})", "({})/({})", "({}-{})", "max({}, {})", "min({}, {})")
-    alone = ("sqrt({})", "ln({})", "({})^2", "({})^(1/3)", "({})^(1-1/p)", "(-({}))")
-    shape = rng.choice((*shapes, *alone))
+    unary = ("sqrt({})", "ln({})", "({})^2", "({})^(1/3)", "({})^(1-1/p)", "(-({}))")
+    shape = rng.choice((*shapes, *unary))
     return shape.format(left, right) if shape in shapes else shape.format(left)
 
 
@@ -72,10 +72,10 @@ def test_a_formula_in_latex_has_the_value_of_the_formula() -> None:
         if math.isfinite(value) and 1e-9 < abs(value) < 1e9:
             written = latex_of(formula.expression)
             try:
-                again = printed_value(written, letters)
+                printed = printed_value(written, letters)
             except ValueError:  # The maximum of what is undefined and a number may be the number.
                 without_value += 1
                 continue
-            assert again == pytest.approx(value, rel=1e-6), written
+            assert printed == pytest.approx(value, rel=1e-6), written
             compared += 1
     assert compared > 1500 and without_value < 50

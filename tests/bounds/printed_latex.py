@@ -53,7 +53,7 @@ def _holds(case: str, q: float) -> bool:
 
 
 def _spelled(text: str) -> str:
-    return text.replace(r"\theta^*", r"\theta")
+    return text.replace(r"\|\theta^*\|_q", r"\theta").replace(r"\theta^*", r"\theta")
 
 
 def _parts(latex: str) -> list[str]:

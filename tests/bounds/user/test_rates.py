@@ -16,7 +16,7 @@ from dpsco_core.methods.user.printed_schedules import printed_radius, printed_re
 from tests.methods.user.requirements_oracle import linear_time_pays_from
 
 CASE = UserLevel(n=10**6, m=10**4, d=400, epsilon=0.5, delta=1e-6, strong_convexity=0.3)
-LOG = "ln(1/delta)"
+LOG = "*ln(1/delta)"
 RATES = (
     user_rates.OPTIMAL,
     user_rates.LINEAR_TIME,
@@ -236,6 +236,6 @@ def test_a_convex_loss_has_no_strongly_convex_rate():
     assert pair(user_rates.STRONG, replace(CASE, strong_convexity=0.0)) == (math.inf, math.inf)
 
 
-def test_a_factor_that_a_rate_does_not_have_cannot_be_left_out():
-    with pytest.raises(InvalidInput, match="factor must be one of the rate's"):
+def test_a_part_that_a_rate_does_not_have_cannot_be_left_out():
+    with pytest.raises(InvalidInput, match="part must be one of the rate's"):
         user_rates.LINEAR_TIME_PROVEN.without(LOG)
