@@ -17,7 +17,7 @@ from dpsco_core.problems.base import Setting
 _NAMES = {latex: name for name, latex in LETTERS_IN_LATEX.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Rate:
     r"""Terms with constant 1, in the language of `dpsco_core.base.formula`.
 
