@@ -1,18 +1,19 @@
 r"""A formula in LaTeX, as mathematicians set it: ``sqrt(d)/(n*epsilon)`` is a fraction over a root.
 
 Quotients are fractions, and in powers and logarithms they are written in a line: `d^{1/4}`.
-Products have no sign; brackets are as large as what they hold. The square of a quotient is the
-quotient of the squares, without their roots.
+Products have no sign; brackets are as large as what they hold. A product of quotients is one
+quotient, and so are their squares, without roots: ``L*(sqrt(d/rho)/n)^2`` is set as `Ld/(rho n^2)`.
 """
 
 import re
 
 from dpsco_core.base.formula import Expression
 
-GREEK = ("beta", "delta", "kappa", "lambda", "mu", "rho", "sigma")
+GREEK = ("beta", "delta", "kappa", "lambda", "mu", "rho", "sigma", "Delta")
 # The letters whose LaTeX is not their name.
 LETTERS_IN_LATEX = {name: rf"\{name}" for name in GREEK}
 LETTERS_IN_LATEX |= {"epsilon": r"\varepsilon", "theta": r"\|\theta^*\|_q"}
+_ONE = Expression("1")
 _COMMAND_AT_END = re.compile(r"\\[A-Za-z]+$")
 # The beginnings of LaTeX that need no space before them.
 _OPENING = (r"\sqrt", r"\frac", r"\big", r"\Big", "(")
@@ -71,16 +72,32 @@ def _operand(expression: Expression, signs: str, inline: bool) -> str:
 
 
 def _flattened(expression: Expression) -> Expression:
-    """Return an equal expression without quotients or squares of quotients, and signs before."""
+    """Return an equal expression in which quotients are joined and signs stand before products."""
     text, parts = expression.text, tuple(map(_flattened, expression.parts))
     if text == "^" and parts[0].text == "/" and parts[1].text == "2":
         return _square(parts[0])
-    if text in ("*", "/") and parts[0].text == "-" and len(parts[0].parts) == 1:
-        return Expression("-", (_flattened(Expression(text, (parts[0].parts[0], parts[1]))),))
-    if text == "/" and parts[0].text == "/":
-        numerator, denominator = parts[0].parts
-        return Expression("/", (numerator, Expression("*", (denominator, parts[1]))))
+    if text not in ("*", "/"):
+        return Expression(text, parts)
+    left, right = parts
+    if left.text == "-" and len(left.parts) == 1:
+        return Expression("-", (_flattened(Expression(text, (left.parts[0], right))),))
+    if text == "*" and right.text == "/":
+        above, below = left.parts if left.text == "/" else (left, _ONE)
+        quotient = (_product(above, right.parts[0]), _product(below, right.parts[1]))
+        return Expression("/", quotient)
+    if text == "/" and left.text == "/":
+        return Expression("/", (left.parts[0], _product(left.parts[1], right)))
+    if text == "/" and left.text == "sqrt" and left.parts[0].text == "/":
+        above, below = (Expression("sqrt", (part,)) for part in left.parts[0].parts)
+        return Expression("/", (above, _product(below, right)))
     return Expression(text, parts)
+
+
+def _product(left: Expression, right: Expression) -> Expression:
+    """Return a product, without the factor 1."""
+    if _ONE in (left, right):
+        return right if left == _ONE else left
+    return Expression("*", (left, right))
 
 
 def _square(expression: Expression) -> Expression:
@@ -90,7 +107,7 @@ def _square(expression: Expression) -> Expression:
         return parts[0]
     if text in ("*", "/"):
         return Expression(text, tuple(map(_square, parts)))
-    return expression if text == "1" else Expression("^", (expression, Expression("2")))
+    return expression if expression == _ONE else Expression("^", (expression, Expression("2")))
 
 
 def _last_factor(expression: Expression) -> Expression:

@@ -4,6 +4,7 @@ import math
 
 from dpsco_core.bounds.base import Letter
 from dpsco_core.bounds.conditions import moment_scale
+from dpsco_core.bounds.lq.conditions import width_bounds
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.problems.base import Setting
 
@@ -46,12 +47,19 @@ COMMON = (
     Letter(r"\tau", "clipping threshold"),
     Letter("T", "number of steps"),
     Letter("q", "spike probability, the best one"),
-    Letter("G_C", "Gaussian width of the set"),
-    Letter("G", "Gaussian width of the set"),
+    *(
+        Letter(
+            token,
+            "Gaussian width of the set",
+            lambda s: width_bounds(s).upper,
+            token + r"=E\max_{w\in C}\langle\xi,w\rangle",
+        )
+        for token in ("G_C", "G")
+    ),
 )
 # The epsilon of a statement that is for (epsilon, delta) only: it has no value for other budgets.
 APPROXIMATE = Letter(r"\varepsilon", "privacy budget", _approximate_epsilon)
-
+LOWER_RHO = Letter(r"\rho", "zCDP budget of the algorithms that it binds", lambda s: s.rho)
 SCALE = Letter("g", "root of the coordinates' moment", moment_scale)
 LOWER = (
     SCALE,

@@ -21,8 +21,8 @@ _NAMES = {latex: name for name, latex in LETTERS_IN_LATEX.items()}
 class Rate:
     r"""Terms with constant 1, in the language of `dpsco_core.base.formula`.
 
-    As a function of a `Setting` it returns its terms by name. They are infinite where a letter has
-    no value, or a term has none or is infinite: there the statement says nothing.
+    As a function of a `Setting` it returns its terms by name. They are `void` where a letter has no
+    value, or a term has none or is infinite: there the statement says nothing.
 
     Examples
     --------
@@ -40,6 +40,7 @@ class Rate:
     letters: tuple[Letter, ...] = ()
     # The function that makes the rate of its terms: the sum of all of them, or `max`.
     combine: Callable[[tuple[float, ...]], float] = math.fsum
+    void: float = math.inf  # the value of every term where the rate has none; 0 of a lower bound
 
     def __call__(self, setting: Setting) -> Terms:
         """Return the terms by name."""
@@ -48,7 +49,7 @@ class Rate:
             values[name] = float(self._vocabulary[name].value(setting))
         terms = {name: formula.value(values) for name, formula in self._formulas.items()}
         numbers = (*terms.values(), *(0.0 if math.isinf(v) else v for v in values.values()))
-        return terms if all(map(math.isfinite, numbers)) else dict.fromkeys(terms, math.inf)
+        return terms if all(map(math.isfinite, numbers)) else dict.fromkeys(terms, self.void)
 
     @property
     def latex(self) -> str:

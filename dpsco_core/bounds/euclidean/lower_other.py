@@ -27,11 +27,11 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
     risk_unit,
 )
 from dpsco_core.bounds.euclidean.objective import Objective, objective
-from dpsco_core.bounds.euclidean.prior import lipschitz_rate
 from dpsco_core.bounds.instances import gaussian
 from dpsco_core.bounds.instances.prior import SIGNS_BELOW_TWO
 from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC, width_bounds
 from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
+from dpsco_core.bounds.rate import Rate, bound_at_rate
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
@@ -106,14 +106,13 @@ def _quoted_rate_terms(setting: Setting) -> Terms:
     return {"sampling": unit * sampling, "privacy": unit * privacy}
 
 
-def _lipschitz_rate_terms(setting: Setting) -> Terms:
-    """Return the lower rate for Lipschitz losses."""
-    c = setting.constants
-    unit = c.lipschitz * c.diameter
-    if not math.isfinite(unit):
-        return {"sampling": 0.0, "privacy": 0.0}
-    sampling, privacy = lipschitz_rate(setting, setting.rho)
-    return {"sampling": unit * sampling, "privacy": unit * min(1.0, privacy)}
+_LIPSCHITZ_RATE = Rate(
+    terms={"sampling": "1/sqrt(n)", "privacy": "min(1, sqrt(d/rho)/n)"},
+    unit="L*D",
+    letters=(letters.LOWER_RHO,),
+    combine=max,
+    void=0.0,
+)
 
 
 def width_lower(case: Objective, d: int) -> tuple[float, float]:
@@ -266,14 +265,14 @@ OTHER_RISKS: tuple[Bound, ...] = (
         hypotheses=(*class_conditions(strong=False), approximate(math.inf), _QUOTED),
         letters=letters.LOWER,
     ),
-    Bound(
-        card=risk_card(
+    bound_at_rate(
+        risk_card(
             "rate-lipschitz",
             "lower rate for Lipschitz losses",
             "quoted in section 3 from Bassily et al. 2014 and 2019",
             "The optimal rate for losses with bounded gradients, the other end of the scale from "
             "heavy tails; its hidden constant and logarithms are set to 1.",
-            r"LD\max\Big(\frac1{\sqrt n},\min\Big(1,\frac{\sqrt d}{\sqrt\rho\,n}\Big)\Big)",
+            _LIPSCHITZ_RATE.latex,
             "zcdp",
             strong=False,
             constant="rate",
@@ -284,9 +283,8 @@ OTHER_RISKS: tuple[Bound, ...] = (
             losses="A worst case over convex losses whose gradients are at most L for every "
             "record: on another loss a measured line may run below.",
         ),
-        evaluate=_lipschitz_rate_terms,
-        combine=max,
-        hypotheses=(LIPSCHITZ, DIAMETER, L2_BALL),
+        _LIPSCHITZ_RATE,
+        (LIPSCHITZ, DIAMETER, L2_BALL),
     ),
     _make_rate_row(strong=True, pure=False),
     _make_rate_row(strong=True, pure=True),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import FUNCTIONS, LETTERS, parse_formula
 from dpsco_core.bounds import Bound, Letter
-from dpsco_core.bounds.letters import COMMON, delta_of, epsilon_of
+from dpsco_core.bounds.letters import COMMON, LOWER_RHO, delta_of, epsilon_of
 from dpsco_core.bounds.lq.conditions import width_bounds
 from dpsco_core.problems import Setting
 from dpsco_core.results.report import bound_setting
@@ -48,9 +48,7 @@ def symbols(
     if chance is not None and r"\beta" not in row_letters:
         row_letters[r"\beta"] = Letter(r"\beta", "chance that the bound fails", lambda _: chance)
     if row.card.kind == "lower" and row.card.privacy != "pure":
-        row_letters.setdefault(
-            r"\rho", Letter(r"\rho", "zCDP budget of the algorithms that it binds", lambda s: s.rho)
-        )
+        row_letters.setdefault(LOWER_RHO.token, LOWER_RHO)
     for token in ("G_C", "G"):
         row_letters.setdefault(token, _width_letter(token, setting, row.card.kind))
     merged = {letter.token: letter for letter in COMMON} | row_letters

@@ -5,8 +5,14 @@ import math
 import pytest
 from scipy.optimize import brentq
 
-from dpsco_core.bounds.euclidean import clipped, coordinatewise, lower_other, smoothed, strong
-from dpsco_core.bounds.euclidean.prior import lipschitz_rate
+from dpsco_core.bounds.euclidean import (
+    clipped,
+    coordinatewise,
+    lower_other,
+    prior,
+    smoothed,
+    strong,
+)
 from dpsco_core.bounds.mean.clipped import clipped_rate
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.statements.kamath import theorem_5_5_power
@@ -273,7 +279,7 @@ def test_a_zero_privacy_budget_makes_every_private_rate_infinite():
     assert strong.squared_rate(setting)[1] == math.inf
     assert smoothed.wang(setting) == smoothed.wang_strong(setting) == (math.inf,)
     assert clipped.directional_rate(setting)[1] == math.inf
-    assert lipschitz_rate(setting, 0.0)[1] == math.inf
+    assert set(prior.OPTIMAL(setting).values()) == {math.inf}
 
 
 def test_the_probability_rate_adds_its_logarithms():
