@@ -82,14 +82,14 @@ def _flattened(expression: Expression) -> Expression:
     if left.text == "-" and len(left.parts) == 1:
         return Expression("-", (_flattened(Expression(text, (left.parts[0], right))),))
     if text == "*" and right.text == "/":
-        above, below = left.parts if left.text == "/" else (left, _ONE)
-        quotient = (_product(above, right.parts[0]), _product(below, right.parts[1]))
+        numerator, denominator = left.parts if left.text == "/" else (left, _ONE)
+        quotient = (_product(numerator, right.parts[0]), _product(denominator, right.parts[1]))
         return Expression("/", quotient)
     if text == "/" and left.text == "/":
         return Expression("/", (left.parts[0], _product(left.parts[1], right)))
     if text == "/" and left.text == "sqrt" and left.parts[0].text == "/":
-        above, below = (Expression("sqrt", (part,)) for part in left.parts[0].parts)
-        return Expression("/", (above, _product(below, right)))
+        numerator, denominator = (Expression("sqrt", (part,)) for part in left.parts[0].parts)
+        return Expression("/", (numerator, _product(denominator, right)))
     return Expression(text, parts)
 
 
