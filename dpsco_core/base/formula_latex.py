@@ -116,8 +116,10 @@ def _last_factor(expression: Expression) -> Expression:
 
 
 def _bracketed(written: str, opening: str = "(", closing: str = ")") -> str:
-    """Return LaTeX in brackets of its height."""
+    """Return LaTeX in brackets of its height, in square ones around large ones."""
     size = r"\Big" if r"\frac" in written else r"\big" if "^" in written else ""
+    if opening == "(" and r"\Big(" in written:
+        opening, closing = "[]"
     return f"{size}{opening}{written}{size}{closing}"
 
 

@@ -59,6 +59,7 @@ COMMON = (
 )
 # The epsilon of a statement that is for (epsilon, delta) only: it has no value for other budgets.
 APPROXIMATE = Letter(r"\varepsilon", "privacy budget", _approximate_epsilon)
+PURE = Letter(r"\varepsilon", "privacy budget", lambda s: s.pure_epsilon)
 LOWER_RHO = Letter(r"\rho", "zCDP budget of the algorithms that it binds", lambda s: s.rho)
 SCALE = Letter("g", "root of the coordinates' moment", moment_scale)
 LOWER = (

@@ -36,6 +36,9 @@ class Rate:
 
     terms: Mapping[str, str]  # the formula of each term, by the term's name
     unit: str = ""  # the formula of the factor in front of all terms; if empty, 1
+    # A function of a `Setting` that returns a factor in front of all terms which the formula does
+    # not show: the papers measure in units of the moment.
+    scale: Callable[[Setting], float] = lambda _: 1.0
     # the letters whose meaning differs from that in `COMMON`
     letters: tuple[Letter, ...] = ()
     # The function that makes the rate of its terms: the sum of all of them, or `max`.
@@ -47,7 +50,8 @@ class Rate:
         values: dict[str, float] = {}
         for name in {name for term in self._formulas.values() for name in term.letters}:
             values[name] = float(self._vocabulary[name].value(setting))
-        terms = {name: formula.value(values) for name, formula in self._formulas.items()}
+        scale = self.scale(setting)
+        terms = {name: scale * formula.value(values) for name, formula in self._formulas.items()}
         numbers = (*terms.values(), *(0.0 if math.isinf(v) else v for v in values.values()))
         return terms if all(map(math.isfinite, numbers)) else dict.fromkeys(terms, self.void)
 
@@ -103,16 +107,9 @@ class Rate:
         return parse_formula(text, {name: name for name in self._vocabulary})
 
 
-def two_terms(
-    sampling: str,
-    privacy: str,
-    unit: str = "",
-    letters: tuple[Letter, ...] = (),
-    combine: Callable[[tuple[float, ...]], float] = math.fsum,
-) -> Rate:
-    """Return a rate with a term for the sample and one for privacy."""
-    terms = {"sampling": sampling, "privacy": privacy}
-    return Rate(terms=terms, unit=unit, letters=letters, combine=combine)
+def two_terms(sampling: str, privacy: str, **fields: Any) -> Rate:
+    """Return a rate with a term for the sample and one for privacy, and further fields."""
+    return Rate(terms={"sampling": sampling, "privacy": privacy}, **fields)
 
 
 def bound_at_rate(

@@ -21,6 +21,7 @@ from dpsco_core.base.cards import (
     BoundCard,
 )
 from dpsco_core.base.law_classes import VARIANCE
+from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like
 from dpsco_core.bounds.conditions import FINITE_VARIANCE, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
@@ -70,7 +71,7 @@ CHAUDHURI = Rate(
         "smoothness": "d*sqrt(beta)/(n^(2/3)*epsilon)",
     },
     unit="L*D",
-    letters=(Letter(r"\varepsilon", "privacy budget", lambda s: s.pure_epsilon),),
+    letters=(letters.PURE,),
     combine=max,
 )
 _STRONG_LETTERS = (

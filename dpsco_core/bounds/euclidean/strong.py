@@ -33,7 +33,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.euclidean.coordinatewise import CARD
 from dpsco_core.bounds.euclidean.uniform import Risk
 from dpsco_core.bounds.mean.coordinatewise import mean_square
-from dpsco_core.bounds.mean.rates import mean_rate_cdp
+from dpsco_core.bounds.mean.rates import CDP
 from dpsco_core.bounds.tools import HINGE
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.problems import STRONG_PROBLEMS
@@ -52,7 +52,7 @@ _STRONG_NEEDS = (
 
 def squared_rate(setting: Setting) -> tuple[float, float]:
     """Squares of the mean rate: Theorem 5.7 of Kamath et al. (2022) without its factor."""
-    sampling, private = mean_rate_cdp(setting, setting.gaussian_rho)
+    sampling, private = CDP(setting).values()
     return sampling**2, private**2
 
 
@@ -208,7 +208,7 @@ def _paper_deviation_and_rate(setting: Setting) -> tuple[float, float, float]:
     inputs = (c.strong_convexity, c.smoothness, scale, setting.gaussian_rho)
     if min(inputs) <= 0 or math.inf in inputs:
         return math.nan, math.nan, math.nan
-    deviation = scale * math.fsum(mean_rate_cdp(setting, setting.gaussian_rho))
+    deviation = scale * math.fsum(CDP(setting).values())
     weak, strong = sorted((c.strong_convexity, c.smoothness))
     limit = weak * (strong / (weak + strong))
     share = weak / (weak + strong) * (strong / (weak + strong))
