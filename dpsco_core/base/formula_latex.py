@@ -56,8 +56,7 @@ def _write(expression: Expression, inline: bool = False) -> str:
         return _write(left, inline) + text + _operand(right, signs, inline)
     if text == "*":
         space = r"\," if _last_factor(left).text in ("sqrt", "ln", "log") else ""
-        factors = (_operand(part, "+-", inline) for part in parts)
-        return _joined(*factors, space)
+        return _joined(_operand(left, "+-", inline), _operand(right, "+-", inline), space)
     if inline:
         return f"{_operand(left, '+-', inline)}/{_operand(right, '+-*/', inline)}"
     numerator = _spaced(r"\frac", _argument(_write(left)))

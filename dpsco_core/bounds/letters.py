@@ -20,11 +20,6 @@ def delta_of(setting: Setting) -> float:
     return setting.budget.delta if isinstance(setting.budget, ApproxDP) else math.nan
 
 
-def _approximate_epsilon(setting: Setting) -> float:
-    """Return the epsilon of an (epsilon, delta) budget; NaN for another."""
-    return setting.budget.epsilon if isinstance(setting.budget, ApproxDP) else math.nan
-
-
 # What a letter means in a formula whose bound does not say otherwise.
 COMMON = (
     Letter("n", "records (users, where they have several items)", lambda s: s.n),
@@ -57,8 +52,6 @@ COMMON = (
         for token in ("G_C", "G")
     ),
 )
-# The epsilon of a statement that is for (epsilon, delta) only: it has no value for other budgets.
-APPROXIMATE = Letter(r"\varepsilon", "privacy budget", _approximate_epsilon)
 PURE = Letter(r"\varepsilon", "privacy budget", lambda s: s.pure_epsilon)
 LOWER_RHO = Letter(r"\rho", "zCDP budget of the algorithms that it binds", lambda s: s.rho)
 SCALE = Letter("g", "root of the coordinates' moment", moment_scale)

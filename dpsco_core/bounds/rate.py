@@ -12,6 +12,7 @@ from dpsco_core.base.formula import Formula, parse_formula
 from dpsco_core.base.formula_latex import LETTERS_IN_LATEX, latex_of
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like
 from dpsco_core.bounds.letters import COMMON
+from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
 _NAMES = {latex: name for name, latex in LETTERS_IN_LATEX.items()}
@@ -21,8 +22,9 @@ _NAMES = {latex: name for name, latex in LETTERS_IN_LATEX.items()}
 class Rate:
     r"""Terms with constant 1, in the language of `dpsco_core.base.formula`.
 
-    As a function of a `Setting` it returns its terms by name. They are `void` where a letter has no
-    value, or a term has none or is infinite: there the statement says nothing.
+    As a function of a `Setting` it returns its terms by name. They are `void` outside `where`, and
+    where a letter has no value, or a term has none or is infinite: there the statement says
+    nothing.
 
     Examples
     --------
@@ -43,10 +45,14 @@ class Rate:
     letters: tuple[Letter, ...] = ()
     # The function that makes the rate of its terms: the sum of all of them, or `max`.
     combine: Callable[[tuple[float, ...]], float] = math.fsum
+    # Whether a setting is one of those that the statement is about.
+    where: Callable[[Setting], bool] = lambda _: True
     void: float = math.inf  # the value of every term where the rate has none; 0 of a lower bound
 
     def __call__(self, setting: Setting) -> Terms:
         """Return the terms by name."""
+        if not self.where(setting):
+            return dict.fromkeys(self.terms, self.void)
         values: dict[str, float] = {}
         for name in {name for term in self._formulas.values() for name in term.letters}:
             values[name] = float(self._vocabulary[name].value(setting))
@@ -105,6 +111,11 @@ class Rate:
     def _parse(self, text: str) -> Formula:
         """Return a formula in the letters of the rate."""
         return parse_formula(text, {name: name for name in self._vocabulary})
+
+
+def is_approximate(setting: Setting) -> bool:
+    """Whether the budget is an (epsilon, delta) one."""
+    return isinstance(setting.budget, ApproxDP)
 
 
 def two_terms(sampling: str, privacy: str, **fields: Any) -> Rate:

@@ -32,7 +32,7 @@ from dpsco_core.bounds.mean.clipped import (
 )
 from dpsco_core.bounds.mean.iterative import SOLVED_EXACTLY
 from dpsco_core.bounds.mean.rates import CDP
-from dpsco_core.bounds.rate import bound_at_rate, two_terms
+from dpsco_core.bounds.rate import bound_at_rate, is_approximate, two_terms
 from dpsco_core.bounds.tools import KAPPA, enough_records
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -62,7 +62,8 @@ ITERATIVE_WITH_LOGS = two_terms(
     "sqrt(d/n)",
     "sqrt(d)*(sqrt(d)/(n*epsilon))^(1-1/p)*ln(1/delta)*ln(n*d)",
     unit="D*M",
-    letters=(*letters.CLIPPING, letters.APPROXIMATE),
+    letters=letters.CLIPPING,
+    where=is_approximate,
 )
 
 

@@ -31,7 +31,7 @@ from dpsco_core.bounds.euclidean.objective import Objective, objective
 from dpsco_core.bounds.instances import gaussian
 from dpsco_core.bounds.instances.prior import SIGNS_BELOW_TWO
 from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC, width_bounds
-from dpsco_core.bounds.rate import Rate, bound_at_rate, two_terms
+from dpsco_core.bounds.rate import Rate, bound_at_rate, is_approximate, two_terms
 from dpsco_core.problems.base import Setting
 
 
@@ -77,7 +77,8 @@ _lower_rate = partial(two_terms, unit="g*M/2", void=0.0)
 QUOTED = _lower_rate(
     "sqrt(d/n)",
     "sqrt(d)*(sqrt(d)/(n*epsilon))^(1-1/p)*ln(1/delta)",
-    letters=(*letters.LOWER, letters.APPROXIMATE),
+    letters=letters.LOWER,
+    where=is_approximate,
 )
 
 

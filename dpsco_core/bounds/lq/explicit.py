@@ -18,7 +18,6 @@ from dpsco_core.bounds.euclidean.conditions import (
     approximate,
     name_terms,
 )
-from dpsco_core.bounds.letters import APPROXIMATE
 from dpsco_core.bounds.lq.conditions import AT_MOST_2, LIPSCHITZ_EVERYWHERE, finite_set
 from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
@@ -80,8 +79,8 @@ _KAPPA_UP_TO_TWO = replace(
     value=lambda s: space_of(s).printed_kappa if s.exponent <= 2 else math.nan,
 )
 # The rates for q above 2 are in this norm, except for the rate of the method that works in l2.
-RATE_LETTERS = (*_letters_in_norm(dual_constants), _KAPPA_UP_TO_TWO, APPROXIMATE)
-OWN_RATE_LETTERS = (*_LETTERS, _PRINTED_KAPPA, APPROXIMATE)
+RATE_LETTERS = (*_letters_in_norm(dual_constants), _KAPPA_UP_TO_TWO)
+OWN_RATE_LETTERS = (*_LETTERS, _PRINTED_KAPPA)
 # The formulas of the explicit bounds define their own regularity.
 _EXPLICIT_LETTERS = (
     *_LETTERS,

@@ -6,14 +6,13 @@ norm of the minimiser, unless a docstring says otherwise; with heavy tails in un
 :math:`\sigma M`. kappa is the printed :math:`\min\{1/(q-1), 2\ln d\}`.
 """
 
-import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, BASSILY_2021
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter
+from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -39,21 +38,11 @@ from dpsco_core.bounds.lq.conditions import (
     VARIANCE,
 )
 from dpsco_core.bounds.lq.explicit import OWN_RATE_LETTERS, RATE_LETTERS, upper_card
-from dpsco_core.bounds.rate import Rate, bound_at_rate, two_terms
+from dpsco_core.bounds.rate import Rate, bound_at_rate, is_approximate, two_terms
 from dpsco_core.problems.base import Setting
 
-_rate = partial(two_terms, letters=RATE_LETTERS)
-_from_two = partial(
-    two_terms,
-    letters=(
-        *RATE_LETTERS,
-        Letter(
-            "q",
-            "exponent of the parameters' norm",
-            lambda s: s.exponent if s.exponent >= 2 else math.nan,
-        ),
-    ),
-)
+_rate = partial(two_terms, letters=RATE_LETTERS, where=is_approximate)
+_from_two = partial(_rate, where=lambda s: is_approximate(s) and s.exponent >= 2)
 # Bassily, Guzman and Nandi (2021), constrained and Lipschitz: Table 2, row 1. The table has no root
 # of n for q >= 2, which the prose and Theorem 8's remark have.
 BASSILY_BELOW_TWO = _rate("sqrt(kappa/n)", "kappa*sqrt(d)/(n*epsilon)", unit="L*M")
@@ -86,6 +75,7 @@ GENERAL_POTENTIAL = two_terms(
     "kappa*sqrt(d)*ln(3/delta)/(epsilon*n)",
     unit="L*M",
     letters=OWN_RATE_LETTERS,
+    where=is_approximate,
 )
 
 
@@ -161,7 +151,6 @@ LQ_RATES: tuple[Bound, ...] = (
             latex=rf"{BASSILY_BELOW_TWO.formula}\ (q<2),\quad {BASSILY_FROM_TWO.formula}\ (q\ge2)"
             + r",\ ".join(("", *BASSILY_BELOW_TWO.definitions)),
         ),
-        letters=RATE_LETTERS,
         evaluate=lambda s: (BASSILY_BELOW_TWO if s.exponent < 2 else BASSILY_FROM_TWO)(s),
     ),
     bound_at_rate(

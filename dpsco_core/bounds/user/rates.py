@@ -24,9 +24,8 @@ from dpsco_core.bounds.euclidean.conditions import (
     approximate,
     name_terms,
 )
-from dpsco_core.bounds.letters import APPROXIMATE
 from dpsco_core.bounds.lq.conditions import LIPSCHITZ_EVERYWHERE
-from dpsco_core.bounds.rate import Rate, bound_at_rate, two_terms
+from dpsco_core.bounds.rate import Rate, bound_at_rate, is_approximate, two_terms
 from dpsco_core.bounds.user.conditions import (
     SMALL_DELTA,
     STEP_FITS,
@@ -61,14 +60,13 @@ def _condition_number(setting: Setting) -> float:
 
 
 USER_LETTERS = (
-    APPROXIMATE,
     Letter("D", "radius of the set: half its diameter", lambda s: s.constants.diameter / 2),
     Letter(r"\lambda_i", "weight of the regulariser in phase i"),
     Letter("R", "diameter of the set", lambda s: s.constants.diameter),
     Letter(r"\mu", "strong convexity of the loss", lambda s: s.constants.sample_strong_convexity),
-    Letter(r"\kappa", "smoothness in units of L/R", _condition_number),
+    Letter(r"\kappa", "smoothness in units of L/R", _condition_number, r"\kappa=\frac{\beta R}L"),
 )
-_rate = partial(two_terms, unit="L*R", letters=USER_LETTERS)
+_rate = partial(two_terms, unit="L*R", letters=USER_LETTERS, where=is_approximate)
 # Theorems 3.2 (C.3) for smooth and 4.1 (D.3) for any losses. Without the logarithm it is the risk
 # of Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al. (2023), under their own conditions.
 OPTIMAL = _rate("1/sqrt(n*m)", "sqrt(d*ln(1/delta))/(epsilon*n*sqrt(m))")

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.user.complexity import non_smooth, smooth
+from dpsco_core.bounds.user.complexity import NON_SMOOTH, NON_SMOOTH_PRINTED, SMOOTH, SMOOTH_PRINTED
 from dpsco_core.bounds.user.conditions import setting_of
 from dpsco_core.bounds.user.rates import LINEAR_TIME, LINEAR_TIME_PROVEN, OPTIMAL
 from dpsco_core.explain.errata.base import Finding
@@ -250,8 +250,8 @@ def gradient_count() -> Finding:
     rows = []
     n = 10**7
     for m, epsilon in ((100, 1.0), (100, 0.1), (10**15, 0.1), (10**17, 0.1)):
-        level = _user_level(n, m, epsilon=epsilon, delta=1e-25)
-        printed, whole = non_smooth(level, printed=True), non_smooth(level)
+        setting = setting_of(_user_level(n, m, epsilon=epsilon, delta=1e-25))
+        printed, whole = (sum(c(setting).values()) for c in (NON_SMOOTH_PRINTED, NON_SMOOTH))
         rows.append((n, m, epsilon, printed, whole, whole / printed))
     worst = max(rows, key=lambda row: row[5])
     return Finding(
@@ -267,8 +267,8 @@ def sum_for_minimum() -> Finding:
     """Theorem 3.2's count of item gradients with a sum where either term alone is enough."""
     rows = []
     for n, m, epsilon in ((10**7, 1, 1.0), (10**7, 1000, 0.1), (10**7, 10**15, 0.1)):
-        level = _user_level(n, m, epsilon=epsilon, delta=1e-25)
-        printed, smallest = smooth(level, printed=True), smooth(level)
+        setting = setting_of(_user_level(n, m, epsilon=epsilon, delta=1e-25))
+        printed, smallest = (sum(c(setting).values()) for c in (SMOOTH_PRINTED, SMOOTH))
         rows.append((n, m, epsilon, printed, smallest, printed / smallest))
     return Finding(
         sentence=f"The sum is up to {max(row[5] for row in rows):.3g} times the minimum here: "
