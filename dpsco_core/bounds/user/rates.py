@@ -7,22 +7,18 @@ are not capped by the trivial L R. See theory/lowy-liu-asi.md, 3 to 5.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import FOLKLORE, LOWY_2024, OWN, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like
+from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
     SAMPLE_SMOOTH,
     SAMPLE_STRONGLY_CONVEX,
-    Formula,
     approximate,
-    name_terms,
 )
 from dpsco_core.bounds.lq.conditions import LIPSCHITZ_EVERYWHERE
 from dpsco_core.bounds.rate import Rate, bound_at_rate, is_approximate, two_terms
@@ -31,13 +27,10 @@ from dpsco_core.bounds.user.conditions import (
     STEP_FITS,
     USERS_ERM,
     USERS_SGD,
-    user_level,
 )
-from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-TERMS = ("sampling", "privacy")
 # In these problems the loss of every item is strongly convex.
 ITEMS_STRONG = ("quadratic",)
 NEEDS = ("lipschitz", "diameter")
@@ -50,7 +43,6 @@ THEOREM_3_2 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, SAMPLE_SMOOTH, USERS_ERM)
 THEOREM_4_1 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, LIPSCHITZ_EVERYWHERE, USERS_ERM)
 REMARK_3_6 = (*THEOREM_3_2, SAMPLE_STRONGLY_CONVEX)
 _UNIT_CONSTANTS = "Constants are set to 1, and logarithms but that of delta."
-Level = Callable[[Setting], UserLevel | None]
 
 
 def _condition_number(setting: Setting) -> float:
@@ -81,37 +73,6 @@ GROUP_PRIVACY = _rate("1/sqrt(n*m)", "sqrt(d*ln(1/delta))/(epsilon*n)")
 # Remark 3.6, by the reduction of Feldman et al. (2020), section 5.1. Without the logarithm it is
 # what the paper calls optimal, without naming a lower bound.
 STRONG = _rate("1/(n*m)", "(sqrt(d*ln(1/delta))/(epsilon*n))^2/m", unit="L^2/mu")
-
-
-def formula(
-    value: Callable[[UserLevel], tuple[float, ...]],
-    void: tuple[float, ...],
-    level_of: Level = user_level,
-) -> Formula:
-    """Return `value` of a `Setting`, and `void` where there is no `UserLevel`."""
-
-    def at_setting(setting: Setting) -> tuple[float, ...]:
-        """Return the terms at a setting."""
-        case = level_of(setting)
-        return void if case is None else value(case)
-
-    return at_setting
-
-
-def upper(
-    card: BoundCard,
-    value: Callable[[UserLevel], tuple[float, ...]],
-    hypotheses: tuple[Hypothesis, ...],
-    needs: tuple[str, ...] = NEEDS,
-    terms: tuple[str, ...] = TERMS,
-    level_of: Level = user_level,
-    **changes: Any,  # further fields of the card
-) -> Bound:
-    """Return the row of an upper bound at user level."""
-    evaluate = name_terms(terms, needs, formula(value, (math.inf,) * len(terms), level_of))
-    return bound_like(card, evaluate=evaluate, hypotheses=hypotheses, **changes)
-
-
 THEOREM_3_2_CARD = BoundCard(
     slug="upper.user.accelerated",
     name="Accelerated phased ERM for users, rate",
