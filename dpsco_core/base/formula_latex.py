@@ -13,7 +13,7 @@ GREEK = ("beta", "delta", "kappa", "lambda", "mu", "rho", "sigma", "Delta")
 # The letters whose LaTeX is not their name.
 LETTERS_IN_LATEX = {name: rf"\{name}" for name in GREEK}
 LETTERS_IN_LATEX |= {"epsilon": r"\varepsilon", "theta": r"\|\theta^*\|_q"}
-_ONE = Expression("1")
+_UNITY = Expression("1")
 _COMMAND_AT_END = re.compile(r"\\[A-Za-z]+$")
 # The beginnings of LaTeX that need no space before them.
 _OPENING = (r"\sqrt", r"\frac", r"\big", r"\Big", "(")
@@ -81,7 +81,7 @@ def _flattened(expression: Expression) -> Expression:
     if left.text == "-" and len(left.parts) == 1:
         return Expression("-", (_flattened(Expression(text, (left.parts[0], right))),))
     if text == "*" and right.text == "/":
-        numerator, denominator = left.parts if left.text == "/" else (left, _ONE)
+        numerator, denominator = left.parts if left.text == "/" else (left, _UNITY)
         quotient = (_product(numerator, right.parts[0]), _product(denominator, right.parts[1]))
         return Expression("/", quotient)
     if text == "/" and left.text == "/":
@@ -94,8 +94,8 @@ def _flattened(expression: Expression) -> Expression:
 
 def _product(left: Expression, right: Expression) -> Expression:
     """Return a product, without the factor 1."""
-    if _ONE in (left, right):
-        return right if left == _ONE else left
+    if _UNITY in (left, right):
+        return right if left == _UNITY else left
     return Expression("*", (left, right))
 
 
@@ -106,7 +106,7 @@ def _square(expression: Expression) -> Expression:
         return parts[0]
     if text in ("*", "/"):
         return Expression(text, tuple(map(_square, parts)))
-    return expression if expression == _ONE else Expression("^", (expression, Expression("2")))
+    return expression if expression == _UNITY else Expression("^", (expression, Expression("2")))
 
 
 def _last_factor(expression: Expression) -> Expression:

@@ -22,9 +22,9 @@ _NAMES = {latex: name for name, latex in LETTERS_IN_LATEX.items()}
 class Rate:
     r"""Terms with constant 1, in the language of `dpsco_core.base.formula`.
 
-    As a function of a `Setting` it returns its terms by name. They are `void` outside `where`, and
-    where a letter has no value, or a term has none or is infinite: there the statement says
-    nothing.
+    As a function of a `Setting` it returns its terms by name. They are `void` where it does not
+    apply, where a letter has no value, and where a term has none or is infinite: there the
+    statement says nothing.
 
     Examples
     --------
@@ -46,20 +46,19 @@ class Rate:
     # The function that makes the rate of its terms: the sum of all of them, or `max`.
     combine: Callable[[tuple[float, ...]], float] = math.fsum
     # Whether a setting is one of those that the statement is about.
-    where: Callable[[Setting], bool] = lambda _: True
+    applies: Callable[[Setting], bool] = lambda _: True
     void: float = math.inf  # the value of every term where the rate has none; 0 of a lower bound
 
     def __call__(self, setting: Setting) -> Terms:
         """Return the terms by name."""
-        if not self.where(setting):
-            return dict.fromkeys(self.terms, self.void)
-        values: dict[str, float] = {}
-        for name in {name for term in self._formulas.values() for name in term.letters}:
-            values[name] = float(self._vocabulary[name].value(setting))
+        void = dict.fromkeys(self.terms, self.void)
+        if not self.applies(setting):
+            return void
+        letters = {name: float(self._vocabulary[name].value(setting)) for name in self._names}
         scale = self.scale(setting)
-        terms = {name: scale * formula.value(values) for name, formula in self._formulas.items()}
-        numbers = (*terms.values(), *(0.0 if math.isinf(v) else v for v in values.values()))
-        return terms if all(map(math.isfinite, numbers)) else dict.fromkeys(terms, self.void)
+        terms = {name: scale * formula.value(letters) for name, formula in self._formulas.items()}
+        lacks_letter = any(map(math.isnan, letters.values()))
+        return void if lacks_letter or not all(map(math.isfinite, terms.values())) else terms
 
     @property
     def latex(self) -> str:
@@ -81,11 +80,10 @@ class Rate:
     @property
     def definitions(self) -> tuple[str, ...]:
         """The definitions of the letters in the formula, in LaTeX."""
-        names = {name for term in self._formulas.values() for name in term.letters}
-        letters = (letter for name, letter in self._vocabulary.items() if name in names)
+        letters = (letter for name, letter in self._vocabulary.items() if name in self._names)
         return tuple(letter.definition for letter in letters if letter.definition)
 
-    def without(self, part: str) -> "Rate":
+    def drop(self, part: str) -> "Rate":
         """Return the rate without a part of its terms, such as ``"*ln(1/delta)"``.
 
         Raises `InvalidInput` if no term has it.
@@ -98,6 +96,11 @@ class Rate:
     def _vocabulary(self) -> dict[str, Letter]:
         """The letters by their names in formulas."""
         return {_NAMES.get(e.token, e.token): e for e in (*COMMON, *self.letters)}
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The names of the letters in the formula."""
+        return frozenset(name for term in self._formulas.values() for name in term.letters)
 
     @cached_property
     def _formulas(self) -> dict[str, Formula]:
@@ -127,7 +130,7 @@ def bound_at_rate(
     card: BoundCard,
     rate: Rate,
     hypotheses: tuple[Hypothesis, ...],
-    **changes: Any,  # the fields of the card that change
+    **changes: Any,  # further arguments of `bound_like`: the fields of the card that change
 ) -> Bound:
     """Return the bound whose formula is `rate`, with `card` but for some changes."""
     return bound_like(

@@ -57,7 +57,7 @@ def first_of_table_2(n: float, d: float, *, printed: bool) -> float:
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
     setting = unit_setting(int(d), 2.0, budget=budget, n=int(n))
     rate = replace(HEAVY_EUCLIDEAN, unit="")
-    return (rate.without("/sqrt(n)") if printed else rate)(setting)["sampling"]
+    return (rate.drop("/sqrt(n)") if printed else rate)(setting)["sampling"]
 
 
 def delta_of_curved(radius: float, n: float, smoothness: float, epsilon: float) -> float:

@@ -63,7 +63,7 @@ ITERATIVE_WITH_LOGS = two_terms(
     "sqrt(d)*(sqrt(d)/(n*epsilon))^(1-1/p)*ln(1/delta)*ln(n*d)",
     unit="D*M",
     letters=letters.CLIPPING,
-    where=is_approximate,
+    applies=is_approximate,
 )
 
 
@@ -158,7 +158,7 @@ _LETTERS = (
     Letter(r"\lambda", "smoothness of the loss", lambda s: s.constants.sample_smoothness),
 )
 _CLIPPED_RISKS: tuple[Bound, ...] = (
-    replace(bound_at_rate(_CARD, RATE, _THEOREM, tables=("zhao",)), optimal=OPTIMAL),
+    bound_at_rate(_CARD, RATE, _THEOREM, tables=("zhao",), optimal=OPTIMAL),
     bound_at_rate(
         _CARD,
         RATE_WITH_LOGS,

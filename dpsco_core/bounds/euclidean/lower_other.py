@@ -78,19 +78,19 @@ QUOTED = _lower_rate(
     "sqrt(d/n)",
     "sqrt(d)*(sqrt(d)/(n*epsilon))^(1-1/p)*ln(1/delta)",
     letters=letters.LOWER,
-    where=is_approximate,
+    applies=is_approximate,
 )
 
 
 def _rate_of_class(strong: bool, pure: bool) -> Rate:
     """Return the lower rate for strongly convex or for all smooth losses, under a notion."""
-    own = (*letters.LOWER, letters.PURE if pure else letters.LOWER_RHO)
+    row_letters = (*letters.LOWER, letters.PURE if pure else letters.LOWER_RHO)
     ratio = "d/(epsilon*n)" if pure else "sqrt(d)/(sqrt(rho)*n)"
     if strong:
         private = f"d*min(1, ({ratio})^(2-2/p))"
-        return _lower_rate("d/n", private, unit="g^2/lambda", letters=own)
+        return _lower_rate("d/n", private, unit="g^2/lambda", letters=row_letters)
     private = f"sqrt(d)*min(1, ({ratio})^(1-1/p))"
-    return _lower_rate("min(1, sqrt(d/n))", private, letters=own)
+    return _lower_rate("min(1, sqrt(d/n))", private, letters=row_letters)
 
 
 _LIPSCHITZ_RATE = Rate(

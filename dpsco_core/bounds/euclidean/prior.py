@@ -68,7 +68,7 @@ CHAUDHURI = Rate(
     terms={
         "sampling": "1/sqrt(n)",
         "privacy": "d/(n*epsilon)",
-        "smoothness": "d*sqrt(beta)/(n^(2/3)*epsilon)",
+        "smoothness": "d/(n*epsilon)*sqrt(beta)*n^(1/3)",
     },
     unit="L*D",
     letters=(letters.PURE,),

@@ -253,7 +253,9 @@ _SIGMA = (
     r"\sigma\text{ the least with }2L/\sigma\text{-Gaussian steps }"
     r"(\varepsilon,\delta)\text{-DP after shuffling}"
 )
-_RATE = two_terms("1/sqrt(n)", "sqrt(d)*ln(3/delta)/(epsilon*n)", unit="L*D", where=is_approximate)
+_RATE = two_terms(
+    "1/sqrt(n)", "sqrt(d)*ln(3/delta)/(epsilon*n)", unit="L*D", applies=is_approximate
+)
 _CARD = BoundCard(
     slug="upper.sco.private-sgd",
     name="Private SGD, rate",

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, BASSILY_2021
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -41,8 +41,8 @@ from dpsco_core.bounds.lq.explicit import OWN_RATE_LETTERS, RATE_LETTERS, upper_
 from dpsco_core.bounds.rate import Rate, bound_at_rate, is_approximate, two_terms
 from dpsco_core.problems.base import Setting
 
-_rate = partial(two_terms, letters=RATE_LETTERS, where=is_approximate)
-_from_two = partial(_rate, where=lambda s: is_approximate(s) and s.exponent >= 2)
+_rate = partial(two_terms, letters=RATE_LETTERS, applies=is_approximate)
+_from_two = partial(_rate, applies=lambda s: is_approximate(s) and s.exponent >= 2)
 # Bassily, Guzman and Nandi (2021), constrained and Lipschitz: Table 2, row 1. The table has no root
 # of n for q >= 2, which the prose and Theorem 8's remark have.
 BASSILY_BELOW_TWO = _rate("sqrt(kappa/n)", "kappa*sqrt(d)/(n*epsilon)", unit="L*M")
@@ -75,7 +75,7 @@ GENERAL_POTENTIAL = two_terms(
     "kappa*sqrt(d)*ln(3/delta)/(epsilon*n)",
     unit="L*M",
     letters=OWN_RATE_LETTERS,
-    where=is_approximate,
+    applies=is_approximate,
 )
 
 
@@ -144,18 +144,17 @@ _HEAVY_EUCLIDEAN = _make_row(
     printing="reworked",
 )
 LQ_RATES: tuple[Bound, ...] = (
-    replace(
-        _BASSILY,
-        card=replace(
-            _BASSILY.card,
-            latex=rf"{BASSILY_BELOW_TWO.formula}\ (q<2),\quad {BASSILY_FROM_TWO.formula}\ (q\ge2)"
-            + r",\ ".join(("", *BASSILY_BELOW_TWO.definitions)),
-        ),
+    bound_like(
+        _BASSILY.card,
         evaluate=lambda s: (BASSILY_BELOW_TWO if s.exponent < 2 else BASSILY_FROM_TWO)(s),
+        hypotheses=_BASSILY.hypotheses,
+        letters=RATE_LETTERS,
+        latex=rf"{BASSILY_BELOW_TWO.formula}\ (q<2),\quad {BASSILY_FROM_TWO.formula}\ (q\ge2)"
+        + r",\ ".join(("", *BASSILY_BELOW_TWO.definitions)),
     ),
     bound_at_rate(
         _BASSILY.card,
-        BASSILY_FROM_TWO.without("/sqrt(n)"),
+        BASSILY_FROM_TWO.drop("/sqrt(n)"),
         (AT_LEAST_2, _BELOW_1, LIPSCHITZ, DIAMETER),
         slug="upper.lp.prior-bassily-2021-paper",
         name="Bassily et al. 2021, rate as Table 2 prints it",
@@ -214,7 +213,7 @@ LQ_RATES: tuple[Bound, ...] = (
     _HEAVY_EUCLIDEAN,
     bound_at_rate(
         _HEAVY_EUCLIDEAN.card,
-        HEAVY_EUCLIDEAN.without("/sqrt(n)"),
+        HEAVY_EUCLIDEAN.drop("/sqrt(n)"),
         _REDUCTION,
         slug="upper.lp.euclidean-reduction-paper",
         name="Heavy tails by way of l2, printed rate",

@@ -6,7 +6,7 @@ Formulas use ratios, so that no power overflows at p = 100.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCard
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
@@ -226,7 +226,7 @@ LETTERS = (
     Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
 )
 _CLIPPED_BOUNDS: tuple[Bound, ...] = (
-    replace(bound_at_rate(_CLIPPED_CARD, CLIPPED, DIRECTIONAL_CONDITIONS), optimal=OPTIMAL),
+    bound_at_rate(_CLIPPED_CARD, CLIPPED, DIRECTIONAL_CONDITIONS, optimal=OPTIMAL),
     bound_at_rate(
         _CLIPPED_CARD,
         DIRECTIONAL_RATE,

@@ -27,7 +27,7 @@ def _count(formula: str) -> Rate:
     return Rate(
         terms={"item gradients": formula},
         letters=USER_LETTERS,
-        where=lambda setting: user_level(setting) is not None,
+        applies=lambda setting: user_level(setting) is not None,
     )
 
 
@@ -36,9 +36,9 @@ SINGLE_PASS = _count("n*m")
 # Theorem 3.2 (C.3), Algorithm 3 on smooth losses. As printed the last two terms are added, which is
 # valid and loose: both are m/epsilon sqrt(beta/lambda) (theory/lowy-liu-asi.md, 3.3).
 _LEADING = "m*n*(1 + epsilon*kappa^(1/4)*min((m*n)^(1/8), (epsilon^2*n^2*m/d)^(1/8)))"
-_TWO = "n^(1/4)*m^(5/4)/epsilon", "n^(1/2)*m^(5/4)/(d^(1/4)*epsilon^(1/2))"
-SMOOTH = _count(f"{_LEADING} + sqrt(kappa)*min({', '.join(_TWO)})")
-SMOOTH_PRINTED = _count(f"{_LEADING} + sqrt(kappa)*({' + '.join(_TWO)})")
+_SUMMANDS = "n^(1/4)*m^(5/4)/epsilon", "n^(1/2)*m^(5/4)/(d^(1/4)*epsilon^(1/2))"
+SMOOTH = _count(f"{_LEADING} + sqrt(kappa)*min({', '.join(_SUMMANDS)})")
+SMOOTH_PRINTED = _count(f"{_LEADING} + sqrt(kappa)*({' + '.join(_SUMMANDS)})")
 # Theorem 4.1 (D.3), Algorithm 3 on smoothed losses. As printed it drops m T/epsilon, which it
 # covers only for m up to about n^(5/2) epsilon^3, and has epsilon^(1/4) for epsilon^(5/4), which is
 # larger for epsilon below 1 only (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
@@ -231,14 +231,14 @@ def figure_1(
         for loss, count in (("smooth", row.smooth), ("non-smooth", row.non_smooth)):
             if count is None:
                 continue
-            drawn = simple.get((row.slug, loss), count)
+            plotted = simple.get((row.slug, loss), count)
             curves.append(
                 Curve(
                     slug=row.slug,
                     name=row.name,
                     loss=loss,
                     items=tuple(case.total for case in points),
-                    gradients=tuple(drawn(setting_of(case))["item gradients"] for case in points),
+                    gradients=tuple(plotted(setting_of(case))["item gradients"] for case in points),
                     applies=tuple(not row.failures(case) for case in points),
                 )
             )

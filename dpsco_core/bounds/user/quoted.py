@@ -73,7 +73,7 @@ LOCAL_NEEDS = (
 
 # Levy et al. (2021) as section 1 quotes it, which does not give its conditions; and, under theirs,
 # the rate of the prior methods.
-QUOTED = OPTIMAL.without("*ln(1/delta)")
+QUOTED = OPTIMAL.drop("*ln(1/delta)")
 
 _PRIOR = replace(
     THEOREM_3_2_CARD,
@@ -110,7 +110,7 @@ QUOTED_RATES: tuple[Bound, ...] = (
     bound_at_rate(_PRIOR, QUOTED, ASI_LIU_NEEDS),
     bound_at_rate(
         _PRIOR,
-        LINEAR_TIME.without("*ln(1/delta)"),
+        LINEAR_TIME.drop("*ln(1/delta)"),
         LOCAL_NEEDS,
         slug="upper.user.prior-bassily-sun-2023-local",
         name="Bassily and Sun 2023, Algorithm 5, rate",
@@ -174,7 +174,7 @@ USER_LOWER: tuple[Bound, ...] = (
         _LOWER,
         # The risk lies above a parabola, so that no point has more than L^2/(2 mu).
         evaluate=_limited(
-            STRONG.without("*ln(1/delta)"),
+            STRONG.drop("*ln(1/delta)"),
             lambda c: min(
                 c.lipschitz * c.diameter, c.lipschitz**2 / (2 * c.sample_strong_convexity)
             ),

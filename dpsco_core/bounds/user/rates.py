@@ -58,7 +58,7 @@ USER_LETTERS = (
     Letter(r"\mu", "strong convexity of the loss", lambda s: s.constants.sample_strong_convexity),
     Letter(r"\kappa", "smoothness in units of L/R", _condition_number, r"\kappa=\frac{\beta R}L"),
 )
-_rate = partial(two_terms, unit="L*R", letters=USER_LETTERS, where=is_approximate)
+_rate = partial(two_terms, unit="L*R", letters=USER_LETTERS, applies=is_approximate)
 # Theorems 3.2 (C.3) for smooth and 4.1 (D.3) for any losses. Without the logarithm it is the risk
 # of Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al. (2023), under their own conditions.
 OPTIMAL = _rate("1/sqrt(n*m)", "sqrt(d*ln(1/delta))/(epsilon*n*sqrt(m))")

@@ -229,7 +229,7 @@ def regulariser_without_privacy() -> Finding:
     """Private error at the regulariser of Theorem D.3 over the optimal one."""
     rows = []
     n = 10**7
-    without_logs = OPTIMAL.without("*ln(1/delta)")
+    without_logs = OPTIMAL.drop("*ln(1/delta)")
     for d, epsilon in ((10, 1.0), (10**4, 0.1), (10**6, 0.1), (10**8, 0.1)):
         level = _user_level(n, 100, d=d, epsilon=epsilon, delta=TINY)
         best = without_logs(setting_of(level))["privacy"]
@@ -282,7 +282,7 @@ def sum_for_minimum() -> Finding:
 def power_of_epsilon() -> Finding:
     """The private term of Theorem 2.1 as stated and as its proof has it."""
     rows = []
-    without_logs = LINEAR_TIME.without("*ln(1/delta)")
+    without_logs = LINEAR_TIME.drop("*ln(1/delta)")
     for epsilon in (0.001, 0.01, 0.1, 1.0):
         setting = setting_of(_user_level(10**9, 100, epsilon=epsilon))
         stated, proven = (rate(setting)["privacy"] for rate in (without_logs, LINEAR_TIME_PROVEN))

@@ -151,7 +151,7 @@ def table_without_n() -> Finding:
     """The first term of Table 2 for q of at least 2, as n grows."""
     rows = []
     over_root = replace(HEAVY_EUCLIDEAN, unit="")
-    in_table = over_root.without("/sqrt(n)")
+    in_table = over_root.drop("/sqrt(n)")
     for n in (10**3, 10**5, 10**7):
         budget = ApproxDP(epsilon=0.5, delta=1e-6)
         setting = replace(unit_setting(100, 2.0, budget=budget, n=n), exponent=4.0)

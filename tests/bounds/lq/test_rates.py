@@ -124,7 +124,7 @@ def test_the_rates_have_their_limits_at_two_and_at_infinity():
 
 def test_a_printed_first_term_does_not_fall_with_the_records():
     for rate in (rates.BASSILY_FROM_TWO, rates.HEAVY_EUCLIDEAN):
-        printed = rate.without("/sqrt(n)")
+        printed = rate.drop("/sqrt(n)")
         few_records, many_records = (terms(printed, n=n, exponent=4.0) for n in (100, 10**8))
         assert few_records[0] == many_records[0] > 1
         sampling, privacy = terms(rate, exponent=4.0)

@@ -88,7 +88,7 @@ def test_a_rate_falls_with_users_items_and_budget_and_grows_with_the_dimension(r
 
 @pytest.mark.parametrize("rate", [user_rates.OPTIMAL, user_rates.LINEAR_TIME, user_rates.STRONG])
 def test_the_logarithm_of_delta_is_in_the_private_term_and_can_be_left_out(rate):
-    with_logs, without_logs = pair(rate, CASE), pair(rate.without(LOG), CASE)
+    with_logs, without_logs = pair(rate, CASE), pair(rate.drop(LOG), CASE)
     assert with_logs[0] == without_logs[0]
     power = 1 if rate is user_rates.STRONG else 0.5
     assert with_logs[1] / without_logs[1] == pytest.approx(CASE.log_delta**power)
@@ -142,7 +142,7 @@ def test_the_proof_of_the_linear_rate_is_better_than_the_statement_for_epsilon_b
     for epsilon in (0.1, 0.9, 1.1):
         case = replace(CASE, epsilon=epsilon)
         proven = pair(user_rates.LINEAR_TIME_PROVEN, case)[1]
-        stated = pair(user_rates.LINEAR_TIME.without(LOG), case)[1]
+        stated = pair(user_rates.LINEAR_TIME.drop(LOG), case)[1]
         assert (proven < stated) == (epsilon < 1)
         assert stated / proven == pytest.approx(epsilon**-0.5)
 
@@ -204,7 +204,7 @@ def test_the_intermediate_bound_balances_at_the_regulariser_of_the_theorem():
     case = replace(CASE, lipschitz=3.0, diameter=2.0)
     tau = case.lipschitz / math.sqrt(case.m)
     terms = intermediate(case, printed_regulariser(case), tau)
-    assert sum(terms[:4]) <= 3 * case.log_delta * sum(pair(user_rates.OPTIMAL.without(LOG), case))
+    assert sum(terms[:4]) <= 3 * case.log_delta * sum(pair(user_rates.OPTIMAL.drop(LOG), case))
     assert terms[3] == pytest.approx(case.diameter**2 * printed_regulariser(case))
     # All terms are risks: doubling L and R, with lambda's unit, scales them alike.
     doubled = replace(case, lipschitz=2 * case.lipschitz, diameter=2 * case.diameter)
@@ -218,7 +218,7 @@ def test_the_intermediate_bound_balances_at_the_regulariser_of_the_theorem():
 def test_the_printed_regulariser_of_the_smoothed_algorithm_is_optimal_in_low_dimension_only():
     for d, optimal in ((10, True), (10**6, False)):
         case = replace(CASE, d=d, epsilon=0.5)
-        excess = lowy_runs.smoothed_printed(case) / pair(user_rates.OPTIMAL.without(LOG), case)[1]
+        excess = lowy_runs.smoothed_printed(case) / pair(user_rates.OPTIMAL.drop(LOG), case)[1]
         assert (excess <= 1) == optimal
         assert excess == pytest.approx(math.sqrt(d / case.n) / case.epsilon)
 
@@ -238,4 +238,4 @@ def test_a_convex_loss_has_no_strongly_convex_rate():
 
 def test_a_part_that_a_rate_does_not_have_cannot_be_left_out():
     with pytest.raises(InvalidInput, match="part must be one of the rate's"):
-        user_rates.LINEAR_TIME_PROVEN.without(LOG)
+        user_rates.LINEAR_TIME_PROVEN.drop(LOG)
