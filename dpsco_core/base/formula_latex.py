@@ -26,7 +26,7 @@ def latex_of(expression: Expression) -> str:
     --------
     >>> from dpsco_core.base.formula import parse_formula
     >>> latex_of(parse_formula("D*(sqrt(d/n) + (d/(sqrt(rho)*n))^(1-1/p))").expression)
-    'D\\Big(\\sqrt{\\frac dn}+\\Big(\\frac d{\\sqrt\\rho\\,n}\\Big)^{1-1/p}\\Big)'
+    'D\\Big[\\sqrt{\\frac dn}+\\Big(\\frac d{\\sqrt\\rho\\,n}\\Big)^{1-1/p}\\Big]'
     """
     return _write(_flattened(expression))
 
@@ -73,7 +73,7 @@ def _operand(expression: Expression, signs: str, inline: bool) -> str:
 def _flattened(expression: Expression) -> Expression:
     """Return an equal expression in which quotients are joined and signs stand before products."""
     text, parts = expression.text, tuple(map(_flattened, expression.parts))
-    if text == "^" and parts[0].text == "/" and parts[1].text == "2":
+    if text == "^" and parts[0].text in ("/", "sqrt") and parts[1].text == "2":
         return _square(parts[0])
     if text not in ("*", "/"):
         return Expression(text, parts)

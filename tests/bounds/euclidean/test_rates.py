@@ -250,7 +250,8 @@ def test_light_tails_give_the_rates_of_bounded_data():
     assert terms(coordinatewise.RATE, setting)[1] == pytest.approx(d**2 / root)
     wide = terms(coordinatewise.PRINTED_RATE, make_zcdp_setting(n, d, k, rho, 3.0))
     assert wide[1] == pytest.approx(3 * d**2 / root)
-    assert strong.squared_rate(setting)[1] == pytest.approx(d**2 / root**2)
+    squares = replace(strong.RATE, unit="")
+    assert terms(squares, setting)[1] == pytest.approx(d**2 / root**2)
     assert terms(CLIPPED, setting)[1:] == pytest.approx((d / root, d**1.5 / n))
     assert terms(clipped.DIRECTIONAL_RATE, setting) == pytest.approx(terms(CLIPPED, setting))
     brackets = [
@@ -284,7 +285,7 @@ def test_a_zero_privacy_budget_makes_every_private_rate_infinite():
     assert terms(coordinatewise.PRINTED_RATE, setting)[1] == math.inf
     assert smoothed.rate(setting)[1] == math.inf
     assert smoothed.printed_rate(setting)[1] == math.inf
-    assert strong.squared_rate(setting)[1] == math.inf
+    assert set(terms(strong.RATE, setting)) == {math.inf}
     assert terms(smoothed.WANG, setting) == terms(smoothed.WANG_STRONG, setting) == (math.inf,)
     assert terms(clipped.DIRECTIONAL_RATE, setting)[1] == math.inf
     assert set(prior.OPTIMAL(setting).values()) == {math.inf}
