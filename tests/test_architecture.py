@@ -837,15 +837,51 @@ def cycle(graph: dict[str, set[str]]) -> list[str]:
     return next((path_back for node in sorted(graph) if (path_back := visit(node, []))), [])
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    sources = modules()
+def packages_of(module: str) -> set[str]:
+    """Return the `__init__` of every package that a module is in, which are imported before it."""
+    parts = module.split(".")
+    return {".".join((*parts[:depth], "__init__")) for depth in range(1, len(parts))}
+
+
+def import_graph(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Return what each module imports, with the packages that are imported on the way."""
     graph = {}
     for module, source in sources.items():
         imports = {target(name) for name, _ in imported(module, source)}
+        packages = {package for name in imports for package in packages_of(name)}
         imports |= {f"{name}.__init__" for name in imports}
+        imports |= packages - packages_of(module)
         graph[module] = (imports & sources.keys()) - {module}
+    return graph
+
+
+# These two take functions from a package whose methods are made of them, so that neither can be the
+# first module of dpsco_core that a process imports.
+CIRCULAR = (
+    ("dpsco_core.methods.average", "dpsco_core.methods.mean.__init__"),
+    ("dpsco_core.methods.statistics", "dpsco_core.methods.mean.__init__"),
+)
+
+
+def test_every_module_but_two_can_be_imported_first() -> None:
+    graph = import_graph(modules())
     assert graph["dpsco_core.privacy.ledger"] >= {"dpsco_core.privacy.budget"}
+    for module, package in CIRCULAR:
+        graph[module].remove(package)
     assert cycle(graph) == []
+    for module, package in CIRCULAR:  # An exception that is no longer needed must go.
+        assert cycle(graph | {module: graph[module] | {package}})
+
+
+def test_a_circle_by_way_of_a_package_is_found() -> None:
+    sources = {
+        "dpsco_core.a": "from dpsco_core.b.c import x",
+        "dpsco_core.b.__init__": "from dpsco_core.b.d import y",
+        "dpsco_core.b.c": "",
+        "dpsco_core.b.d": "from dpsco_core.a import z",
+    }
+    assert cycle(import_graph(sources))
+    assert cycle(import_graph(sources | {"dpsco_core.b.__init__": ""})) == []
 
 
 def test_a_circle_is_found() -> None:

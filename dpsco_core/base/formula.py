@@ -1,4 +1,4 @@
-"""A formula typed by a visitor, such as ``d*sqrt(log(1/delta))/(n*epsilon)``: a small grammar.
+"""A formula as text, such as ``d*sqrt(log(1/delta))/(n*epsilon)``: a small grammar.
 
     sum      = product { ("+" | "-") product }
     product  = signed { ("*" | "/") signed }
@@ -6,8 +6,8 @@
     power    = atom [ ("^" | "**") signed ]
     atom     = number | name | function "(" sum { "," sum } ")" | "(" sum ")"
 
-Nothing else is understood: no attributes, indices or text, and no names but `LETTERS` and
-`FUNCTIONS`.
+Nothing else is understood: no attributes, indices or text, and no names but those of `FUNCTIONS`
+and of the letters: `LETTERS` in what a visitor types, and a rate's own in `dpsco_core.bounds.rate`.
 """
 
 import math
@@ -50,11 +50,20 @@ _TOKEN = re.compile(
 Value = Callable[[Mapping[str, float]], float]  # a function that takes the values of the letters
 
 
+@dataclass(frozen=True)
+class Expression:
+    """A number, a letter, or a function or sign with the expressions that it is applied to."""
+
+    text: str  # the number, the letter, the name of the function, or the sign
+    parts: tuple["Expression", ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Formula:
     """A parsed formula."""
 
     text: str
+    expression: Expression = field(compare=False)  # the formula's own structure
     letters: tuple[str, ...]  # the letters in the formula, without repetition
     # the value of the formula: NaN if it is undefined, infinite on overflow
     value: Value = field(compare=False)
@@ -62,8 +71,10 @@ class Formula:
     terms: Mapping[str, Value] = field(compare=False)
 
 
-def parse_formula(text: str) -> Formula:
+def parse_formula(text: str, letters: Mapping[str, str] = LETTERS) -> Formula:
     """Return the formula that a text means; raises `InvalidInput` with one sentence.
+
+    `letters` are the names that it may contain, each with the quantity that it stands for.
 
     Examples
     --------
@@ -72,13 +83,16 @@ def parse_formula(text: str) -> Formula:
     """
     size = f"at most {LONGEST} characters long"
     require(len(text) <= LONGEST, "formula", size, shorten(text))
-    reader = _Reader(_split_into_tokens(text))
-    terms, value = reader.whole()
+    reader = _Reader(_split_into_tokens(text), letters)
+    terms, expression = reader.whole()
     return Formula(
         text=text.strip(),
+        expression=expression,
         letters=tuple(reader.letters),
-        value=value,
-        terms=terms or {text.strip(): value},
+        value=_value_of(expression),
+        terms={
+            name: _value_of(term) for name, term in (terms or {text.strip(): expression}).items()
+        },
     )
 
 
@@ -100,8 +114,18 @@ def parse_formulas(text: str) -> tuple[Formula, ...]:
     return tuple(parse_formula(part) for part in parts)
 
 
-def _compose(function: Callable[..., float], *parts: Value) -> Value:
-    """Return the function of the letters that applies `function` to the values of its parts."""
+def _value_of(expression: Expression) -> Value:
+    """Return the function of the letters that an expression means."""
+    text, parts = expression.text, tuple(map(_value_of, expression.parts))
+    if not parts and text[0].isalpha():
+        return operator.itemgetter(text)
+    if not parts:
+        number = float(text)
+        return lambda letters: number
+    if text in FUNCTIONS:
+        function = FUNCTIONS[text][2]
+    else:
+        function = BINARY[text] if len(parts) == 2 else operator.neg
 
     def value(letters: Mapping[str, float]) -> float:
         """Return the value of the composed formula; infinite where it overflows."""
@@ -135,29 +159,30 @@ def _refuse(condition: str, text: str) -> NoReturn:
 
 
 class _Reader:
-    """Turns tokens into functions of the letters, from left to right; see the grammar above."""
+    """Turns tokens into an expression, from left to right; see the grammar above."""
 
-    def __init__(self, tokens: list[tuple[str, str]]) -> None:
+    def __init__(self, tokens: list[tuple[str, str]], names: Mapping[str, str]) -> None:
         self._tokens, self._place, self._depth = tokens, 0, 0
-        self.letters: dict[str, None] = {}
+        self._names = names
+        self.letters: dict[str, None] = {}  # the letters that have been read
 
-    def whole(self) -> tuple[dict[str, Value], Value]:
+    def whole(self) -> tuple[dict[str, Expression], Expression]:
         """Return the summands by their text, if there are several and none is subtracted."""
-        terms: dict[str, Value] = {}
-        value, has_minus, sign = None, False, "+"
+        terms: dict[str, Expression] = {}
+        whole, has_minus, sign = None, False, "+"
         while sign:
             start = self._place
             part = self._read_product()
             words = "".join(text for _, text in self._tokens[start : self._place])
             same = terms.get(words)
-            terms[words] = part if same is None else _compose(operator.add, same, part)
-            value = part if value is None else _compose(BINARY[sign], value, part)
+            terms[words] = part if same is None else Expression("+", (same, part))
+            whole = part if whole is None else Expression(sign, (whole, part))
             has_minus |= sign == "-"
             sign = self._take_sign("+-")
-        assert value is not None
+        assert whole is not None
         if self._place < len(self._tokens):
             self._refuse("one formula, with an operator between its parts")
-        return ({} if has_minus or len(terms) == 1 else terms), value
+        return ({} if has_minus or len(terms) == 1 else terms), whole
 
     def _refuse(self, condition: str) -> NoReturn:
         """Raise `InvalidInput` with the condition that the formula being read does not meet."""
@@ -172,42 +197,42 @@ class _Reader:
         self._place += 1
         return text
 
-    def _read_sum(self) -> Value:
+    def _read_sum(self) -> Expression:
         """Read a sum of the grammar."""
         return self._read_operator_chain("+-", self._read_product)
 
-    def _read_product(self) -> Value:
+    def _read_product(self) -> Expression:
         """Read a product of the grammar."""
         return self._read_operator_chain("*/", self._read_signed_power)
 
-    def _read_operator_chain(self, signs: str, part: Callable[[], Value]) -> Value:
+    def _read_operator_chain(self, signs: str, part: Callable[[], Expression]) -> Expression:
         """Read parts with operators between them, which apply from left to right."""
-        value = part()
+        whole = part()
         while sign := self._take_sign(signs):
-            value = _compose(BINARY[sign], value, part())
-        return value
+            whole = Expression(sign, (whole, part()))
+        return whole
 
-    def _read_signed_power(self) -> Value:
+    def _read_signed_power(self) -> Expression:
         """Read a power with any number of signs before it."""
         self._depth += 1
         if self._depth > DEEPEST:
             self._refuse(f"at most {DEEPEST} brackets or signs deep")
         if sign := self._take_sign("+-"):
-            value = self._read_signed_power()
-            value = _compose(operator.neg, value) if sign == "-" else value
+            power = self._read_signed_power()
+            power = Expression("-", (power,)) if sign == "-" else power
         else:
-            value = self._read_atom()
+            power = self._read_atom()
             if self._take_sign("^"):
-                value = _compose(math.pow, value, self._read_signed_power())
+                power = Expression("^", (power, self._read_signed_power()))
         self._depth -= 1
-        return value
+        return power
 
-    def _read_atom(self) -> Value:
+    def _read_atom(self) -> Expression:
         """Read a number, a letter, a function with its arguments, or a sum in brackets."""
         if self._take_sign("("):
-            value = self._read_sum()
+            inner = self._read_sum()
             self._read_closing_bracket()
-            return value
+            return inner
         if self._place >= len(self._tokens):
             self._refuse("complete after its last sign")
         kind, text = self._tokens[self._place]
@@ -215,19 +240,18 @@ class _Reader:
             self._refuse("a number, a letter or a bracket after each sign")
         self._place += 1
         if kind == "number":
-            number = float(text)
-            return lambda letters: number
-        if text in LETTERS:
-            self.letters[LETTERS[text]] = None
-            return operator.itemgetter(LETTERS[text])
+            return Expression(text)
+        if text in self._names:
+            self.letters[self._names[text]] = None
+            return Expression(self._names[text])
         return self._read_arguments(text)
 
-    def _read_arguments(self, name: str) -> Value:
+    def _read_arguments(self, name: str) -> Expression:
         """Read the arguments of a function, up to its closing bracket."""
         if name not in FUNCTIONS:
-            names = ", ".join(dict.fromkeys((*LETTERS.values(), *FUNCTIONS)))
+            names = ", ".join(dict.fromkeys((*self._names.values(), *FUNCTIONS)))
             raise InvalidInput(f"formula must be made of {names}, got {shorten(name)}.")
-        fewest, largest, function = FUNCTIONS[name]
+        fewest, largest, _ = FUNCTIONS[name]
         if not self._take_sign("("):
             self._refuse(f"followed by a bracket after {name}")
         parts = [self._read_sum()]
@@ -236,7 +260,7 @@ class _Reader:
         self._read_closing_bracket()
         if not fewest <= len(parts) <= largest:
             _refuse(f"given {fewest} arguments for {name}", str(len(parts)))
-        return _compose(function, *parts)
+        return Expression(name, tuple(parts))
 
     def _read_closing_bracket(self) -> None:
         """Read a closing bracket."""

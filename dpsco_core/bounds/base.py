@@ -70,6 +70,9 @@ class Letter:
     meaning: str
     # A function of a `Setting`; NaN where the letter has no value of its own.
     value: Callable[[Setting], float] = lambda _: math.nan
+    # The letter's own formula in LaTeX, such as ``r"\kappa=\frac{\beta R}L"``, which is printed
+    # after the formula of a rate.
+    definition: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\d+|[A-Za-z]'?(?:_(?:\w|\{[^{}]*\}))?|[-+/^(){},]|\S")
-SPACE = re.compile(r"\\(?:[Bb]ig[lr]?|[,;! ])")
+SPACE = re.compile(r"\\(?:[Bb]ig[lr]?|cdot|[,;! ])")
 SPELLINGS = (
     (r"\|\theta^*\|_q", r"\theta"),
     (r"\tfrac", r"\frac"),
@@ -53,7 +53,7 @@ def _holds(case: str, q: float) -> bool:
 
 
 def _spelled(text: str) -> str:
-    return text.replace(r"\theta^*", r"\theta")
+    return text.replace(r"\|\theta^*\|_q", r"\theta").replace(r"\theta^*", r"\theta")
 
 
 def _parts(latex: str) -> list[str]:
@@ -159,8 +159,9 @@ class _Reader:
         if self.token == "^":
             self.take()
             exponent = self.argument()
+        is_bracketed = self.token == "("
         value = self.atom()
-        while self.token and (self.token[0].isalnum()):
+        while not is_bracketed and self.token and self.token[0].isalnum():
             value *= self.power()
         return math.pow(math.log(value), exponent)
 

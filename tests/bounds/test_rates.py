@@ -5,21 +5,26 @@ import math
 import pytest
 
 from dpsco_core.bounds.mean import rates
-from dpsco_core.bounds.mean.clipped import clipped_rate, directional_rate
+from dpsco_core.bounds.mean.clipped import CLIPPED, DIRECTIONAL_RATE
 from dpsco_core.bounds.mean.iterative import iterative_amplified_rate, iterative_rate
-from dpsco_core.bounds.mean.smoothed import smoothed_rate
+from dpsco_core.bounds.mean.smoothed import SMOOTHED
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.helpers import make_setting
 
 BASE = (10_000, 50, 1.0)
 
 
+def terms(rate, setting):
+    """Return the terms of a rate."""
+    return tuple(rate(setting).values())
+
+
 def cdp_inputs(n, d, order, rho):
-    return rates.mean_rate_cdp(make_setting(n, d, order), rho)
+    return terms(rates.CDP, zcdp_setting(n, d, order, rho))
 
 
 def pure_inputs(n, d, order, epsilon):
-    return rates.mean_rate_pure(make_setting(n, d, order, PureDP(epsilon=epsilon)))
+    return terms(rates.PURE, make_setting(n, d, order, PureDP(epsilon=epsilon)))
 
 
 def zcdp_setting(n, d, order, rho):
@@ -39,8 +44,8 @@ def test_log_log_slopes_of_the_private_terms(k):
     expected = {
         cdp_inputs: (-a, (1 + a) / 2, -a / 2),
         pure_inputs: (-a, 0.5 + a, -a),
-        lambda *sizes: directional_rate(zcdp_setting(*sizes)): (-a, a, -a / 2),
-        lambda *sizes: clipped_rate(zcdp_setting(*sizes)): (-a, (1 + a) / 2, -a / 2),
+        lambda *sizes: terms(DIRECTIONAL_RATE, zcdp_setting(*sizes)): (-a, a, -a / 2),
+        lambda *sizes: terms(CLIPPED, zcdp_setting(*sizes)): (-a, (1 + a) / 2, -a / 2),
     }
     for rate, slopes in expected.items():
         for axis, value in enumerate(slopes):
@@ -48,7 +53,8 @@ def test_log_log_slopes_of_the_private_terms(k):
             assert values == pytest.approx(value, abs=1e-12)
         assert slope(lambda n, d, v, rate=rate: rate(n, d, k, v), 0, 0) == pytest.approx(-0.5)
     tail = [
-        slope(lambda n, d, v: clipped_rate(zcdp_setting(n, d, k, v)), axis, 2) for axis in (0, 1, 2)
+        slope(lambda n, d, v: terms(CLIPPED, zcdp_setting(n, d, k, v)), axis, 2)
+        for axis in (0, 1, 2)
     ]
     assert tail == pytest.approx([-a, 1.5 - 1 / k, 0], abs=1e-12)
     iterative = [
@@ -59,7 +65,7 @@ def test_log_log_slopes_of_the_private_terms(k):
 
 
 def test_the_smoothed_rate_is_the_second_moment_rate_whatever_the_tails():
-    assert smoothed_rate(zcdp_setting(1000, 16, 5.0, 0.25)) == pytest.approx(
+    assert terms(SMOOTHED, zcdp_setting(1000, 16, 5.0, 0.25)) == pytest.approx(
         (math.sqrt(16 / 1000), 16**0.75 / (0.25**0.25 * math.sqrt(1000)))
     )
 
@@ -78,16 +84,16 @@ def test_light_tails_give_the_rate_of_bounded_data():
 
 def test_clipping_pays_its_third_term_above_rho_of_one_over_d_only():
     n, d, k = 10**6, 64, 3
-    _, private, tail = clipped_rate(zcdp_setting(n, d, k, 1 / d))
+    _, private, tail = terms(CLIPPED, zcdp_setting(n, d, k, 1 / d))
     assert private == pytest.approx(tail)
     assert private / tail == pytest.approx(1)
-    _, private, tail = clipped_rate(zcdp_setting(n, d, k, 4 / d))
+    _, private, tail = terms(CLIPPED, zcdp_setting(n, d, k, 4 / d))
     assert private / tail == pytest.approx(4 ** (-(1 - 1 / k) / 2))
 
 
 def test_directional_moments_gain_exactly_a_power_of_the_dimension():
     n, d, k, rho = 10**5, 40, 3, 0.3
-    ratio = cdp_inputs(n, d, k, rho)[1] / directional_rate(zcdp_setting(n, d, k, rho))[1]
+    ratio = cdp_inputs(n, d, k, rho)[1] / terms(DIRECTIONAL_RATE, zcdp_setting(n, d, k, rho))[1]
     assert ratio == pytest.approx(d ** (1 / (2 * k)))
 
 
@@ -113,6 +119,6 @@ def test_the_amplified_rate_takes_its_logarithms_from_equation_21():
 
 
 def test_without_a_budget_the_private_term_is_infinite():
-    assert cdp_inputs(10, 2, 2, 0.0)[1] == math.inf
     setting = make_setting(10, 2, 2, PureDP(epsilon=1.0))
+    assert set(terms(rates.CDP, setting)) == {math.inf}
     assert iterative_rate(setting, setting.gaussian_rho, 0.05)[1:] == (math.inf, math.inf)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.bounds.lq.rates import share_of
 from dpsco_core.bounds.mean import clipped as upper_clipped
 from dpsco_core.bounds.mean import coordinatewise as upper_coordinatewise
 from dpsco_core.bounds.mean import iterative as upper_iterative
@@ -459,7 +458,6 @@ def test_the_adaptive_bound_is_its_formula_written_out(n, d, p, rho):
             "smoothing_variance must be a positive number, got",
         ),
         (lambda setting: phases(1), "n must be at least 2, got n=1"),
-        (lambda setting: share_of(1.5), "exponent must be at least 2, got exponent=1.5"),
     ],
 )
 def test_a_formula_refuses_inputs_outside_its_proof(call, sentence):

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.bounds.user.conditions import setting_of
 from dpsco_core.bounds.user.explicit import FULL_BATCH, MODE_A, ONE_CHAIN, PHASED_SGD
-from dpsco_core.bounds.user.rates import group_privacy, linear_time, optimal
+from dpsco_core.bounds.user.rates import GROUP_PRIVACY, LINEAR_TIME, OPTIMAL
 from dpsco_core.catalogue import make_method
 from dpsco_core.explain.contest import TRIALS
 from dpsco_core.explain.users.crossing import (
@@ -103,9 +104,9 @@ def test_the_map_of_rates_has_the_rates_and_where_they_hold() -> None:
     assert contest.values.shape == (3, len(RATE_USERS), len(RATE_ITEMS))
     i, j = RATE_USERS.index(1_000_000), RATE_ITEMS.index(1000)
     level = UserLevel(n=1_000_000, m=1000, d=10, epsilon=1.0, delta=1e-6)
-    for method, rate in ((GROUP, group_privacy), (GROUPS, linear_time), (ACCELERATED, optimal)):
+    for method, rate in ((GROUP, GROUP_PRIVACY), (GROUPS, LINEAR_TIME), (ACCELERATED, OPTIMAL)):
         k = contest.methods.index(method)
-        assert contest.values[k, i, j] == pytest.approx(sum(rate(level)))
+        assert contest.values[k, i, j] == pytest.approx(sum(rate(setting_of(level)).values()))
     accelerated = contest.methods.index(ACCELERATED)
     # delta < 1/(nm) fails at n m = 10^9; the printed constants need 180,000 users.
     assert not contest.holds[accelerated, i, j]

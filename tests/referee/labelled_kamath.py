@@ -144,7 +144,7 @@ KAMATH: tuple[Labelled, ...] = (
     labelled(
         "kamath.lost-diameter-coordinatewise",
         lower_inside,
-        lambda **point: sum(coordinatewise.printed_rate(unit(**point))),
+        lambda **point: sum(coordinatewise.PRINTED_RATE(unit(**point)).values()),
         {
             "tau >= 10": lambda **place: truncation(**place) >= 10,
             "T >= 1": lambda **place: has_a_step(truncation(**place), 4, **place),

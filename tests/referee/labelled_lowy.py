@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpsco_core.bounds.user.complexity import non_smooth
-from dpsco_core.bounds.user.rates import optimal
+from dpsco_core.bounds.rate import Rate
+from dpsco_core.bounds.user.complexity import NON_SMOOTH, NON_SMOOTH_PRINTED
+from dpsco_core.bounds.user.conditions import setting_of
+from dpsco_core.bounds.user.quoted import QUOTED
 from dpsco_core.explain.errata.lowy_runs import chain_noise, smoothed_printed
 from dpsco_core.methods.user.level import UserLevel, printed_multiplier
 from dpsco_core.methods.user.printed_schedules import (
@@ -31,6 +33,10 @@ def level(
     n: float, m: float = 1, *, d: float = 10, epsilon: float = 1.0, delta: float = 1e-6
 ) -> UserLevel:
     return UserLevel(n=int(n), m=int(m), d=int(d), epsilon=epsilon, delta=delta, smoothness=1.0)
+
+
+def gradients(count: Rate, m: float, epsilon: float) -> float:
+    return sum(count(setting_of(level(1e7, m, epsilon=epsilon, delta=1e-25))).values())
 
 
 def flower(hub: float, reach: float) -> tuple[float, float]:
@@ -164,8 +170,8 @@ LOWY: tuple[Labelled, ...] = (
     labelled(
         "lowy.smoothed-regulariser",
         lambda d, n, epsilon: smoothed_printed(level(n, 100, d=d, epsilon=epsilon, delta=1e-12)),
-        lambda d, n, epsilon: optimal(level(n, 100, d=d, epsilon=epsilon, delta=1e-12), logs=False)[
-            1
+        lambda d, n, epsilon: QUOTED(setting_of(level(n, 100, d=d, epsilon=epsilon, delta=1e-12)))[
+            "privacy"
         ],
         {"epsilon <= 10": lambda d, n, epsilon: epsilon <= 10},
         is_rate=True,
@@ -175,8 +181,8 @@ LOWY: tuple[Labelled, ...] = (
     ),
     labelled(
         "lowy.dropped-gradients",
-        lambda m, epsilon: non_smooth(level(1e7, m, epsilon=epsilon, delta=1e-25)),
-        lambda m, epsilon: non_smooth(level(1e7, m, epsilon=epsilon, delta=1e-25), printed=True),
+        lambda m, epsilon: gradients(NON_SMOOTH, m, epsilon),
+        lambda m, epsilon: gradients(NON_SMOOTH_PRINTED, m, epsilon),
         {"Theorem C.3": lambda m, epsilon: theorem_c3(level(1e7, m, epsilon=epsilon, delta=1e-25))},
         is_rate=True,
         m=whole(1, 1e22),

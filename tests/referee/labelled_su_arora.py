@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from dpsco_core.bounds.euclidean.objective import Objective, accuracy, rate, rate_strong
-from dpsco_core.bounds.lq.rates import heavy_euclidean
+from dpsco_core.bounds.lq.rates import HEAVY_EUCLIDEAN
 from dpsco_core.explain.errata.base import unit_setting
 from dpsco_core.explain.errata.su_runs import Curved, _projected
 from dpsco_core.geometry.norms import lq_norm
@@ -55,7 +56,8 @@ def area_error(r: float) -> float:
 def first_of_table_2(n: float, d: float, *, printed: bool) -> float:
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
     setting = unit_setting(int(d), 2.0, budget=budget, n=int(n))
-    return heavy_euclidean(setting, budget, printed=printed)[0]
+    rate = replace(HEAVY_EUCLIDEAN, unit="")
+    return (rate.drop("/sqrt(n)") if printed else rate)(setting)["sampling"]
 
 
 def delta_of_curved(radius: float, n: float, smoothness: float, epsilon: float) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from dpsco_core.bounds.euclidean.lower_other import quoted_lower
+from dpsco_core.bounds.euclidean.lower_other import QUOTED
 from dpsco_core.bounds.mean.clipped import (
     covering_log,
     directional_bias,
@@ -56,7 +57,8 @@ def second_entry(n: float, reach: float) -> float:
 
 def quoted(n: float, d: float, epsilon: float, delta: float) -> float:
     budget = ApproxDP(epsilon=epsilon, delta=delta)
-    return sum(quoted_lower(unit_setting(int(d), ORDER, budget=budget, n=int(n)), budget))
+    setting = unit_setting(int(d), ORDER, budget=budget, n=int(n))
+    return sum(replace(QUOTED, unit="")(setting).values())
 
 
 def risk_of_signs(n: float, size: float, steps: float) -> float:

@@ -17,7 +17,6 @@ from dpsco_core.bounds.euclidean.conditions import (
     RISK_TERMS,
     SAMPLE_SMOOTH,
     SMOOTH,
-    Formula,
     approximate,
     at_least,
     failing_everywhere,
@@ -25,45 +24,47 @@ from dpsco_core.bounds.euclidean.conditions import (
 )
 from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk
 from dpsco_core.bounds.mean.clipped import (
+    CLIPPED,
     OPTIMAL,
-    clipped_rate,
     directional_bias,
     printed_bias,
     printed_radius,
 )
 from dpsco_core.bounds.mean.iterative import SOLVED_EXACTLY
-from dpsco_core.bounds.mean.rates import mean_rate_cdp
+from dpsco_core.bounds.mean.rates import CDP
+from dpsco_core.bounds.rate import bound_at_rate, is_approximate, two_terms
 from dpsco_core.bounds.tools import KAPPA, enough_records
-from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-
-def directional_rate(setting: Setting) -> tuple[float, float, float]:
-    r"""Return the rate of simple clipping with the sharp clipping bias of directional moments.
-
-    The last two terms are smaller than those of Theorem 4 by a factor of :math:`d^{1/(2p)}`
-    (theory/zhao-et-al.md, 3.6).
-    """
-    sampling, private, tail = clipped_rate(setting)
-    gain = math.pow(setting.d, -1 / (2 * setting.moment_order))
-    return sampling, private * gain, tail * gain
-
-
-def rate_with_logs(setting: Setting) -> tuple[float, float, float]:
-    """Return the rate of Zhao et al. (2024), Theorem 4, with logarithms: (20) with (73)."""
-    sampling, private, tail = clipped_rate(setting)
-    return sampling * math.sqrt(math.log(setting.n)), private, tail * math.log(setting.n)
-
-
-def iterative_rate_with_logs(setting: Setting) -> tuple[float, float]:
-    """Return the rate (36) of Zhao et al. (2024), Theorem 7, which is claimed and not proven."""
-    budget = setting.budget
-    if not isinstance(budget, ApproxDP):
-        return math.inf, math.inf
-    sampling, private = mean_rate_cdp(setting, budget.epsilon**2)
-    logs = math.log(setting.n) + math.log(setting.d)
-    return sampling, private * -math.log(budget.delta) * logs
+RATE = replace(CLIPPED, unit="D*M")
+# Theorem 4, (20) with (73).
+RATE_WITH_LOGS = replace(
+    RATE,
+    terms={
+        "sampling": "sqrt(d*ln(n)/n)",
+        "privacy": RATE.terms["privacy"],
+        "sampling tail": RATE.terms["sampling tail"] + "*ln(n)",
+    },
+)
+# With the clipping bias of directional moments: theory/zhao-et-al.md, 3.6.
+DIRECTIONAL_RATE = replace(
+    RATE,
+    terms={
+        "sampling": "sqrt(d/n)",
+        "privacy": "(d/(n*sqrt(rho)))^(1-1/p)",
+        "sampling tail": "(d^(3/2)/n)^(1-1/p)",
+    },
+)
+ITERATIVE_RATE = replace(CDP, unit="D*M", letters=letters.CLIPPING)
+# Theorem 7, (36), which is claimed and not proven.
+ITERATIVE_WITH_LOGS = two_terms(
+    "sqrt(d/n)",
+    "sqrt(d)*(sqrt(d)/(n*epsilon))^(1-1/p)*ln(1/delta)*ln(n*d)",
+    unit="D*M",
+    letters=letters.CLIPPING,
+    applies=is_approximate,
+)
 
 
 def oracle(setting: Setting, radius: float, *, printed: bool = False) -> UniformOracle:
@@ -101,17 +102,6 @@ def explicit(setting: Setting, printed: bool = False) -> Risk:
     return best_risk(oracle_at, c.diameter, bound, centre - 12, centre + 30)
 
 
-def _scale_rate(rate: Formula) -> Formula:
-    """Return a rate multiplied by the directional moment and the diameter of the set."""
-
-    def scaled(setting: Setting) -> tuple[float, ...]:
-        """Return the terms of the rate, multiplied by the moment and the diameter."""
-        unit = setting.constants.directional_moment * setting.constants.diameter
-        return tuple(unit * term for term in rate(setting))
-
-    return scaled
-
-
 def _root_steps(setting: Setting) -> float:
     """Return the square root of the paper's number of steps; NaN without a budget for it."""
     if setting.gaussian_rho <= 0:
@@ -136,8 +126,6 @@ _UNPROVEN = failing_everywhere(
     "a proof",
     "The statement is claimed: Lemma 9, on which it rests, has no proof in the paper.",
 )
-_RATE_NEEDS = ("gaussian_rho", "directional_moment", "diameter")
-_RATE_TERMS = ("sampling", "privacy", "sampling tail")
 _RISK_NEEDS = ("gaussian_rho", "directional_moment", "diameter", "sample_smoothness")
 _CARD = BoundCard(
     slug="upper.sco.clipped",
@@ -149,8 +137,7 @@ _CARD = BoundCard(
     kind="upper",
     quantity="excess risk",
     constant="rate",
-    latex=r"DM\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}+"
-    r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\Big]",
+    latex=RATE.latex,
     privacy="zcdp",
     method="sco.clipped",
     loss_class=classes.SMOOTH,
@@ -171,27 +158,20 @@ _LETTERS = (
     Letter(r"\lambda", "smoothness of the loss", lambda s: s.constants.sample_smoothness),
 )
 _CLIPPED_RISKS: tuple[Bound, ...] = (
-    bound_like(
+    bound_at_rate(_CARD, RATE, _THEOREM, tables=("zhao",), optimal=OPTIMAL),
+    bound_at_rate(
         _CARD,
-        tables=("zhao",),
-        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scale_rate(clipped_rate)),
-        hypotheses=_THEOREM,
-        optimal=OPTIMAL,
-    ),
-    bound_like(
-        _CARD,
+        RATE_WITH_LOGS,
+        _THEOREM,
         slug="upper.sco.clipped-logs",
         name="SCO, simple clipping, rate with logarithms",
         statement="Theorem 4, (20) with (73)",
         summary="The theorem's three terms with their logarithms of n; constants are set to 1.",
-        latex=r"DM\Big[\sqrt{\frac{d\ln n}n}+"
-        r"\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}+"
-        r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\ln n\Big]",
-        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scale_rate(rate_with_logs)),
-        hypotheses=_THEOREM,
     ),
-    bound_like(
+    bound_at_rate(
         _CARD,
+        DIRECTIONAL_RATE,
+        _THEOREM,
         slug="upper.sco.clipped-directional",
         name="SCO, simple clipping, directional rate",
         statement="Theorem 4 with the clipping bias of directional moments",
@@ -199,10 +179,6 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         summary="The rate that simple clipping reaches when the clipping bias uses that "
         "moments are bounded in every direction: lower than the theorem's by d^(1/(2p)) in "
         "two terms. Logarithms and constants are set to 1.",
-        latex=r"DM\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}+"
-        r"\Big(\frac{d^{3/2}}n\Big)^{1-1/p}\Big]",
-        evaluate=name_terms(_RATE_TERMS, _RATE_NEEDS, _scale_rate(directional_rate)),
-        hypotheses=_THEOREM,
     ),
     bound_like(
         _CARD,
@@ -238,37 +214,20 @@ _ITERATIVE_CARD = replace(
     statement="Theorem 7; Table I, iterative updating",
     summary="The rate that the paper claims for gradient descent with its iterative estimator; a "
     "lemma that it rests on has no proof. Logarithms and constants are set to 1.",
-    latex=r"DM\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}\Big]",
     method="sco.iterative",
 )
 _ENOUGH_GROUPS = enough_records("k = 800 (d ln(1 + 2n) + 2 ln n)", _needed_groups)
 _ITERATIVE_RISKS: tuple[Bound, ...] = (
-    bound_like(
+    bound_at_rate(
         _ITERATIVE_CARD,
+        ITERATIVE_RATE,
+        (*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
         tables=("zhao",),
-        evaluate=name_terms(
-            ("sampling", "privacy"),
-            _RATE_NEEDS,
-            _scale_rate(lambda s: mean_rate_cdp(s, s.gaussian_rho)),
-        ),
-        hypotheses=(*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
     ),
-    bound_like(
+    bound_at_rate(
         _ITERATIVE_CARD,
-        slug="upper.sco.iterative-logs",
-        name="SCO, iterative updating, claimed rate with logarithms (unproven)",
-        statement="Theorem 7, (36)",
-        summary="The claimed rate with its logarithms of delta, n and d; a lemma that it "
-        "rests on has no proof. Constants are set to 1.",
-        latex=r"DM\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}"
-        r"\ln\frac1\delta\,\ln(nd)\Big]",
-        privacy="approx",
-        evaluate=name_terms(
-            ("sampling", "privacy"),
-            ("directional_moment", "diameter"),
-            _scale_rate(iterative_rate_with_logs),
-        ),
-        hypotheses=(
+        ITERATIVE_WITH_LOGS,
+        (
             DIRECTIONAL_MOMENT,
             DIAMETER,
             SMOOTH,
@@ -279,6 +238,12 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
             SOLVED_EXACTLY,
             _UNPROVEN,
         ),
+        slug="upper.sco.iterative-logs",
+        name="SCO, iterative updating, claimed rate with logarithms (unproven)",
+        statement="Theorem 7, (36)",
+        summary="The claimed rate with its logarithms of delta, n and d; a lemma that it "
+        "rests on has no proof. Constants are set to 1.",
+        privacy="approx",
     ),
 )
 ITERATIVE_RISKS = lettered(_LETTERS, _ITERATIVE_RISKS)

@@ -11,7 +11,6 @@ from dpsco_core.bounds.conditions import (
     in_moment_units,
     moment_scale,
 )
-from dpsco_core.bounds.mean.rates import private_rate
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
@@ -276,14 +275,6 @@ RATE_NEEDS = ("gaussian_rho", "coordinate_moment", "diameter")
 RISK_TERMS = ("optimisation and privacy noise", "sampling", "clipping bias", "covering")
 RISK_NEEDS = (*RATE_NEEDS, "mean_gradient_bound", "sample_smoothness")
 OTHER_PARAMETERS = "The method's own tunings take other parameters, and may have a larger error."
-
-
-def private_term(setting: Setting, top: float) -> float:
-    r"""Return the private term :math:`\sqrt d(\text{top}/(\sqrt\rho n))^{1-1/p}` of a rate.
-
-    It is infinite at rho = 0.
-    """
-    return private_rate(setting, top, math.sqrt(setting.gaussian_rho))[1]
 
 
 def in_scale(

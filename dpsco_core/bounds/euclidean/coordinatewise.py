@@ -8,50 +8,42 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
-from dpsco_core.bounds.conditions import scaled_mean_bound
+from dpsco_core.bounds.conditions import moment_scale, scaled_mean_bound
 from dpsco_core.bounds.euclidean.conditions import (
     ASSUMPTION_2_12,
     EXPLICIT_CONDITIONS,
     OTHER_PARAMETERS,
     RATE_NEEDS,
-    RATE_TERMS,
     RISK_NEEDS,
     RISK_TERMS,
     SMALL_SMOOTHNESS,
     at_least,
     in_scale,
     name_terms,
-    private_term,
     signal,
 )
 from dpsco_core.bounds.euclidean.uniform import VOID, Risk, UniformOracle, best_risk, net_log
+from dpsco_core.bounds.rate import bound_at_rate, two_terms
 from dpsco_core.bounds.tools import BETA, HINGE, check_beta, enough_records
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-
-def rate(setting: Setting) -> tuple[float, float]:
-    r"""Return the rate of Kamath et al. (2022), Theorem 5.2, corrected to be linear in M.
-
-    The threshold is :math:`\tau=(\sqrt\rho n/d^{3/2})^{1/p}`. At M = 1 it is the printed rate
-    (theory/kamath-liu-zhang.md, 3.4). Table I of Zhao et al. (2024) lists it as Method 1.
-    """
-    d, diameter = setting.d, setting.constants.diameter
-    return diameter * d / math.sqrt(setting.n), diameter * private_term(setting, d**1.5)
-
-
-def printed_rate(setting: Setting) -> tuple[float, float]:
-    """Return the rate of Theorem 5.2 as printed."""
-    d, diameter = setting.d, setting.constants.diameter
-    return diameter * d / math.sqrt(setting.n), private_term(setting, diameter * d**1.5)
+# Theorem 5.2 of Kamath et al. (2022), linear in M; at M = 1 it is the printed rate. Method 1 of
+# Table I of Zhao et al. (2024). See theory/kamath-liu-zhang.md, 3.4.
+RATE = two_terms(
+    "d/sqrt(n)", "sqrt(d)*(d^(3/2)/(sqrt(rho)*n))^(1-1/p)", unit="M", scale=moment_scale
+)
+PRINTED_RATE = two_terms(
+    "M*d/sqrt(n)", "sqrt(d)*(M*d^(3/2)/(sqrt(rho)*n))^(1-1/p)", scale=moment_scale
+)
 
 
 def probability_rate(setting: Setting, beta: float = BETA) -> tuple[float, float, float]:
     """Return the rate of Theorem B.8, with its logarithms."""
     check_beta(beta)
     n, d, diameter = setting.n, setting.d, setting.constants.diameter
-    sampling, private = printed_rate(setting)
+    sampling, private = PRINTED_RATE(setting).values()
     size = max(1.0, math.log(diameter) + math.log(d) + math.log(n) - math.log(beta))
     covering = diameter * setting.constants.sample_smoothness * d**1.5 / float(n) ** 3
     return sampling * math.sqrt(size), private * size, covering * size
@@ -151,34 +143,29 @@ CARD = BoundCard(
     kind="upper",
     quantity="excess risk",
     constant="rate",
-    latex=r"M\Big[\frac d{\sqrt n}+\sqrt d\Big(\frac{d^{3/2}}{\sqrt\rho\,n}\Big)^{1-1/p}\Big]",
+    latex=RATE.latex,
     privacy="zcdp",
     method="sco.cwme",
     loss_class=classes.SMOOTH,
     problems=SCO_PROBLEMS,
 )
-_PRINTED_LATEX = (
-    r"\frac{Md}{\sqrt n}+\frac{Md^2}{n\sqrt\rho}"
-    r"\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p}"
-)
 _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
-    bound_like(
+    bound_at_rate(
         CARD,
+        RATE,
+        _theorem_conditions(printed=False),
         tables=("zhao",),
         printing="reworked",
-        evaluate=name_terms(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
-        hypotheses=_theorem_conditions(printed=False),
     ),
-    bound_like(
+    bound_at_rate(
         CARD,
+        PRINTED_RATE,
+        _theorem_conditions(printed=True),
         slug="upper.sco.cwme-paper",
         name="SCO, coordinate-wise, printed rate",
         statement="Theorem 5.2",
         summary="The theorem's rate as printed: its proof loses a factor M in the second "
         "term, so that it is right at M = 1 only; logarithms and constants are set to 1.",
-        latex=_PRINTED_LATEX,
-        evaluate=name_terms(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
-        hypotheses=_theorem_conditions(printed=True),
     ),
     bound_like(
         CARD,

@@ -19,7 +19,7 @@ from dpsco_core.base.cards import (
 from dpsco_core.base.law_classes import LIPSCHITZ_MOMENTS
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean.conditions import DIAMETER, RATE_TERMS, name_terms
+from dpsco_core.bounds.euclidean.conditions import DIAMETER, RATE_TERMS
 from dpsco_core.bounds.euclidean.lower_spikes import risk_card
 from dpsco_core.bounds.instances import gaussian, hypercube
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
@@ -27,6 +27,7 @@ from dpsco_core.bounds.instances.tracing import TracingBounds, tracing_shape
 from dpsco_core.bounds.letters import BINOMIAL, LOWER
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.mean import lower_priors as priors
+from dpsco_core.bounds.rate import bound_at_rate, two_terms
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -46,16 +47,6 @@ def _check_moments(setting: Setting) -> str:
 LIPSCHITZ_MOMENT = Hypothesis(
     text="finite moment of order p of the records' Lipschitz constants", check=_check_moments
 )
-
-
-def _upper_rate_terms(setting: Setting) -> tuple[float, ...]:
-    """Return the terms of the upper rate, with constant 1."""
-    c, power = setting.constants, 1 - 1 / setting.moment_order
-    private = math.sqrt(setting.d / setting.gaussian_rho) / setting.n
-    return (
-        c.diameter * c.lipschitz_second / math.sqrt(setting.n),
-        c.diameter * c.lipschitz_moment * math.pow(private, power),
-    )
 
 
 # -- Lower bounds: a spike of probability q has norm min(G_2/q^(1/2), G_p/q^(1/p)) -----------------
@@ -145,6 +136,19 @@ def _lower_bound_formula(privacy: Callable[[Setting], float]) -> Callable[[Setti
     return terms
 
 
+_LETTERS = (
+    Letter(
+        "G_2",
+        "bound on the root of the second moment of a record's Lipschitz constant",
+        lambda s: s.constants.lipschitz_second,
+    ),
+    Letter(
+        "G_p",
+        "bound on the root of the p-th moment of a record's Lipschitz constant",
+        lambda s: s.constants.lipschitz_moment,
+    ),
+)
+_RATE = two_terms("G_2/sqrt(n)", "G_p*(sqrt(d/rho)/n)^(1-1/p)", unit="D", letters=_LETTERS)
 _UPPER = BoundCard(
     slug="upper.sco.prior-asi-liu-tian",
     name="Asi et al. 2024, rate",
@@ -158,23 +162,11 @@ _UPPER = BoundCard(
     quantity="excess risk",
     constant="rate",
     guarantee="probability 0.9",
-    latex=r"D\Big[\frac{G_2}{\sqrt n}+G_p\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{1-1/p}\Big]",
+    latex=_RATE.latex,
     privacy="zcdp",
     loss_class=classes.CONVEX,
     law_class=LIPSCHITZ_MOMENTS,
     problems=SCO_PROBLEMS,
-)
-_LETTERS = (
-    Letter(
-        "G_2",
-        "bound on the root of the second moment of a record's Lipschitz constant",
-        lambda s: s.constants.lipschitz_second,
-    ),
-    Letter(
-        "G_p",
-        "bound on the root of the p-th moment of a record's Lipschitz constant",
-        lambda s: s.constants.lipschitz_moment,
-    ),
 )
 _LOSSES = (
     "A worst case over smooth convex losses and laws whose Lipschitz constants have second and "
@@ -227,16 +219,7 @@ _APPROX = replace(
 )
 _CLASS = (LIPSCHITZ_MOMENT, DIAMETER)
 LIPSCHITZ_MOMENT_RATES: tuple[Bound, ...] = (
-    Bound(
-        card=_UPPER,
-        evaluate=name_terms(
-            RATE_TERMS,
-            ("gaussian_rho", "lipschitz_second", "lipschitz_moment", "diameter"),
-            _upper_rate_terms,
-        ),
-        hypotheses=(GAUSSIAN_BUDGET, *_CLASS),
-        letters=_LETTERS,
-    ),
+    bound_at_rate(_UPPER, _RATE, (GAUSSIAN_BUDGET, *_CLASS)),
 )
 LIPSCHITZ_MOMENT_LOWER: tuple[Bound, ...] = (
     Bound(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, SU_2023, ZHAO_2024
@@ -27,12 +28,10 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
     risk_unit,
 )
 from dpsco_core.bounds.euclidean.objective import Objective, objective
-from dpsco_core.bounds.euclidean.prior import lipschitz_rate
 from dpsco_core.bounds.instances import gaussian
 from dpsco_core.bounds.instances.prior import SIGNS_BELOW_TWO
 from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC, width_bounds
-from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
-from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.bounds.rate import Rate, bound_at_rate, is_approximate, two_terms
 from dpsco_core.problems.base import Setting
 
 
@@ -73,47 +72,34 @@ _UNRESTRICTED = Hypothesis(
 )
 
 
-def _rate_formula(strong: bool, pure: bool) -> Callable[[Setting], Terms]:
-    """Return the function that evaluates the lower rates of Kamath et al. (2022)."""
-
-    def terms(setting: Setting) -> Terms:
-        """Return the terms of the rate by name."""
-        unit = risk_unit(setting, strong) * (2 if strong else 1)
-        if unit == 0:
-            return {"sampling": 0.0, "privacy": 0.0}
-        rate = mean_rate_pure(setting) if pure else mean_rate_cdp(setting, setting.rho)
-        sampling, privacy = rate[0], min(math.sqrt(setting.d), rate[1])
-        if strong:
-            return {"sampling": unit * sampling**2, "privacy": unit * privacy**2}
-        return {"sampling": unit * min(1.0, sampling), "privacy": unit * privacy}
-
-    return terms
+# The rates of Kamath et al. (2022), and Theorem 1 of Zhao et al. (2024), (6), as quoted there.
+_lower_rate = partial(two_terms, unit="g*M/2", void=0.0)
+QUOTED = _lower_rate(
+    "sqrt(d/n)",
+    "sqrt(d)*(sqrt(d)/(n*epsilon))^(1-1/p)*ln(1/delta)",
+    letters=letters.LOWER,
+    applies=is_approximate,
+)
 
 
-def quoted_lower(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
-    """Theorem 1 of Zhao et al. (2024), (6), as quoted there."""
-    sampling, private = mean_rate_cdp(setting, budget.epsilon**2)
-    return sampling, private * -math.log(budget.delta)
+def _rate_of_class(strong: bool, pure: bool) -> Rate:
+    """Return the lower rate for strongly convex or for all smooth losses, under a notion."""
+    row_letters = (*letters.LOWER, letters.PURE if pure else letters.LOWER_RHO)
+    ratio = "d/(epsilon*n)" if pure else "sqrt(d)/(sqrt(rho)*n)"
+    if strong:
+        private = f"d*min(1, ({ratio})^(2-2/p))"
+        return _lower_rate("d/n", private, unit="g^2/lambda", letters=row_letters)
+    private = f"sqrt(d)*min(1, ({ratio})^(1-1/p))"
+    return _lower_rate("min(1, sqrt(d/n))", private, letters=row_letters)
 
 
-def _quoted_rate_terms(setting: Setting) -> Terms:
-    """Return the lower rate that Zhao et al. (2024) quote."""
-    unit = risk_unit(setting, False)
-    budget = setting.budget
-    if unit == 0 or not isinstance(budget, ApproxDP):
-        return {"sampling": 0.0, "privacy": 0.0}
-    sampling, privacy = quoted_lower(setting, budget)
-    return {"sampling": unit * sampling, "privacy": unit * privacy}
-
-
-def _lipschitz_rate_terms(setting: Setting) -> Terms:
-    """Return the lower rate for Lipschitz losses."""
-    c = setting.constants
-    unit = c.lipschitz * c.diameter
-    if not math.isfinite(unit):
-        return {"sampling": 0.0, "privacy": 0.0}
-    sampling, privacy = lipschitz_rate(setting, setting.rho)
-    return {"sampling": unit * sampling, "privacy": unit * min(1.0, privacy)}
+_LIPSCHITZ_RATE = Rate(
+    terms={"sampling": "1/sqrt(n)", "privacy": "min(1, sqrt(d/rho)/n)"},
+    unit="L*D",
+    letters=(letters.LOWER_RHO,),
+    combine=max,
+    void=0.0,
+)
 
 
 def width_lower(case: Objective, d: int) -> tuple[float, float]:
@@ -182,31 +168,27 @@ def _check_width_modulus(setting: Setting) -> str:
 
 def _make_rate_row(strong: bool, pure: bool) -> Bound:
     """Return the row of a lower rate of Kamath et al. (2022)."""
-    ratio = r"\frac d{\varepsilon n}" if pure else r"\frac{\sqrt d}{\sqrt\rho\,n}"
     notion = "pure DP" if pure else "concentrated DP"
-    evaluate = _rate_formula(strong, pure)
+    rate = _rate_of_class(strong, pure)
     statement = "Theorems 6.4 and B.7" + (" (pure DP)" if pure else "")
-    latex = r"\frac{gM}2\Big[\min\Big(1,\sqrt{\frac dn}\Big)+\sqrt d\min\Big(1,\Big("
     if strong:
         statement = "Theorem 6.1, Remark B.6"
         if pure:
             statement = "Lemma 6.3 (pure DP), squared, with Lemma 6.2"
-        latex = r"\frac{g^2}\lambda\Big[\frac dn+d\min\Big(1,\Big("
     card = risk_card(
         f"rate-{'pure' if pure else 'cdp'}",
         f"{'pure-DP' if pure else 'CDP'} lower rate",
         statement,
         ("The" if strong else "The paper's")
         + f" lower rate for {notion}, with its hidden constant set to 1.",
-        latex + ratio + r"\Big)^{%s}\Big)\Big]" % ("2-2/p" if strong else "1-1/p"),
+        rate.latex,
         "pure" if pure else "zcdp",
         strong=strong,
         constant="rate",
         drawn=True,
         tables=() if pure or strong else ("zhao",),
     )
-    hypotheses = (*class_conditions(strong), below_trivial(evaluate, centre_risk))
-    return Bound(card=card, evaluate=evaluate, hypotheses=hypotheses, letters=letters.LOWER)
+    return bound_at_rate(card, rate, (*class_conditions(strong), below_trivial(rate, centre_risk)))
 
 
 def _make_signs_row(strong: bool, statement: str, latex: str) -> Bound:
@@ -232,7 +214,7 @@ def _make_signs_row(strong: bool, statement: str, latex: str) -> Bound:
     )
 
 
-_QUOTED = failing_everywhere(
+_UNPROVEN = failing_everywhere(
     "a proof for (epsilon, delta)-DP",
     "The source that is quoted proves this for rho-CDP only and without the factor ln(1/delta): "
     "nobody has proven it as printed.",
@@ -245,15 +227,14 @@ OTHER_RISKS: tuple[Bound, ...] = (
         "Theorem 6.4, non-private term, bounded version: N2",
         r"\frac{gM}2\max_\delta\sqrt d\,\frac\delta{1+\delta}\big(1-\sqrt{1-V}\big),\ ",
     ),
-    Bound(
-        card=risk_card(
+    bound_at_rate(
+        risk_card(
             "rate-quoted",
             "lower rate as quoted by Zhao et al. (unproven)",
             "Theorem 1, (6), attributed to Kamath et al., Theorem 6.4",
             "The rate with which the paper compares itself, as printed: the theorem that it quotes "
             "is for another privacy class and has no logarithm. Constant 1, in units of M/2.",
-            r"\frac{gM}2\Big[\sqrt{\frac dn}+"
-            r"\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}\ln\frac1\delta\Big]",
+            QUOTED.latex,
             "approx",
             strong=False,
             constant="rate",
@@ -263,18 +244,17 @@ OTHER_RISKS: tuple[Bound, ...] = (
             losses="A claim about the worst case of smooth convex losses and laws with bounded "
             "p-th moments: on another loss a measured line may run below.",
         ),
-        evaluate=_quoted_rate_terms,
-        hypotheses=(*class_conditions(strong=False), approximate(math.inf), _QUOTED),
-        letters=letters.LOWER,
+        QUOTED,
+        (*class_conditions(strong=False), approximate(math.inf), _UNPROVEN),
     ),
-    Bound(
-        card=risk_card(
+    bound_at_rate(
+        risk_card(
             "rate-lipschitz",
             "lower rate for Lipschitz losses",
             "quoted in section 3 from Bassily et al. 2014 and 2019",
             "The optimal rate for losses with bounded gradients, the other end of the scale from "
             "heavy tails; its hidden constant and logarithms are set to 1.",
-            r"LD\max\Big(\frac1{\sqrt n},\min\Big(1,\frac{\sqrt d}{\sqrt\rho\,n}\Big)\Big)",
+            _LIPSCHITZ_RATE.latex,
             "zcdp",
             strong=False,
             constant="rate",
@@ -285,9 +265,8 @@ OTHER_RISKS: tuple[Bound, ...] = (
             losses="A worst case over convex losses whose gradients are at most L for every "
             "record: on another loss a measured line may run below.",
         ),
-        evaluate=_lipschitz_rate_terms,
-        combine=max,
-        hypotheses=(LIPSCHITZ, DIAMETER, L2_BALL),
+        _LIPSCHITZ_RATE,
+        (LIPSCHITZ, DIAMETER, L2_BALL),
     ),
     _make_rate_row(strong=True, pure=False),
     _make_rate_row(strong=True, pure=True),

@@ -7,6 +7,7 @@ on the empirical risk are listed because the tables list them, and fail their la
 
 import math
 from dataclasses import replace
+from functools import partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
@@ -20,7 +21,8 @@ from dpsco_core.base.cards import (
     BoundCard,
 )
 from dpsco_core.base.law_classes import VARIANCE
-from dpsco_core.bounds.base import Bound, Hypothesis, bound_like
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like
 from dpsco_core.bounds.conditions import FINITE_VARIANCE, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -33,15 +35,11 @@ from dpsco_core.bounds.euclidean.conditions import (
     SMALL_BUDGET,
     name_terms,
 )
-from dpsco_core.bounds.euclidean.objective import modulus, width
+from dpsco_core.bounds.euclidean.objective import modulus
 from dpsco_core.bounds.lq.conditions import SYMMETRIC
+from dpsco_core.bounds.rate import Rate, bound_at_rate, two_terms
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
-
-
-def _lipschitz_unit(setting: Setting) -> float:
-    """Return L D, the unit of the rates for Lipschitz losses."""
-    return setting.constants.lipschitz * setting.constants.diameter
 
 
 def _sgd_terms(setting: Setting) -> tuple[float, ...]:
@@ -59,73 +57,32 @@ def _check_gradient_energy(setting: Setting) -> str:
     return GRADIENT_BOUND.check(setting) or FINITE_VARIANCE.check(setting)
 
 
-def _scale_terms(setting: Setting, *terms: float) -> tuple[float, ...]:
-    """Return the terms multiplied by L D."""
-    return tuple(_lipschitz_unit(setting) * term for term in terms)
+_rate = partial(two_terms, unit="L*D", combine=max)
+# Bassily et al. (2019) and Feldman et al. (2020): the optimum for Lipschitz losses.
+OPTIMAL = _rate("1/sqrt(n)", "sqrt(d/rho)/n")
+# Bassily et al. (2014), for the population risk.
+UNIFORM_CONVERGENCE = _rate("d^(1/4)/sqrt(n)", "sqrt(d/rho)/n")
+# Chaudhuri et al. (2011) as Arora et al. (2020) quote it, with a smoothness that is not in the
+# units of the rest.
+CHAUDHURI = Rate(
+    terms={
+        "sampling": "1/sqrt(n)",
+        "privacy": "d/(n*epsilon)",
+        "smoothness": "d/(n*epsilon)*sqrt(beta)*n^(1/3)",
+    },
+    unit="L*D",
+    letters=(letters.PURE,),
+    combine=max,
+)
+_STRONG_LETTERS = (
+    Letter(r"\lambda", "strong convexity", lambda s: s.constants.sample_strong_convexity),
+    Letter(r"\Delta", "", modulus, r"\Delta=\lambda C_{\min}^2"),
+)
 
 
-def lipschitz_rate(setting: Setting, rho: float) -> tuple[float, float]:
-    """Return the optimal rate for Lipschitz losses as a sampling and a private term, over L D.
-
-    Bassily et al. (2019) and Feldman et al. (2020) print it as the larger one of the two terms.
-    """
-    private = math.sqrt(setting.d / rho) / setting.n if rho > 0 else math.inf
-    return 1 / math.sqrt(setting.n), private
-
-
-def uniform_convergence(setting: Setting) -> tuple[float, ...]:
-    """Return the two terms of Bassily et al. (2014) on the population risk, of which one counts.
-
-    It is the larger one.
-    """
-    sampling, private = lipschitz_rate(setting, setting.gaussian_rho)
-    return _scale_terms(setting, sampling * math.pow(setting.d, 0.25), private)
-
-
-def chaudhuri(setting: Setting) -> tuple[float, ...]:
-    """Return the terms of Chaudhuri et al. (2011) on output perturbation; the largest one counts.
-
-    They are as Arora et al. (2020) quote them, where the smoothness beta does not have the units of
-    the rest.
-    """
-    n, smoothness = setting.n, setting.constants.sample_smoothness
-    private = setting.d / (n * setting.pure_epsilon)
-    smooth_term = private * math.sqrt(smoothness) * math.pow(n, 1 / 3)
-    return _scale_terms(setting, 1 / math.sqrt(n), private, smooth_term)
-
-
-def _optimal_rate_terms(setting: Setting) -> tuple[float, ...]:
-    """Return the terms of the optimal rate for Lipschitz losses."""
-    return _scale_terms(setting, *lipschitz_rate(setting, setting.gaussian_rho))
-
-
-def _private_term(setting: Setting) -> float:
-    """Return the private term of the Lipschitz rate, in units of L D."""
-    return lipschitz_rate(setting, setting.gaussian_rho)[1]
-
-
-def _strong_unit(setting: Setting) -> float:
-    """Return L^2 over the strong convexity, the unit of the strongly convex rates."""
-    c = setting.constants
-    return c.lipschitz**2 / c.sample_strong_convexity
-
-
-def _width_term(setting: Setting) -> float:
-    """Return the Gaussian width of the set, divided by n and the root of rho."""
-    return width(setting) / math.sqrt(setting.gaussian_rho) / setting.n
-
-
-def _talwar_strong_terms(setting: Setting) -> tuple[float, ...]:
-    """Return the rate of Talwar et al. for strongly convex losses."""
-    c = setting.constants
-    delta = modulus(setting)
-    return ((c.lipschitz * _width_term(setting)) ** 2 / delta if delta > 0 else math.inf,)
-
-
-def _kasiviswanathan_terms(setting: Setting) -> tuple[float, ...]:
-    """Return the rate of Kasiviswanathan and Jin (2016)."""
-    c = setting.constants
-    return (c.lipschitz * math.sqrt(c.diameter * _width_term(setting)),)
+def _private(formula: str, unit: str) -> Rate:
+    """Return a rate whose only term is for privacy."""
+    return Rate(terms={"privacy": formula}, unit=unit, letters=_STRONG_LETTERS)
 
 
 def _check_mildly_smooth(setting: Setting) -> str:
@@ -145,13 +102,9 @@ def _check_mildly_smooth(setting: Setting) -> str:
 
 _LOSSES = (GAUSSIAN_BUDGET, LIPSCHITZ, DIAMETER)
 _STRONG_LOSSES = (GAUSSIAN_BUDGET, LIPSCHITZ, SAMPLE_STRONGLY_CONVEX)
-_NEEDS = ("gaussian_rho", "lipschitz", "diameter")
-_STRONG_NEEDS = ("gaussian_rho", "lipschitz", "sample_strong_convexity")
 _MILD = Hypothesis(text="beta <= (L/D) max(sqrt(n), sqrt(d/rho))", check=_check_mildly_smooth)
-_TERMS = ("sampling", "privacy")
 _UNIT_CONSTANTS = "Logarithms and constants are set to 1."
 _EMPIRICAL = "It bounds the empirical risk, which a small sample's population risk exceeds. "
-_OPTIMAL = r"LD\max\Big(\frac1{\sqrt n},\frac{\sqrt d}{\sqrt\rho\,n}\Big)"
 _CARD = BoundCard(
     slug="upper.sco.phased-sgd",
     name="Phased SGD, rate",
@@ -162,7 +115,7 @@ _CARD = BoundCard(
     kind="upper",
     quantity="excess risk",
     constant="rate",
-    latex=_OPTIMAL,
+    latex=OPTIMAL.latex,
     privacy="zcdp",
     method="sco.phased-sgd",
     tables=("arora",),
@@ -196,154 +149,125 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             Hypothesis(text="gradients of finite second moment", check=_check_gradient_energy),
         ),
     ),
-    bound_like(
+    bound_at_rate(
         _CARD,
+        OPTIMAL,
+        (*_LOSSES, SAMPLE_SMOOTH, _MILD),
         loss_class=classes.SMOOTH_LIPSCHITZ,
-        evaluate=name_terms(_TERMS, _NEEDS, _optimal_rate_terms),
-        combine=max,
-        hypotheses=(*_LOSSES, SAMPLE_SMOOTH, _MILD),
     ),
-    bound_like(
+    bound_at_rate(
         _PRIOR,
+        UNIFORM_CONVERGENCE,
+        _LOSSES,
         slug="upper.sco.noisy-gd",
         name="Noisy gradient descent, rate",
         statement="population risk by uniform convergence",
         summary="The first rate for the population risk of noisy gradient descent, which loses "
         "a fourth root of the dimension. " + _UNIT_CONSTANTS,
-        latex=r"LD\max\Big(\frac{d^{1/4}}{\sqrt n},\frac{\sqrt d}{\sqrt\rho\,n}\Big)",
         method="sco.noisy-gd",
         paper=BASSILY_2014,
-        evaluate=name_terms(_TERMS, _NEEDS, uniform_convergence),
-        combine=max,
-        hypotheses=_LOSSES,
     ),
-    bound_like(
+    bound_at_rate(
         _PRIOR,
+        OPTIMAL,
+        _LOSSES,
         slug="upper.sco.prior-bassily-2019",
         name="Bassily et al. 2019, rate",
         statement="Lipschitz convex losses, smooth or not",
         summary="The first optimal rate for Lipschitz losses, not in linear time. "
         + _UNIT_CONSTANTS,
-        latex=_OPTIMAL,
         paper=BASSILY_2019,
-        evaluate=name_terms(_TERMS, _NEEDS, _optimal_rate_terms),
-        combine=max,
-        hypotheses=_LOSSES,
     ),
-    bound_like(
+    bound_at_rate(
         _PRIOR,
+        OPTIMAL,
+        _LOSSES,
         slug="upper.sco.prior-feldman-2020",
         name="Feldman et al. 2020, non-smooth, rate",
         statement="phased regularised empirical risk, non-smooth losses",
         summary="The optimal rate for Lipschitz losses without smoothness, in quadratic time. "
         + _UNIT_CONSTANTS,
-        latex=_OPTIMAL,
-        evaluate=name_terms(_TERMS, _NEEDS, _optimal_rate_terms),
-        combine=max,
-        hypotheses=_LOSSES,
     ),
-    bound_like(
+    bound_at_rate(
         _PRIOR,
+        CHAUDHURI,
+        (LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH),
         slug="upper.sco.prior-chaudhuri",
         name="Chaudhuri et al. 2011, rate",
         statement="output perturbation, as quoted by Arora et al. 2020, section 3",
         summary="Output perturbation under pure DP, for smooth losses; objective perturbation is "
         "similar. " + _UNIT_CONSTANTS,
-        latex=r"LD\max\Big(\frac1{\sqrt n},\frac d{n\varepsilon},"
-        r"\frac{d\sqrt\beta}{n^{2/3}\varepsilon}\Big)",
         paper=CHAUDHURI_2011,
         privacy="pure",
         loss_class=classes.SMOOTH_LIPSCHITZ,
-        evaluate=name_terms(
-            ("sampling", "privacy", "smoothness"),
-            ("lipschitz", "diameter", "sample_smoothness"),
-            chaudhuri,
-        ),
-        combine=max,
-        hypotheses=(LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH),
     ),
-    bound_like(
+    bound_at_rate(
         _PRIOR,
+        _private("sqrt(d/rho)/n", "L*D"),
+        (*_LOSSES, POPULATION_RISK),
         slug="upper.sco.prior-bassily-2014-empirical",
         name="Bassily et al. 2014, empirical risk",
         statement="Lipschitz convex losses, empirical risk",
         summary="Noisy gradient descent on the data at hand. " + _EMPIRICAL + _UNIT_CONSTANTS,
-        latex=r"\frac{LD\sqrt d}{\sqrt\rho\,n}",
         tables=("su-1", "arora"),
         paper=BASSILY_2014,
-        evaluate=name_terms(
-            ("privacy",), _NEEDS, lambda s: (_lipschitz_unit(s) * _private_term(s),)
-        ),
-        hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
-    bound_like(
+    bound_at_rate(
         _PRIOR,
+        _private("G_C/sqrt(rho)/n", "L"),
+        (*_LOSSES, POPULATION_RISK),
         slug="upper.sco.prior-talwar",
         name="Talwar et al. 2014, empirical risk",
         statement="Su et al., Table 1; Gaussian width of the set",
         summary="The rate with the Gaussian width of the set in place of the dimension. "
         + _EMPIRICAL
         + _UNIT_CONSTANTS,
-        latex=r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
         tables=("su-1",),
         paper=TALWAR_2014,
-        evaluate=name_terms(
-            ("privacy",), _NEEDS, lambda s: (s.constants.lipschitz * _width_term(s),)
-        ),
-        hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
-    bound_like(
+    bound_at_rate(
         _PRIOR,
+        _private("sqrt(D*(G_C/sqrt(rho)/n))", "L"),
+        (*_LOSSES, LINEAR_MODEL, POPULATION_RISK),
         slug="upper.sco.prior-kasiviswanathan",
         name="Kasiviswanathan and Jin 2016, empirical risk",
         statement="Su et al., Table 1; Gaussian width of the set",
         summary="Random projections for generalised linear losses. " + _EMPIRICAL + _UNIT_CONSTANTS,
-        latex=r"L\sqrt{\frac{D\,G_C}{\sqrt\rho\,n}},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
         tables=("su-1",),
         paper=KASIVISWANATHAN_2016,
         loss_class=classes.GENERALISED_LINEAR,
-        evaluate=name_terms(("privacy",), _NEEDS, _kasiviswanathan_terms),
-        hypotheses=(*_LOSSES, LINEAR_MODEL, POPULATION_RISK),
     ),
-    bound_like(
+    bound_at_rate(
         _STRONG_CARD,
+        _private("sqrt(d/rho)/n", "L^2/lambda"),
+        (*_STRONG_LOSSES, SMALL_BUDGET),
         slug="upper.sco.prior-bassily-2014-strong",
         name="Bassily et al. 2014, strongly convex, rate",
         statement="strongly convex Lipschitz losses, population risk",
         summary="Noisy gradient descent on strongly convex losses; the population rate is not "
         "optimal. " + _UNIT_CONSTANTS,
-        latex=r"\frac{L^2\sqrt d}{\lambda\sqrt\rho\,n}",
         paper=BASSILY_2014,
-        evaluate=name_terms(
-            ("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private_term(s),)
-        ),
-        hypotheses=(*_STRONG_LOSSES, SMALL_BUDGET),
     ),
-    bound_like(
+    bound_at_rate(
         _STRONG_CARD,
+        _private("(sqrt(d/rho)/n)^2", "L^2/lambda"),
+        (*_STRONG_LOSSES, POPULATION_RISK),
         slug="upper.sco.prior-bassily-2014-strong-empirical",
         name="Bassily et al. 2014, strongly convex, empirical risk",
         statement="strongly convex Lipschitz losses, empirical risk",
         summary="Noisy gradient descent on strongly convex losses. " + _EMPIRICAL + _UNIT_CONSTANTS,
-        latex=r"\frac{L^2d}{\lambda\rho\,n^2}",
         paper=BASSILY_2014,
-        evaluate=name_terms(
-            ("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private_term(s) ** 2,)
-        ),
-        hypotheses=(*_STRONG_LOSSES, POPULATION_RISK),
     ),
-    bound_like(
+    bound_at_rate(
         _STRONG_CARD,
+        _private("(L*(G_C/sqrt(rho)/n))^2/Delta", ""),
+        (*_STRONG_LOSSES, DIAMETER, SYMMETRIC, POPULATION_RISK),
         slug="upper.sco.prior-talwar-strong",
         name="Talwar et al. 2014, strongly convex, empirical risk",
         statement="Su et al., Table 1; Gaussian width of the set",
         summary="The rate with the Gaussian width of the set in place of the dimension. "
         + _EMPIRICAL
         + _UNIT_CONSTANTS,
-        latex=r"\frac{L^2G_C^2}{\Delta\rho\,n^2},\ G_C=E\max_{w\in C}\langle\xi,w\rangle,\ "
-        r"\Delta=\lambda C_{\min}^2",
         paper=TALWAR_2014,
-        evaluate=name_terms(("privacy",), (*_STRONG_NEEDS, "diameter"), _talwar_strong_terms),
-        hypotheses=(*_STRONG_LOSSES, DIAMETER, SYMMETRIC, POPULATION_RISK),
     ),
 )

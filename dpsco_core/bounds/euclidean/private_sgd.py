@@ -22,6 +22,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     approximate,
     name_terms,
 )
+from dpsco_core.bounds.rate import bound_at_rate, is_approximate, two_terms
 from dpsco_core.bounds.tools import enough_records, root_sum_square
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
@@ -179,12 +180,6 @@ def _at_budget(formula: Callable[[Setting, ApproxDP], tuple[float, ...]]) -> For
     return terms
 
 
-def _rate_terms(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
-    """Return the terms of the remark with constants set to 1."""
-    sampling, private = remark(setting, budget)
-    return sampling / 5, private / 160
-
-
 def _theorem_terms(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
     """Return the terms of Theorem 6, infinite where its parameters are not defined."""
     parameters = theorem_parameters(setting.n, budget)
@@ -264,6 +259,9 @@ _SIGMA = (
     r"\sigma\text{ the least with }2L/\sigma\text{-Gaussian steps }"
     r"(\varepsilon,\delta)\text{-DP after shuffling}"
 )
+_RATE = two_terms(
+    "1/sqrt(n)", "sqrt(d)*ln(3/delta)/(epsilon*n)", unit="L*D", applies=is_approximate
+)
 _CARD = BoundCard(
     slug="upper.sco.private-sgd",
     name="Private SGD, rate",
@@ -274,7 +272,7 @@ _CARD = BoundCard(
     kind="upper",
     quantity="excess risk",
     constant="rate",
-    latex=r"\frac{LD}{\sqrt n}+\frac{LD\sqrt d\,\ln(3/\delta)}{\varepsilon n}",
+    latex=_RATE.latex,
     privacy="approx",
     method="sco.private-sgd",
     loss_class=classes.LIPSCHITZ,
@@ -285,11 +283,7 @@ _LETTERS = (
     Letter(r"\sigma", "deviation of a step's noise"),
 )
 _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
-    Bound(
-        card=_CARD,
-        evaluate=name_terms(_NAMES, _NEEDS, _at_budget(_rate_terms)),
-        hypotheses=REMARK_1,
-    ),
+    bound_at_rate(_CARD, _RATE, REMARK_1),
     bound_like(
         _CARD,
         slug="upper.sco.private-sgd-paper",

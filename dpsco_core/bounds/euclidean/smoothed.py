@@ -33,6 +33,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     signal,
 )
 from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk, net_log
+from dpsco_core.bounds.rate import Rate, bound_at_rate
 from dpsco_core.bounds.tools import root_sum_square
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
@@ -67,21 +68,12 @@ def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, f
     return root * d ** ((3 - q) / 2), root * d ** ((1 + q) / 2) / math.pow(rho, 0.25)
 
 
-def wang(setting: Setting) -> tuple[float]:
-    """Return the corrected rate of Wang et al. (2020) for convex losses.
-
-    The analysis that was printed had :math:`d^2` (Kamath et al. 2022, section 1.1, footnote 4).
-    """
-    energy, unit = setting.gaussian_rho * setting.n, moment_scale(setting)
-    rate = setting.d / math.pow(energy, 1 / 3) if energy > 0 else math.inf
-    return (unit * setting.constants.diameter * rate,)
-
-
-def wang_strong(setting: Setting) -> tuple[float]:
-    """Return the corrected rate of Wang et al. (2020) for strongly convex losses."""
-    energy, unit = setting.gaussian_rho * setting.n, moment_scale(setting) ** 2
-    rate = float(setting.d) ** 3 / energy if energy > 0 else math.inf
-    return (unit / setting.constants.strong_convexity * rate,)
+# Wang et al. (2020), convex and strongly convex, as corrected: the analysis that was printed had
+# d^2 (Kamath et al. 2022, section 1.1, footnote 4).
+WANG = Rate(terms={"privacy": "M*d/(rho*n)^(1/3)"}, scale=moment_scale)
+WANG_STRONG = Rate(
+    terms={"privacy": "1/lambda*(d^3/(rho*n))"}, scale=lambda s: moment_scale(s) ** 2
+)
 
 
 def oracle(setting: Setting, tau: float) -> UniformOracle:
@@ -215,8 +207,10 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         evaluate=name_terms(RISK_TERMS, RISK_NEEDS, in_scale(explicit)),
         hypotheses=EXPLICIT_CONDITIONS,
     ),
-    bound_like(
+    bound_at_rate(
         _CARD,
+        WANG,
+        _WANG_CONDITIONS,
         slug="upper.sco.prior-wang",
         tables=("zhao",),
         name="Wang et al., corrected rate",
@@ -225,13 +219,12 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         summary="The first rate for heavy-tailed data, with second moments; the published one "
         "had d^2 for d^3. Logarithms and constants are set to 1, and the diameter and the "
         "moment give its units.",
-        latex=r"M\Big(\frac{d^3}{\rho\,n}\Big)^{1/3}",
         method="",
-        evaluate=name_terms(("privacy",), RATE_NEEDS, wang),
-        hypotheses=_WANG_CONDITIONS,
     ),
-    bound_like(
+    bound_at_rate(
         _CARD,
+        WANG_STRONG,
+        (*_WANG_CONDITIONS, STRONGLY_CONVEX),
         slug="upper.sco.prior-wang-strong",
         name="Wang et al., corrected rate, strongly convex",
         paper=WANG_2020,
@@ -239,14 +232,9 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         summary="The first rate for heavy-tailed data and strongly convex risks, with second "
         "moments; the published one had d^2 for d^3. Logarithms and constants are set to 1, "
         "and the moment and the strong convexity give its units.",
-        latex=r"\frac1\lambda\,\frac{d^3}{\rho\,n}",
         method="",
         loss_class=classes.SMOOTH_STRONG,
         problems=STRONG_PROBLEMS,
-        evaluate=name_terms(
-            ("privacy",), ("gaussian_rho", "coordinate_moment", "strong_convexity"), wang_strong
-        ),
-        hypotheses=(*_WANG_CONDITIONS, STRONGLY_CONVEX),
     ),
 )
 SMOOTHED_RISKS = lettered(letters.ESTIMATED, _SMOOTHED_RISKS)

@@ -22,7 +22,6 @@ from dpsco_core.bounds.euclidean.conditions import (
     GRADIENT_BOUND,
     MINIMUM_INTERIOR,
     OTHER_PARAMETERS,
-    RATE_TERMS,
     SMOOTH,
     STRONGLY_CONVEX,
     Formula,
@@ -34,7 +33,8 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.euclidean.coordinatewise import CARD
 from dpsco_core.bounds.euclidean.uniform import Risk
 from dpsco_core.bounds.mean.coordinatewise import mean_square
-from dpsco_core.bounds.mean.rates import mean_rate_cdp
+from dpsco_core.bounds.mean.rates import CDP
+from dpsco_core.bounds.rate import bound_at_rate, two_terms
 from dpsco_core.bounds.tools import HINGE
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.problems import STRONG_PROBLEMS
@@ -51,10 +51,14 @@ _STRONG_NEEDS = (
 )
 
 
-def squared_rate(setting: Setting) -> tuple[float, float]:
-    """Return the squared terms of the rate of a mean: Theorem 5.7 without its factor."""
-    sampling, private = mean_rate_cdp(setting, setting.gaussian_rho)
-    return sampling**2, private**2
+# Theorem 5.7 of Kamath et al. (2022): its factor, times the squares of the mean rate.
+RATE = two_terms(
+    "sqrt(d/n)^2",
+    "d*(sqrt(d)/(sqrt(rho)*n))^(2-2/p)",
+    unit="(M+1)^2*((lambda+L)/lambda)^2/L",
+    scale=lambda s: moment_scale(s) ** 2,
+    letters=letters.ESTIMATED,
+)
 
 
 def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -> float:
@@ -197,13 +201,6 @@ def _total(candidate: tuple[int, Risk]) -> float:
     return math.fsum(candidate[1])
 
 
-def _rate_terms(setting: Setting) -> tuple[float, ...]:
-    """Return the rate of the squared error of a mean, times the factor of Theorem 3.2."""
-    c, unit = setting.constants, moment_scale(setting) ** 2
-    factor = strong_factor(c.diameter, c.strong_convexity, c.smoothness)
-    return tuple(unit * factor * term for term in squared_rate(setting))
-
-
 def _explicit_formula(*, parallel: bool, summed: bool) -> Formula:
     """Return the function that evaluates the bound at its best number of steps."""
     return in_scale(lambda setting: best_risk(setting, parallel, summed)[1])
@@ -216,7 +213,7 @@ def _paper_deviation_and_rate(setting: Setting) -> tuple[float, float, float]:
     inputs = (c.strong_convexity, c.smoothness, scale, setting.gaussian_rho)
     if min(inputs) <= 0 or math.inf in inputs:
         return math.nan, math.nan, math.nan
-    deviation = scale * math.fsum(mean_rate_cdp(setting, setting.gaussian_rho))
+    deviation = scale * math.fsum(CDP(setting).values())
     weak, strong = sorted((c.strong_convexity, c.smoothness))
     limit = weak * (strong / (weak + strong))
     share = weak / (weak + strong) * (strong / (weak + strong))
@@ -277,8 +274,7 @@ _STRONG_CARD = replace(
     statement="Theorem 5.7",
     summary="The theorem's rate for strongly convex risks, with its factor (M+1)^2, which is not "
     "in the units of the problem; logarithms and constants are set to 1.",
-    latex=r"\frac{(M+1)^2(\lambda+L)^2}{\lambda^2L}"
-    r"\Big[\frac dn+d\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{2-2/p}\Big]",
+    latex=RATE.latex,
     method="sco.cwme-strong",
     loss_class=classes.SMOOTH_STRONG,
     problems=STRONG_PROBLEMS,
@@ -304,15 +300,10 @@ _STRONG_LETTERS = (
     Letter("G", "deviation of the estimated gradient"),
 )
 _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
-    Bound(
-        card=_STRONG_CARD,
-        evaluate=name_terms(
-            RATE_TERMS,
-            ("gaussian_rho", "coordinate_moment", "diameter", "smoothness", "strong_convexity"),
-            _rate_terms,
-        ),
-        letters=letters.ESTIMATED,
-        hypotheses=(
+    bound_at_rate(
+        _STRONG_CARD,
+        RATE,
+        (
             *ASSUMPTION_2_12,
             SMOOTH,
             STRONGLY_CONVEX,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from dpsco_core.base.cards import SU_2023, BoundCard
@@ -17,7 +18,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     approximate,
     name_terms,
 )
-from dpsco_core.bounds.lq.conditions import AT_MOST_2, LIPSCHITZ_EVERYWHERE
+from dpsco_core.bounds.lq.conditions import AT_MOST_2, LIPSCHITZ_EVERYWHERE, finite_set
 from dpsco_core.methods.lq.inputs import own_constants, space_of
 from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems import SCO_PROBLEMS
@@ -43,9 +44,10 @@ def _letters_in_norm(constants_of: Callable[[Setting], DualConstants]) -> tuple[
     """Return the letters of formulas with the given constants."""
 
     def constant(field: str) -> Callable[[Setting], float]:
-        """Return one of the constants as a function of a setting."""
-        return lambda setting: float(getattr(constants_of(setting), field))
+        """Return one of the constants as a function of a setting; NaN without a finite set."""
+        return lambda s: float(getattr(constants_of(s), field)) if finite_set(s) else math.nan
 
+    variance = constant("variance")
     return (
         Letter("q", "exponent of the parameters' norm", lambda s: s.exponent),
         Letter("M", "diameter of the set in the parameters' norm", constant("diameter")),
@@ -53,11 +55,11 @@ def _letters_in_norm(constants_of: Callable[[Setting], DualConstants]) -> tuple[
         Letter(
             r"\sigma",
             "deviation of the gradients in the dual norm",
-            lambda s: math.sqrt(constants_of(s).variance),
+            lambda s: math.sqrt(variance(s)),
         ),
         Letter(r"\beta", "smoothness in the parameters' norm", constant("smoothness")),
         Letter("G", "bound on the population gradient, dual norm", constant("mean_gradient_bound")),
-        Letter(r"\theta^*", "the minimiser, of norm at most", constant("radius")),
+        Letter(r"\|\theta^*\|_q", "norm of the minimiser, at most", constant("radius")),
         Letter("R_q", "largest norm of a point of the set", constant("radius")),
         Letter(r"\lambda", "truncation level, the best one"),
         Letter(r"\gamma", "weight of the mirror map"),
@@ -69,10 +71,15 @@ _LETTERS = _letters_in_norm(own_constants)
 _PRINTED_KAPPA = Letter(
     r"\kappa",
     "regularity of the dual norm, as printed",
-    lambda s: space_of(s).printed_kappa if 1 <= s.exponent <= 2 else math.nan,
+    lambda s: space_of(s).printed_kappa,
+    r"\kappa=\min\{\tfrac1{q-1},2\ln d\}",
+)
+_KAPPA_UP_TO_TWO = replace(
+    _PRINTED_KAPPA,
+    value=lambda s: space_of(s).printed_kappa if s.exponent <= 2 else math.nan,
 )
 # The rates for q above 2 are in this norm, except for the rate of the method that works in l2.
-RATE_LETTERS = (*_letters_in_norm(dual_constants), _PRINTED_KAPPA)
+RATE_LETTERS = (*_letters_in_norm(dual_constants), _KAPPA_UP_TO_TWO)
 OWN_RATE_LETTERS = (*_LETTERS, _PRINTED_KAPPA)
 # The formulas of the explicit bounds define their own regularity.
 _EXPLICIT_LETTERS = (

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from dpsco_core.base.cards import OWN, BoundCard
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like, lettered
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -12,6 +12,7 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
+from dpsco_core.bounds.rate import bound_at_rate, two_terms
 from dpsco_core.bounds.tools import BALL, IN_BALL, PARTS, Parts, in_ball
 from dpsco_core.methods.average import MeanPlan
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptiveMean, finds_radius
@@ -74,15 +75,7 @@ CONDITIONS = (
 )
 
 
-def _rate_terms(setting: Setting) -> Terms:
-    """Return the terms of the rate of adaptive clipping, with constants set to 1."""
-    n, d, p = setting.n, setting.d, setting.moment_order
-    scale, rho = moment_scale(setting), setting.gaussian_rho
-    shrunk = d / (n * math.sqrt(rho)) if rho > 0 else math.inf
-    return {
-        "sampling": scale * math.sqrt(d / n),
-        "privacy": scale * math.sqrt(d) * math.pow(shrunk, 1 - 1 / p),
-    }
+_RATE = two_terms("sqrt(d/n)", "sqrt(d)*(d/(n*sqrt(rho)))^(1-1/p)", scale=moment_scale)
 
 
 def at_run(plan: MeanPlan[AdaptiveMean, None]) -> tuple[float, float, float]:
@@ -147,12 +140,12 @@ _CARD = BoundCard(
     "logarithm of n left out.",
     kind="upper",
     constant="rate",
-    latex=r"\sqrt{\frac dn}+\sqrt d\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}",
+    latex=_RATE.latex,
     privacy="zcdp",
     method="mean.adaptive",
 )
 _BOUNDS: tuple[Bound, ...] = (
-    Bound(card=_CARD, evaluate=_rate_terms, hypotheses=CONDITIONS),
+    bound_at_rate(_CARD, _RATE, CONDITIONS),
     bound_like(
         _CARD,
         slug="upper.mean.adaptive-expected",

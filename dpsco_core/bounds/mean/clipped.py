@@ -19,7 +19,8 @@ from dpsco_core.bounds.conditions import (
     MEAN_BOUND,
     moment_scale,
 )
-from dpsco_core.bounds.mean.rates import mean_rate_cdp, private_rate
+from dpsco_core.bounds.mean.rates import CDP
+from dpsco_core.bounds.rate import Rate, bound_at_rate, two_terms
 from dpsco_core.bounds.tools import (
     BETA,
     DIRECTIONAL_CONDITIONS,
@@ -27,7 +28,6 @@ from dpsco_core.bounds.tools import (
     Parts,
     check_beta,
     directional_unit,
-    rate_terms,
     root_sum_square,
     terms_of,
     void,
@@ -132,25 +132,18 @@ def balanced_radius(setting: Setting, beta: float) -> float:
     return printed_bias(setting).best_radius(slope)
 
 
-def clipped_rate(setting: Setting) -> tuple[float, float, float]:
-    r"""Return the rate of norm clipping at the radius of Zhao et al. (2024), Theorem 2.
-
-    Its three terms are in units of M. The third one, :math:`d^{3/2-1/p}n^{-(1-1/p)}`, is due to the
-    sub-exponential tail of the sampling error.
-    """
-    n, d = setting.n, setting.d
-    sampling, private = mean_rate_cdp(setting, setting.gaussian_rho)
-    return sampling, private, math.sqrt(d) * (d / n) ** (1 - 1 / setting.moment_order)
-
-
-def directional_rate(setting: Setting) -> tuple[float, float]:
-    """Return the rate of Kamath, Singhal and Ullman (2020) under directional moments.
-
-    Its two terms are in units of M. Norm clipping attains it, as the sharp bound on the clipping
-    bias shows (theory/zhao-et-al.md, 3.6).
-    """
-    sampling, private = private_rate(setting, float(setting.d), math.sqrt(setting.gaussian_rho))
-    return sampling, private / math.sqrt(setting.d)
+# The balance of Zhao et al. (2024), Theorem 2. The third term is the sub-exponential part of the
+# sample.
+CLIPPED = Rate(
+    terms={**CDP.terms, "sampling tail": "sqrt(d)*(d/n)^(1-1/p)"},
+    unit="M",
+    letters=letters.CLIPPING,
+)
+# Directional moments: the rate of Kamath, Singhal and Ullman (2020). Norm clipping attains it with
+# the sharp clipping bias (theory/zhao-et-al.md, 3.6).
+DIRECTIONAL_RATE = two_terms(
+    "sqrt(d/n)", "(d/(sqrt(rho)*n))^(1-1/p)", unit="M", letters=letters.CLIPPING
+)
 
 
 def printed(setting: Setting, beta: float, *, radius: float | None = None) -> Parts:
@@ -226,8 +219,7 @@ _CLIPPED_CARD = BoundCard(
     kind="upper",
     constant="rate",
     guarantee="probability 0.95",
-    latex=r"M\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}+"
-    r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\Big]",
+    latex=CLIPPED.latex,
     privacy="zcdp",
     method="mean.clipped",
     law_class=DIRECTIONAL,
@@ -239,16 +231,11 @@ LETTERS = (
     Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
 )
 _CLIPPED_BOUNDS: tuple[Bound, ...] = (
-    Bound(
-        card=_CLIPPED_CARD,
-        evaluate=rate_terms(
-            ("sampling", "privacy", "sampling tail"), directional_unit, clipped_rate
-        ),
-        hypotheses=DIRECTIONAL_CONDITIONS,
-        optimal=OPTIMAL,
-    ),
-    bound_like(
+    bound_at_rate(_CLIPPED_CARD, CLIPPED, DIRECTIONAL_CONDITIONS, optimal=OPTIMAL),
+    bound_at_rate(
         _CLIPPED_CARD,
+        DIRECTIONAL_RATE,
+        DIRECTIONAL_CONDITIONS,
         slug="upper.mean.clipped-directional",
         name="Directional moments, rate",
         paper=KAMATH_SINGHAL_ULLMAN_2020,
@@ -256,9 +243,6 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         summary="The better rate that holds when moments are bounded in every direction, "
         "which simple clipping attains in mean square; constants set to 1.",
         guarantee="expectation",
-        latex=r"M\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}\Big]",
-        evaluate=rate_terms(("sampling", "privacy"), directional_unit, directional_rate),
-        hypotheses=DIRECTIONAL_CONDITIONS,
     ),
     bound_like(
         _CLIPPED_CARD,

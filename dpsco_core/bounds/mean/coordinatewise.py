@@ -9,6 +9,7 @@ and the median of the block means is released with noise. Clipping moves a mean 
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
@@ -22,7 +23,8 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
+from dpsco_core.bounds.mean.rates import CDP, PURE
+from dpsco_core.bounds.rate import bound_at_rate
 from dpsco_core.bounds.tools import (
     BETA,
     HINGE,
@@ -32,7 +34,6 @@ from dpsco_core.bounds.tools import (
     check_beta,
     enough_records,
     joint_bias,
-    rate_terms,
     root_sum_square,
     terms_of,
     void,
@@ -266,7 +267,6 @@ _EVEN_BLOCKS = enough_records(
 # The bracket of the rate and its inverse, and the noise terms: proven, with logarithms, printed,
 # and squared.
 _GAUSSIAN_LATEX = (
-    r"\frac{\sqrt d}{\sqrt\rho\,n}",
     r"\frac{\sqrt\rho\,n}{\sqrt d}",
     r"\sigma\big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\big),\ \sigma^2=\frac{9\,\tau^2d}{2\rho b^2}",
     r"\frac{\tau\ln(d/\beta)\sqrt d}{\sqrt\rho\,n}\big(\sqrt d+\sqrt{\ln\tfrac1\beta}\big)",
@@ -275,7 +275,6 @@ _GAUSSIAN_LATEX = (
     r"d\sigma^2},\ \sigma^2=\frac{18\,\tau^2d}{\rho n^2}",
 )
 _LAPLACE_LATEX = (
-    r"\frac d{\varepsilon n}",
     r"\frac{\varepsilon n}d",
     r"s\sqrt d\ln\tfrac{2d}\beta,\ s=\frac{3\,\tau d}{\varepsilon b}",
     r"\frac{\tau d^{3/2}\ln^2(d/\beta)}{\varepsilon n}",
@@ -292,15 +291,11 @@ def _bounds_of_noise(noise: Noise) -> tuple[Bound, ...]:
     algorithm = "CDPCWME" if private else "DPCWME"
     budget = (GAUSSIAN_BUDGET,) if private else ()
     latex = _GAUSSIAN_LATEX if private else _LAPLACE_LATEX
-    bracket, signal, noise_text, log_noise, printed_noise, energy = latex
+    signal, noise_text, log_noise, printed_noise, energy = latex
     level_text = r",\ \tau=\Big(" + signal + r"\Big)^{1/p}"
     # Theorem 4.1 holds at every tau >= 10, and at no smaller tau.
     printed_level = r",\ \tau=\max\Big\{10,\Big(" + signal + r"\Big)^{1/p}\Big\}"
-
-    def rate(setting: Setting) -> tuple[float, float]:
-        """Return the terms of the rate at a setting."""
-        return mean_rate_cdp(setting, setting.gaussian_rho) if private else mean_rate_pure(setting)
-
+    rate = replace(CDP if private else PURE, scale=moment_scale)
     rate_card = BoundCard(
         slug=f"upper.{slug}",
         name=f"{title}, rate",
@@ -311,7 +306,7 @@ def _bounds_of_noise(noise: Noise) -> tuple[Bound, ...]:
         kind="upper",
         constant="rate",
         guarantee="probability 0.9",
-        latex=r"\sqrt{\frac dn}+\sqrt d\Big(" + bracket + r"\Big)^{1-1/p}",
+        latex=rate.latex,
         privacy="zcdp" if private else "pure",
         method=slug,
     )
@@ -319,11 +314,7 @@ def _bounds_of_noise(noise: Noise) -> tuple[Bound, ...]:
     paper_conditions = (*budget, COORDINATE_MOMENT, SMALL_MEAN, level, _PAPER_BLOCKS)
     explicit_conditions = (*budget, COORDINATE_MOMENT, MEAN_BOUND)
     return (
-        Bound(
-            card=rate_card,
-            evaluate=rate_terms(("sampling", "privacy"), moment_scale, rate),
-            hypotheses=paper_conditions,
-        ),
+        bound_at_rate(rate_card, rate, paper_conditions),
         bound_like(
             rate_card,
             slug=f"upper.{slug}-logs",

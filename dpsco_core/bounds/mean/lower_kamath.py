@@ -30,7 +30,7 @@ from dpsco_core.bounds.instances.hardest import FORMS, Best, ValueAt, largest_sp
 from dpsco_core.bounds.instances.prior import SHRUNK, SIGNS_BELOW_TWO, ZCDP_CLASS
 from dpsco_core.bounds.letters import BINOMIAL, WRONG_SIGNS
 from dpsco_core.bounds.mean.lower_priors import D_TWO, at_best, over_prior
-from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
+from dpsco_core.bounds.rate import bound_at_rate, two_terms
 from dpsco_core.problems.base import Setting
 
 Instance = Literal["spike", "hypercube"]
@@ -247,24 +247,9 @@ def _signs_bound(setting: Setting) -> float:
     return gaussian.bounded_signs(delta, setting.n, setting.d)
 
 
-def _rate_formula(rate: Callable[[Setting], tuple[float, float]]) -> Callable[[Setting], Terms]:
-    """Return a formula of a rate's terms, in which the private term is at most sqrt(d).
-
-    `rate` gives the sampling and the private term in moment units.
-    """
-
-    def terms(setting: Setting) -> Terms:
-        """Return the terms of the rate by their names."""
-        scale, (sampling, privacy) = moment_scale(setting), rate(setting)
-        if not math.isfinite(scale):
-            return {"sampling": 0.0, "privacy": 0.0}
-        return {"sampling": scale * sampling, "privacy": scale * min(math.sqrt(setting.d), privacy)}
-
-    return terms
-
-
-_rate_cdp_terms = _rate_formula(lambda setting: mean_rate_cdp(setting, setting.rho))
-_rate_pure_terms = _rate_formula(mean_rate_pure)
+_lower_rate = partial(two_terms, "sqrt(d/n)", scale=moment_scale, void=0.0)
+_CDP = _lower_rate("sqrt(d)*min(1, (sqrt(d)/(sqrt(rho)*n))^(1-1/p))", letters=(letters.LOWER_RHO,))
+_PURE = _lower_rate("sqrt(d)*min(1, (d/(epsilon*n))^(1-1/p))", letters=(letters.PURE,))
 
 
 def _condition_below_mean_bound(terms: Callable[[Setting], Terms]) -> Hypothesis:
@@ -339,34 +324,31 @@ _BOUNDS: tuple[Bound, ...] = (
         ),
         hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, D_TWO),
     ),
-    bound_like(
+    bound_at_rate(
         _CARD,
+        _CDP,
+        (COORDINATE_MOMENT, PRIOR_IN_SET, _condition_below_mean_bound(_CDP)),
         slug="lower.mean.rate-cdp",
         name="CDP lower rate",
         statement="Lemma 6.3",
         summary="The paper's lower rate for concentrated DP, with its hidden constant set to 1.",
-        latex=r"\sqrt{\frac dn}+\sqrt d\min\Big(1,\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{1-1/p}"
-        r"\Big)",
         privacy="zcdp",
         proof="",
         constant="rate",
         drawn=True,
-        evaluate=_rate_cdp_terms,
-        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, _condition_below_mean_bound(_rate_cdp_terms)),
     ),
-    bound_like(
+    bound_at_rate(
         _CARD,
+        _PURE,
+        (COORDINATE_MOMENT, PRIOR_IN_SET, _condition_below_mean_bound(_PURE)),
         slug="lower.mean.rate-pure",
         name="Pure-DP lower rate",
         statement="Lemma 6.3 (pure DP)",
         summary="The paper's lower rate for pure DP, with its hidden constant set to 1.",
-        latex=r"\sqrt{\frac dn}+\sqrt d\min\Big(1,\Big(\frac{d}{\varepsilon n}\Big)^{1-1/p}\Big)",
         privacy="pure",
         proof="",
         constant="rate",
         drawn=True,
-        evaluate=_rate_pure_terms,
-        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, _condition_below_mean_bound(_rate_pure_terms)),
     ),
 )
 OTHER_LOWER_BOUNDS = lettered(letters.SIGNS, _BOUNDS)

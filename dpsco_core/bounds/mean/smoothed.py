@@ -20,13 +20,12 @@ from dpsco_core.bounds.conditions import (
     scaled_mean_bound,
 )
 from dpsco_core.bounds.mean.coordinatewise import printed_threshold
-from dpsco_core.bounds.mean.rates import mean_rate_cdp
+from dpsco_core.bounds.rate import bound_at_rate, two_terms
 from dpsco_core.bounds.tools import (
     BETA,
     SMALL_MEAN,
     Parts,
     check_beta,
-    rate_terms,
     root_sum_square,
     terms_of,
 )
@@ -37,13 +36,9 @@ from dpsco_core.problems.base import Setting
 SECOND_ORDER = 3 / (8 * math.sqrt(2))
 
 
-def smoothed_rate(setting: Setting) -> tuple[float, float]:
-    """Return the rate of smoothed truncation, which is that of Corollary 4.2 at p = 2 for every p.
-
-    It follows from Kamath et al. (2022), Lemma B.4 in its fixed-point form, at the truncation level
-    that balances bias and noise.
-    """
-    return mean_rate_cdp(replace(setting, moment_order=2.0), setting.gaussian_rho)
+# Corollary 4.2 at p = 2, whatever the order: Kamath et al. (2022), Lemma B.4 in its fixed-point
+# form, at the truncation level that balances bias and noise.
+SMOOTHED = two_terms("sqrt(d/n)", "d^(3/4)/(rho^(1/4)*sqrt(n))", scale=moment_scale)
 
 
 def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
@@ -120,16 +115,16 @@ _SMOOTHED_CARD = BoundCard(
     kind="upper",
     constant="rate",
     guarantee="expectation",
-    latex=r"\sqrt{\frac dn}+\frac{d^{3/4}}{\rho^{1/4}\sqrt n}",
+    latex=SMOOTHED.latex,
     privacy="zcdp",
     method="mean.smoothed",
 )
 _SMOOTHED_BOUNDS: tuple[Bound, ...] = (
-    bound_like(
+    bound_at_rate(
         _SMOOTHED_CARD,
+        SMOOTHED,
+        (GAUSSIAN_BUDGET, COORDINATE_MOMENT, SMALL_MEAN, _LEVEL),
         printing="reworked",
-        evaluate=rate_terms(("sampling", "privacy"), moment_scale, smoothed_rate),
-        hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, SMALL_MEAN, _LEVEL),
     ),
     bound_like(
         _SMOOTHED_CARD,

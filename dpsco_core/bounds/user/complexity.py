@@ -12,99 +12,52 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dpsco_core.base.errors import require
+from dpsco_core.bounds.base import Terms
+from dpsco_core.bounds.rate import Rate
+from dpsco_core.bounds.user.conditions import setting_of, user_level
+from dpsco_core.bounds.user.rates import USER_LETTERS
 from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.problems.base import Setting
 
-Count = Callable[[UserLevel], float]
-
-
-def single_pass(case: UserLevel) -> float:
-    """Return n m, the count of Theorem 2.1 and of Bassily and Sun (2023), Alg. 5.
-
-    Group privacy takes about as many gradients.
-    """
-    return float(case.total)
+Count = Callable[[Setting], Terms]
 
 
-def smooth(case: UserLevel, *, printed: bool = False) -> float:
-    r"""Return the count of Theorem 3.2 (C.3), Algorithm 3 on smooth losses.
-
-    With `printed` the last two terms are added, which is valid but loose, because both stand for
-    :math:`\frac m\varepsilon\sqrt{\beta/\lambda}` (theory/lowy-liu-asi.md, 3.3).
-
-    Examples
-    --------
-    >>> case = UserLevel(n=1000, m=1, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    >>> round(smooth(case, printed=True), 1), round(smooth(case), 1)
-    (3394.8, 3377.0)
-    """
-    n, m, d, epsilon = float(case.n), float(case.m), case.d, case.epsilon
-    ratio = min(n * m, epsilon**2 * n**2 * m / d)
-    work = n * m * (1 + epsilon * math.pow(case.condition, 0.25) * math.pow(ratio, 0.125))
-    parts = (
-        math.pow(n, 0.25) * math.pow(m, 1.25) / epsilon,
-        math.sqrt(n) * math.pow(m, 1.25) / (math.pow(d, 0.25) * math.sqrt(epsilon)),
+def _count(formula: str) -> Rate:
+    """Return a number of gradients, where there is a `UserLevel`."""
+    return Rate(
+        terms={"item gradients": formula},
+        letters=USER_LETTERS,
+        applies=lambda setting: user_level(setting) is not None,
     )
-    return work + math.sqrt(case.condition) * (sum(parts) if printed else min(parts))
 
 
-def non_smooth(case: UserLevel, *, printed: bool = False) -> float:
-    r"""Return the count of Theorem 4.1 (D.3), Algorithm 3 on smoothed losses.
-
-    The printed count is :math:`mn(1+n^{3/8}m^{1/4}\varepsilon^{1/4})`. It drops
-    :math:`mT/\varepsilon`, which it covers only for :math:`m\lesssim n^{5/2}\varepsilon^3`, and has
-    :math:`\varepsilon^{1/4}` in place of :math:`\varepsilon^{5/4}`, which is larger only for
-    epsilon below 1 (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
-
-    Examples
-    --------
-    >>> case = UserLevel(n=1000, m=100, d=10, epsilon=1.0, delta=1e-6)
-    >>> f"{non_smooth(case, printed=True):.4g}", f"{non_smooth(case):.4g}"
-    ('4.317e+06', '4.495e+06')
-    """
-    n, m, epsilon = float(case.n), float(case.m), case.epsilon
-    steps = math.pow(n, 0.375) * math.pow(m, 0.25)
-    if printed:
-        return n * m * (1 + steps * math.pow(epsilon, 0.25))
-    left = math.pow(n, 0.75) * math.pow(m, 1.5) / math.sqrt(epsilon)
-    return n * m * (1 + steps * math.pow(epsilon, 1.25)) + left
-
-
-def simplified(case: UserLevel) -> float:
-    r"""Return Contribution 1 of Lowy, Liu and Asi (2024), at n = d and epsilon = 1.
-
-    It is :math:`\max\{\kappa^{1/4}(nm)^{9/8},\kappa^{1/2}n^{1/4}m^{5/4}\}`.
-    """
-    extra = math.sqrt(case.condition) * math.pow(case.n, 0.25) * math.pow(case.m, 1.25)
-    return max(math.pow(case.condition, 0.25) * math.pow(case.total, 1.125), extra)
+# Theorem 2.1, Bassily and Sun (2023), Algorithm 5, and group privacy (about).
+SINGLE_PASS = _count("n*m")
+# Theorem 3.2 (C.3), Algorithm 3 on smooth losses. As printed the last two terms are added, which is
+# valid and loose: both are m/epsilon sqrt(beta/lambda) (theory/lowy-liu-asi.md, 3.3).
+_LEADING = "m*n*(1 + epsilon*kappa^(1/4)*min((m*n)^(1/8), (epsilon^2*n^2*m/d)^(1/8)))"
+_SUMMANDS = "n^(1/4)*m^(5/4)/epsilon", "n^(1/2)*m^(5/4)/(d^(1/4)*epsilon^(1/2))"
+SMOOTH = _count(f"{_LEADING} + sqrt(kappa)*min({', '.join(_SUMMANDS)})")
+SMOOTH_PRINTED = _count(f"{_LEADING} + sqrt(kappa)*({' + '.join(_SUMMANDS)})")
+# Theorem 4.1 (D.3), Algorithm 3 on smoothed losses. As printed it drops m T/epsilon, which it
+# covers only for m up to about n^(5/2) epsilon^3, and has epsilon^(1/4) for epsilon^(5/4), which is
+# larger for epsilon below 1 only (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
+NON_SMOOTH = _count("m*n*(1 + n^(3/8)*m^(1/4)*epsilon^(5/4)) + n^(3/4)*m^(3/2)/sqrt(epsilon)")
+NON_SMOOTH_PRINTED = _count("m*n*(1 + n^(3/8)*m^(1/4)*epsilon^(1/4))")
+# Bassily and Sun (2023), at n = d and epsilon = 1.
+BASSILY_SUN = _count("m*n^(3/2)")
+# Asi and Liu (2024), smooth losses; and any losses, Remark 4.2, without the last term in section 1.
+ASI_LIU = _count("beta*R/L*(n*m)^(3/2)")
+ASI_LIU_NON_SMOOTH = _count("(n*m)^3 + (n*m)^2*sqrt(d)")
+ASI_LIU_SIMPLIFIED = _count("(n*m)^3")
+# Contribution 1 of Lowy, Liu and Asi (2024), at n = d and epsilon = 1.
+SIMPLIFIED = _count("max(kappa^(1/4)*(n*m)^(9/8), sqrt(kappa)*n^(1/4)*m^(5/4))")
+SIMPLIFIED_NON_SMOOTH = _count("n^(11/8)*m^(5/4)")
 
 
-def simplified_non_smooth(case: UserLevel) -> float:
-    r"""Return Contribution 1 without smoothness at epsilon = 1: :math:`n^{11/8}m^{5/4}`."""
-    return math.pow(case.n, 1.375) * math.pow(case.m, 1.25)
-
-
-def bassily_sun(case: UserLevel) -> float:
-    """Return the count of Bassily and Sun (2023), :math:`mn^{3/2}` at n = d and epsilon = 1."""
-    return case.m * math.pow(case.n, 1.5)
-
-
-def asi_liu(case: UserLevel) -> float:
-    r"""Return the count of Asi and Liu (2024), smooth losses: :math:`\frac{\beta R}L(nm)^{3/2}`."""
-    return case.condition * math.pow(case.total, 1.5)
-
-
-def asi_liu_non_smooth(case: UserLevel, *, simple: bool = False) -> float:
-    r"""Return the count of Asi and Liu (2024) for any losses: :math:`(nm)^3+(nm)^2\sqrt d`.
-
-    It is quoted in Remark 4.2. `simple` leaves out the second term, as in section 1.
-    """
-    cubic = math.pow(case.total, 3)
-    return cubic if simple else cubic + math.pow(case.total, 2) * math.sqrt(case.d)
-
-
-def super_polynomial(case: UserLevel) -> float:
+def super_polynomial(setting: Setting) -> Terms:
     """Return infinity: Ghazi et al. (2023), whose method does not run in polynomial time."""
-    return math.inf
+    return {"item gradients": math.inf}
 
 
 def _bassily_sun_failures(case: UserLevel) -> tuple[str, ...]:
@@ -190,27 +143,27 @@ class TableRow(NamedTuple):
 # rate.
 COMPARISON: tuple[TableRow, ...] = (
     TableRow(
-        "bassily-sun-2023", "Bassily and Sun 2023", True, bassily_sun, None, _bassily_sun_failures
+        "bassily-sun-2023", "Bassily and Sun 2023", True, BASSILY_SUN, None, _bassily_sun_failures
     ),
     TableRow(
         "ghazi-2023", "Ghazi et al. 2023", True, super_polynomial, super_polynomial, _ghazi_failures
     ),
     TableRow(
-        "asi-liu-2024", "Asi and Liu 2024", True, asi_liu, asi_liu_non_smooth, _asi_liu_failures
+        "asi-liu-2024", "Asi and Liu 2024", True, ASI_LIU, ASI_LIU_NON_SMOOTH, _asi_liu_failures
     ),
     TableRow(
         "algorithm-3",
         "Lowy et al. 2024, Algorithm 3",
         True,
-        smooth,
-        non_smooth,
+        SMOOTH,
+        NON_SMOOTH,
         _algorithm_3_failures,
     ),
     TableRow(
         "group-privacy",
         "Feldman et al. 2020 with group privacy",
         False,
-        single_pass,
+        SINGLE_PASS,
         None,
         lambda case: (),
     ),
@@ -218,7 +171,7 @@ COMPARISON: tuple[TableRow, ...] = (
         "bassily-sun-2023-local",
         "Bassily and Sun 2023, Algorithm 5",
         False,
-        single_pass,
+        SINGLE_PASS,
         None,
         _local_failures,
     ),
@@ -226,7 +179,7 @@ COMPARISON: tuple[TableRow, ...] = (
         "algorithm-1",
         "Lowy et al. 2024, Algorithm 1",
         False,
-        single_pass,
+        SINGLE_PASS,
         None,
         _algorithm_1_failures,
     ),
@@ -269,23 +222,23 @@ def figure_1(
         UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=delta, smoothness=smoothness) for n in users
     ]
     simple: dict[tuple[str, str], Count] = {
-        ("algorithm-3", "smooth"): simplified,
-        ("algorithm-3", "non-smooth"): simplified_non_smooth,
-        ("asi-liu-2024", "non-smooth"): lambda case: asi_liu_non_smooth(case, simple=True),
+        ("algorithm-3", "smooth"): SIMPLIFIED,
+        ("algorithm-3", "non-smooth"): SIMPLIFIED_NON_SMOOTH,
+        ("asi-liu-2024", "non-smooth"): ASI_LIU_SIMPLIFIED,
     }
     curves = []
     for row in (row for row in COMPARISON if row.optimal):
         for loss, count in (("smooth", row.smooth), ("non-smooth", row.non_smooth)):
             if count is None:
                 continue
-            formula = simple.get((row.slug, loss), count)
+            plotted = simple.get((row.slug, loss), count)
             curves.append(
                 Curve(
                     slug=row.slug,
                     name=row.name,
                     loss=loss,
                     items=tuple(case.total for case in points),
-                    gradients=tuple(formula(case) for case in points),
+                    gradients=tuple(plotted(setting_of(case))["item gradients"] for case in points),
                     applies=tuple(not row.failures(case) for case in points),
                 )
             )

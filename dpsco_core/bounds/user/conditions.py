@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dpsco_core.bounds.base import Hypothesis
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, gaussian_epsilon
-from dpsco_core.problems.base import Setting
+from dpsco_core.problems.base import Constants, Setting
 
 Check = Callable[[UserLevel], str]
 
@@ -39,6 +39,24 @@ def user_level(setting: Setting) -> UserLevel | None:
     budget = setting.budget
     return (
         _user_level(setting, budget.epsilon, budget.delta) if isinstance(budget, ApproxDP) else None
+    )
+
+
+def setting_of(level: UserLevel) -> Setting:
+    """Return a setting of Lipschitz losses whose sizes and constants at user level are `level`."""
+    constants = Constants(
+        coordinate_moment=math.inf,
+        directional_moment=level.lipschitz,
+        variance_trace=level.lipschitz**2,
+        mean_gradient_bound=level.lipschitz,
+        diameter=level.diameter,
+        sample_smoothness=level.smoothness,
+        sample_strong_convexity=level.strong_convexity,
+        lipschitz=level.lipschitz,
+    )
+    budget = ApproxDP(epsilon=level.epsilon, delta=level.delta)
+    return Setting(
+        n=level.n, m=level.m, d=level.d, moment_order=2.0, budget=budget, constants=constants
     )
 
 

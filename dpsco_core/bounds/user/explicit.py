@@ -24,11 +24,11 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import LOWY_2024, BoundCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest_or
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean.conditions import OTHER_PARAMETERS, SAMPLE_SMOOTH
+from dpsco_core.bounds.euclidean.conditions import OTHER_PARAMETERS, SAMPLE_SMOOTH, name_terms
 from dpsco_core.bounds.user.conditions import condition, gaussian_user_level, user_level
-from dpsco_core.bounds.user.rates import ANY_EPSILON, LOSSES, NEEDS, Level, upper
+from dpsco_core.bounds.user.rates import ANY_EPSILON, LOSSES, NEEDS
 from dpsco_core.methods.user.accelerated.sgd import Curvature, stage_lengths, staged_gap
 from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier
@@ -40,6 +40,7 @@ from dpsco_core.methods.user.printed_schedules import (
     printed_step,
 )
 from dpsco_core.problems import SCO_PROBLEMS
+from dpsco_core.problems.base import Setting
 
 Terms5 = tuple[float, float, float, float, float]
 VOID: Terms5 = (math.inf, math.inf, math.inf, math.inf, math.inf)
@@ -70,6 +71,7 @@ class ExplicitRisk:
 
 
 Risk = Callable[[UserLevel], ExplicitRisk]
+Level = Callable[[Setting], UserLevel | None]
 
 
 def allowed_failure(case: UserLevel) -> float:
@@ -104,9 +106,14 @@ def row(
     card: BoundCard, risk: Risk, level_of: Level, hypotheses: tuple[Hypothesis, ...], **changes: Any
 ) -> Bound:
     """Return the row of an explicit bound."""
-    return upper(
-        card, lambda c: risk(c).terms, hypotheses, SMOOTH_NEEDS, TERMS, level_of, **changes
-    )
+
+    def terms(setting: Setting) -> Terms5:
+        """Return the terms at a setting, all infinite where there is no `UserLevel`."""
+        case = level_of(setting)
+        return VOID if case is None else risk(case).terms
+
+    evaluate = name_terms(TERMS, SMOOTH_NEEDS, terms)
+    return bound_like(card, evaluate=evaluate, hypotheses=hypotheses, **changes)
 
 
 def better(best: ExplicitRisk, terms: Terms5, schedule: SgdSchedule | ErmSchedule) -> ExplicitRisk:

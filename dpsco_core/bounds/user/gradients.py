@@ -6,7 +6,6 @@ comparison of Lowy, Liu and Asi (2024), under the same conditions as the risks o
 """
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from dpsco_core.base import loss_classes as classes
@@ -17,14 +16,25 @@ from dpsco_core.base.cards import (
     LOWY_2024,
     BoundCard,
 )
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like
 from dpsco_core.bounds.euclidean.conditions import (
     SAMPLE_SMOOTH,
     SAMPLE_STRONGLY_CONVEX,
     failing_everywhere,
+    name_terms,
 )
-from dpsco_core.bounds.user import complexity as user_complexity
-from dpsco_core.bounds.user.complexity import Count
+from dpsco_core.bounds.rate import Rate
+from dpsco_core.bounds.user.complexity import (
+    ASI_LIU,
+    ASI_LIU_NON_SMOOTH,
+    BASSILY_SUN,
+    NON_SMOOTH,
+    NON_SMOOTH_PRINTED,
+    SINGLE_PASS,
+    SMOOTH,
+    SMOOTH_PRINTED,
+    super_polynomial,
+)
 from dpsco_core.bounds.user.conditions import AS_QUOTED, STEPS_COVERED
 from dpsco_core.bounds.user.quoted import ASI_LIU_NEEDS, BASSILY_SUN_NEEDS, GHAZI_NEEDS, LOCAL_NEEDS
 from dpsco_core.bounds.user.rates import (
@@ -36,26 +46,25 @@ from dpsco_core.bounds.user.rates import (
     REMARK_3_6,
     THEOREM_3_2,
     THEOREM_4_1,
-    upper,
 )
 from dpsco_core.problems import SCO_PROBLEMS
 
 SMOOTH_NEEDS = (*NEEDS, "sample_smoothness")
 _UNIT_CONSTANTS = "Constants and logarithms are set to 1."
-_PASS = r"nm"
 _AS_QUOTED = "as quoted by Lowy et al. 2024, section 1"
 
 
 def _make_row(
     card: BoundCard,
-    count: Count,
+    count: Rate,
     hypotheses: tuple[Hypothesis, ...],
     needs: tuple[str, ...] = SMOOTH_NEEDS,
     **changes: Any,
 ) -> Bound:
     """Return the row of a number of gradients."""
-    terms = ("item gradients",)
-    return upper(card, lambda case: (count(case),), hypotheses, needs, terms, **changes)
+    evaluate = name_terms(tuple(count.terms), needs, lambda s: tuple(count(s).values()))
+    changes |= {"latex": count.latex}
+    return bound_like(card, evaluate=evaluate, hypotheses=hypotheses, **changes)
 
 
 _SMOOTH = BoundCard(
@@ -68,10 +77,7 @@ _SMOOTH = BoundCard(
     kind="upper",
     quantity="item gradients",
     constant="rate",
-    latex=r"mn\Big(1+\varepsilon\kappa^{1/4}\min\Big\{(mn)^{1/8},"
-    r"\Big(\frac{\varepsilon^2n^2m}d\Big)^{1/8}\Big\}\Big)+\sqrt\kappa\,\min\Big\{"
-    r"\frac{n^{1/4}m^{5/4}}\varepsilon,\frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}\Big\},"
-    r"\ \kappa=\frac{\beta R}L",
+    latex=SMOOTH.latex,
     privacy="approx",
     method="user.accelerated",
     level="user",
@@ -85,7 +91,6 @@ _NON_SMOOTH = replace(
     statement="Theorem 4.1 (D.3), with the term that it drops",
     summary="How many gradients of items the optimal algorithm evaluates for any Lipschitz loss. "
     + _UNIT_CONSTANTS,
-    latex=r"mn\big(1+n^{3/8}m^{1/4}\varepsilon^{5/4}\big)+n^{3/4}m^{3/2}\varepsilon^{-1/2}",
     method="user.accelerated-nonsmooth",
     loss_class=classes.LIPSCHITZ,
 )
@@ -95,7 +100,6 @@ _LINEAR = replace(
     name="Phased SGD for users, gradients",
     statement="Theorem 2.1 (B.1)",
     summary="At most one gradient for each item of each user: linear time.",
-    latex=_PASS,
     method="user.phased-sgd",
 )
 _ASI_LIU = replace(
@@ -106,30 +110,25 @@ _ASI_LIU = replace(
     statement=_AS_QUOTED,
     summary="How many gradients of items the earlier optimal algorithm evaluates on smooth "
     "losses. " + _UNIT_CONSTANTS,
-    latex=r"\frac{\beta R}L(nm)^{3/2}",
     method="",
 )
 USER_GRADIENTS: tuple[Bound, ...] = (
-    _make_row(_LINEAR, user_complexity.single_pass, ALGORITHM_1),
-    _make_row(_SMOOTH, user_complexity.smooth, THEOREM_3_2, printing="reworked"),
+    _make_row(_LINEAR, SINGLE_PASS, ALGORITHM_1),
+    _make_row(_SMOOTH, SMOOTH, THEOREM_3_2, printing="reworked"),
     _make_row(
         _SMOOTH,
-        partial(user_complexity.smooth, printed=True),
+        SMOOTH_PRINTED,
         THEOREM_3_2,
         slug="upper.user.accelerated-gradients-paper",
         name="Accelerated phased ERM for users, printed gradients",
         statement="Theorem 3.2 (C.3), as printed",
         summary="The count as printed, which adds two terms where either alone would do: valid "
         "and loose. " + _UNIT_CONSTANTS,
-        latex=r"mn\Big(1+\varepsilon\kappa^{1/4}\min\Big\{(mn)^{1/8},"
-        r"\Big(\frac{\varepsilon^2n^2m}d\Big)^{1/8}\Big\}\Big)+\sqrt\kappa\,\Big("
-        r"\frac{n^{1/4}m^{5/4}}\varepsilon+\frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}"
-        r"\Big),\ \kappa=\frac{\beta R}L",
     ),
-    _make_row(_NON_SMOOTH, user_complexity.non_smooth, THEOREM_4_1, NEEDS, printing="reworked"),
+    _make_row(_NON_SMOOTH, NON_SMOOTH, THEOREM_4_1, NEEDS, printing="reworked"),
     _make_row(
         _NON_SMOOTH,
-        partial(user_complexity.non_smooth, printed=True),
+        NON_SMOOTH_PRINTED,
         (*THEOREM_4_1, STEPS_COVERED),
         NEEDS,
         slug="upper.user.accelerated-nonsmooth-gradients-paper",
@@ -137,11 +136,10 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         statement="Theorem 4.1 (D.3), as printed",
         summary="The count as printed, which drops a term, and has the power 1/4 of epsilon "
         "where its proof has 5/4, which is loose below 1. " + _UNIT_CONSTANTS,
-        latex=r"mn\big(1+n^{3/8}m^{1/4}\varepsilon^{1/4}\big)",
     ),
     _make_row(
         _SMOOTH,
-        user_complexity.smooth,
+        SMOOTH,
         REMARK_3_6,
         (*SMOOTH_NEEDS, "sample_strong_convexity"),
         slug="upper.user.accelerated-strong-gradients",
@@ -155,7 +153,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
     ),
     _make_row(
         _LINEAR,
-        user_complexity.single_pass,
+        SINGLE_PASS,
         (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH),
         slug="upper.user.group-privacy-gradients",
         name="Group privacy, gradients",
@@ -164,23 +162,21 @@ USER_GRADIENTS: tuple[Bound, ...] = (
     ),
     _make_row(
         _ASI_LIU,
-        user_complexity.bassily_sun,
+        BASSILY_SUN,
         (*BASSILY_SUN_NEEDS, AS_QUOTED),
         slug="upper.user.prior-bassily-sun-2023-gradients",
         name="Bassily and Sun 2023, gradients",
         paper=BASSILY_SUN_2023,
         summary="How many gradients of items the first optimal algorithm evaluates. "
         + _UNIT_CONSTANTS,
-        latex=r"mn^{3/2}",
     ),
-    _make_row(
+    bound_like(
         _ASI_LIU,
-        user_complexity.super_polynomial,
-        (
+        evaluate=super_polynomial,
+        hypotheses=(
             *GHAZI_NEEDS,
             failing_everywhere("polynomial time", "The method does not run in polynomial time."),
         ),
-        NEEDS,
         slug="upper.user.prior-ghazi-2023-gradients",
         name="Ghazi et al. 2023, gradients",
         paper=GHAZI_2023,
@@ -188,10 +184,10 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         latex=r"(nmd)^{\omega(1)}",
         loss_class=classes.LIPSCHITZ,
     ),
-    _make_row(_ASI_LIU, user_complexity.asi_liu, (*ASI_LIU_NEEDS, SAMPLE_SMOOTH, AS_QUOTED)),
+    _make_row(_ASI_LIU, ASI_LIU, (*ASI_LIU_NEEDS, SAMPLE_SMOOTH, AS_QUOTED)),
     _make_row(
         _ASI_LIU,
-        user_complexity.asi_liu_non_smooth,
+        ASI_LIU_NON_SMOOTH,
         ASI_LIU_NEEDS,
         NEEDS,
         slug="upper.user.prior-asi-liu-2024-nonsmooth-gradients",
@@ -199,12 +195,11 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         statement="as quoted by Lowy et al. 2024, Remark 4.2",
         summary="How many gradients of items the earlier optimal algorithm evaluates for any "
         "Lipschitz loss. " + _UNIT_CONSTANTS,
-        latex=r"(nm)^3+(nm)^2\sqrt d",
         loss_class=classes.LIPSCHITZ,
     ),
     _make_row(
         _ASI_LIU,
-        user_complexity.asi_liu,
+        ASI_LIU,
         (*ASI_LIU_NEEDS, SAMPLE_SMOOTH, SAMPLE_STRONGLY_CONVEX, AS_QUOTED),
         (*SMOOTH_NEEDS, "sample_strong_convexity"),
         slug="upper.user.prior-asi-liu-2024-strong-gradients",
@@ -217,7 +212,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
     ),
     _make_row(
         _LINEAR,
-        user_complexity.single_pass,
+        SINGLE_PASS,
         LOCAL_NEEDS,
         slug="upper.user.prior-bassily-sun-2023-local-gradients",
         name="Bassily and Sun 2023, Algorithm 5, gradients",

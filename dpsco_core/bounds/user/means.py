@@ -22,15 +22,14 @@ from dpsco_core.bounds.conditions import (
 from dpsco_core.bounds.letters import MOMENT
 from dpsco_core.bounds.mean.clipped import coordinate_bias
 from dpsco_core.bounds.mean.intervals import NOISE, SAMPLE, SPREAD, at_most, interval_row
+from dpsco_core.bounds.rate import Rate, bound_at_rate
 from dpsco_core.bounds.tools import (
     BALL,
     IN_BALL,
     KAPPA,
     PARTS,
     Parts,
-    directional_unit,
     in_ball,
-    rate_terms,
     root_sum_square,
     terms_of,
     void,
@@ -125,17 +124,6 @@ def _epsilon_of_rate(setting: Setting) -> float:
     return math.sqrt(2 * budget.rho) if isinstance(budget, ZCDP) else setting.pure_epsilon
 
 
-def person_rate(setting: Setting) -> tuple[float, float, float]:
-    """Return the terms of the rate in units of M.
-
-    The paper states the number of people for a given error; each of its terms is solved for the
-    error.
-    """
-    n, m, d, p = setting.n, setting.m, setting.d, setting.moment_order
-    noise = d / (n * _epsilon_of_rate(setting))
-    return math.sqrt(d / (n * m)), noise / math.sqrt(m), math.pow(noise / m, 1 - 1 / p)
-
-
 def _check_enough_users(setting: Setting) -> str:
     """Return the reason why there are too few users; empty if there are enough."""
     fewest = math.ceil(setting.d / _epsilon_of_rate(setting))
@@ -166,6 +154,16 @@ _ALIKE = (
 # The sampling error of n users' means, and the factor of the moment root of such a mean.
 _SAMPLING = r"\frac{dg^2}n\big(\gamma+\tfrac{1-\gamma}m\big)"
 _KEEPS = r"c^2=\min\Big\{1,\frac{\gamma+(1-\gamma)(p-1)/m}{\max\{\gamma,1-\gamma\}}\Big\},\ "
+# Each term of the number of people, solved for the error.
+_PERSON_RATE = Rate(
+    terms={
+        "sampling": "sqrt(d/(n*m))",
+        "privacy": "d/(n*epsilon)/sqrt(m)",
+        "privacy of the tail": "(d/(n*epsilon)/m)^(1-1/p)",
+    },
+    unit="M",
+    letters=(*LETTERS, Letter(r"\varepsilon", "privacy budget", _epsilon_of_rate)),
+)
 _RATE = BoundCard(
     slug="upper.user.mean-adaptive",
     name="Person-level mean, rate",
@@ -175,8 +173,7 @@ _RATE = BoundCard(
     kind="upper",
     constant="rate",
     guarantee="probability 0.9",
-    latex=r"M\Big[\sqrt{\frac d{nm}}+\frac d{n\sqrt m\,\varepsilon}+"
-    r"\Big(\frac d{nm\varepsilon}\Big)^{1-1/p}\Big]",
+    latex=_PERSON_RATE.latex,
     privacy="approx",
     method="user.mean-adaptive",
     law_class=DIRECTIONAL,
@@ -200,15 +197,10 @@ _GROUP = BoundCard(
 )
 _HYPOTHESES = (GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND)
 _BOUNDS: tuple[Bound, ...] = (
-    Bound(
-        card=_RATE,
-        evaluate=rate_terms(
-            ("sampling", "privacy", "privacy of the tail"), directional_unit, person_rate
-        ),
-        hypotheses=(
-            DIRECTIONAL_MOMENT,
-            Hypothesis(text="n >= d/epsilon", check=_check_enough_users),
-        ),
+    bound_at_rate(
+        _RATE,
+        _PERSON_RATE,
+        (DIRECTIONAL_MOMENT, Hypothesis(text="n >= d/epsilon", check=_check_enough_users)),
     ),
     Bound(
         card=_GROUP,

@@ -4,9 +4,9 @@ The upper bound of Levy et al. (2021), which they call suboptimal without giving
 row.
 """
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
@@ -24,27 +24,22 @@ from dpsco_core.bounds.euclidean.conditions import (
     failing_everywhere,
 )
 from dpsco_core.bounds.lq.conditions import L2_BALL
+from dpsco_core.bounds.rate import Rate, bound_at_rate
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.bounds.user.conditions import condition
 from dpsco_core.bounds.user.rates import (
     ANY_EPSILON,
     ITEMS_STRONG,
+    LINEAR_TIME,
     LOSSES,
-    TERMS,
+    OPTIMAL,
+    STRONG,
     THEOREM_3_2_CARD,
-    Rate,
-    formula,
-    linear_time,
-    optimal,
-    strong,
-    upper,
 )
-from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.problems import SCO_PROBLEMS
-from dpsco_core.problems.base import Setting
+from dpsco_core.problems.base import Constants, Setting
 
 _NO_LOGS = "Constants and logarithms are set to 1."
-_QUOTED = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big)"
 
 
 def assumptions(slug: str, text: str) -> Hypothesis:
@@ -76,13 +71,9 @@ LOCAL_NEEDS = (
 )
 
 
-def quoted_lower(case: UserLevel) -> tuple[float, float]:
-    r"""Return the lower bound of Levy et al. (2021), as quoted, up to its constant.
-
-    Section 1 of the paper quotes it without conditions.
-    """
-    return optimal(case, logs=False)
-
+# Levy et al. (2021) as section 1 quotes it, which does not give its conditions; and, under theirs,
+# the rate of the prior methods.
+QUOTED = OPTIMAL.drop("*ln(1/delta)")
 
 _PRIOR = replace(
     THEOREM_3_2_CARD,
@@ -91,14 +82,13 @@ _PRIOR = replace(
     paper=ASI_LIU_2024,
     statement="as quoted by Lowy et al. 2024, section 1",
     summary="The optimal rate at user level with few users, for smooth losses or any. " + _NO_LOGS,
-    latex=_QUOTED,
     method="",
     loss_class=classes.LIPSCHITZ,
 )
 QUOTED_RATES: tuple[Bound, ...] = (
-    upper(
+    bound_at_rate(
         _PRIOR,
-        quoted_lower,
+        QUOTED,
         BASSILY_SUN_NEEDS,
         slug="upper.user.prior-bassily-sun-2023",
         name="Bassily and Sun 2023, rate",
@@ -107,9 +97,9 @@ QUOTED_RATES: tuple[Bound, ...] = (
         "user. " + _NO_LOGS,
         loss_class=classes.SMOOTH_LIPSCHITZ,
     ),
-    upper(
+    bound_at_rate(
         _PRIOR,
-        quoted_lower,
+        QUOTED,
         GHAZI_NEEDS,
         slug="upper.user.prior-ghazi-2023",
         name="Ghazi et al. 2023, rate",
@@ -117,10 +107,10 @@ QUOTED_RATES: tuple[Bound, ...] = (
         summary="The optimal rate at user level with few users, by a method that does not run "
         "in polynomial time. " + _NO_LOGS,
     ),
-    upper(_PRIOR, quoted_lower, ASI_LIU_NEEDS),
-    upper(
+    bound_at_rate(_PRIOR, QUOTED, ASI_LIU_NEEDS),
+    bound_at_rate(
         _PRIOR,
-        partial(linear_time, logs=False),
+        LINEAR_TIME.drop("*ln(1/delta)"),
         LOCAL_NEEDS,
         slug="upper.user.prior-bassily-sun-2023-local",
         name="Bassily and Sun 2023, Algorithm 5, rate",
@@ -128,47 +118,30 @@ QUOTED_RATES: tuple[Bound, ...] = (
         statement="Algorithm 5, as quoted by Lowy et al. 2024, section 1",
         summary="The rate of one pass under local privacy, where the server sees no user's "
         "data; it takes many users a round. " + _NO_LOGS,
-        latex=r"LR\Big(\frac1{\sqrt{nm\varepsilon}}+\frac{\sqrt d}{\varepsilon\sqrt{nm}}\Big)",
         loss_class=classes.SMOOTH_LIPSCHITZ,
     ),
 )
 
 
-def _lower_row(
-    card: BoundCard, rate: Rate, hypotheses: tuple[Hypothesis, ...], **changes: Any
-) -> Bound:
-    """Return the row of a quoted lower rate."""
-    at_setting = formula(rate, (0.0, 0.0))
+def _limited(
+    rate: Rate, ceiling: Callable[[Constants], float]
+) -> Callable[[Setting], dict[str, float]]:
+    """Return the terms of a lower rate, reduced so that their sum is at most a ceiling.
+
+    They are 0 where the rate has no value. No point has an excess risk above the ceiling: the cut
+    is not quoted (theory/lowy-liu-asi.md, 4).
+    """
 
     def terms(setting: Setting) -> dict[str, float]:
-        """Return the terms of the rate by name."""
-        return dict(zip(TERMS, at_setting(setting), strict=True))
+        """Return the terms by name."""
+        pair = rate(setting)
+        if math.inf in pair.values():
+            return dict.fromkeys(pair, 0.0)
+        limit = ceiling(setting.constants)
+        sampling = min(pair["sampling"], limit)
+        return {"sampling": sampling, "privacy": min(pair["privacy"], limit - sampling)}
 
-    return bound_like(card, evaluate=terms, hypotheses=hypotheses, **changes)
-
-
-def _limit_sum(pair: tuple[float, float], ceiling: float) -> tuple[float, float]:
-    """Return the terms, reduced so that their sum is at most `ceiling`."""
-    sampling = min(pair[0], ceiling)
-    return sampling, min(pair[1], ceiling - sampling)
-
-
-def lower_rate(case: UserLevel) -> tuple[float, float]:
-    """Return `quoted_lower`, capped at L R, which no fixed point's excess risk exceeds.
-
-    The cap is not in the paper (theory/lowy-liu-asi.md, 4).
-    """
-    return _limit_sum(quoted_lower(case), case.unit)
-
-
-def _strong_lower_rate(case: UserLevel) -> tuple[float, float]:
-    """Return the lower rate for strongly convex losses."""
-    if case.strong_convexity <= 0:
-        return 0.0, 0.0
-    # No point has an excess risk above L R, or above L^2/(2 mu), since the risk lies above a
-    # parabola.
-    ceiling = min(case.unit, case.lipschitz**2 / (2 * case.strong_convexity))
-    return _limit_sum(strong(case, logs=False), ceiling)
+    return terms
 
 
 _LOWER = BoundCard(
@@ -192,11 +165,21 @@ _LOWER = BoundCard(
     problems=SCO_PROBLEMS,
 )
 USER_LOWER: tuple[Bound, ...] = (
-    _lower_row(_LOWER, lower_rate, (ANY_EPSILON, *LOSSES, L2_BALL)),
-    _lower_row(
+    bound_like(
         _LOWER,
-        _strong_lower_rate,
-        (
+        evaluate=_limited(QUOTED, lambda c: c.lipschitz * c.diameter),
+        hypotheses=(ANY_EPSILON, *LOSSES, L2_BALL),
+    ),
+    bound_like(
+        _LOWER,
+        # The risk lies above a parabola, so that no point has more than L^2/(2 mu).
+        evaluate=_limited(
+            STRONG.drop("*ln(1/delta)"),
+            lambda c: min(
+                c.lipschitz * c.diameter, c.lipschitz**2 / (2 * c.sample_strong_convexity)
+            ),
+        ),
+        hypotheses=(
             failing_everywhere(
                 "a proof",
                 "The paper calls this rate optimal without naming a lower bound, so that nothing "

@@ -15,11 +15,11 @@ from dpsco_core.bounds.user.lower_spikes import USER_SPIKES
 from dpsco_core.bounds.user.lower_tracing import USER_TRACING
 from dpsco_core.bounds.user.means import USER_MEAN_BOUNDS
 from dpsco_core.bounds.user.quoted import QUOTED_RATES, USER_LOWER
-from dpsco_core.bounds.user.rates import LETTERS, USER_RATES
+from dpsco_core.bounds.user.rates import USER_LETTERS, USER_RATES
 
 _UPPER = (*USER_RATES, *QUOTED_RATES, *EXPLICIT_RISKS, *USER_GRADIENTS)
-UPPER_USER_BOUNDS: tuple[Bound, ...] = lettered(LETTERS, _UPPER)
-USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(LETTERS, USER_LOWER))
+UPPER_USER_BOUNDS: tuple[Bound, ...] = lettered(USER_LETTERS, _UPPER)
+USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(USER_LETTERS, USER_LOWER))
 # A bound with parameters of its own is at most the bound with those of a run.
 _PRIVATE_MEANS = tuple(
     b

@@ -261,9 +261,9 @@ def lost_diameter_coordinatewise() -> Finding:
         n = math.ceil(400 * diameter * d**1.5 / math.sqrt(rho))
         tau = math.pow(math.sqrt(rho) * n / (diameter * d**1.5), 1 / order)
         printed = sum(
-            coordinatewise.printed_rate(
+            coordinatewise.PRINTED_RATE(
                 unit_setting(d, order, budget=ZCDP(rho=rho), n=n, diameter=diameter)
-            )
+            ).values()
         )
         hard = _lower_bound_in_set(n, d, order, rho, diameter)
         steps = LARGEST_MEAN**2 * rho * n**2 / (tau**2 * d**4)

@@ -8,8 +8,9 @@ import numpy as np
 import scipy
 
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.user.complexity import non_smooth, smooth
-from dpsco_core.bounds.user.rates import linear_time, linear_time_proven, optimal
+from dpsco_core.bounds.user.complexity import NON_SMOOTH, NON_SMOOTH_PRINTED, SMOOTH, SMOOTH_PRINTED
+from dpsco_core.bounds.user.conditions import setting_of
+from dpsco_core.bounds.user.rates import LINEAR_TIME, LINEAR_TIME_PROVEN, OPTIMAL
 from dpsco_core.explain.errata.base import Finding
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, printed_multiplier
 from dpsco_core.methods.user.printed_schedules import (
@@ -238,9 +239,10 @@ def regulariser_without_privacy() -> Finding:
     """Compare the private error at the regulariser of Theorem D.3's proof with the claimed one."""
     rows = []
     n = 10**7
+    without_logs = OPTIMAL.drop("*ln(1/delta)")
     for d, epsilon in ((10, 1.0), (10**4, 0.1), (10**6, 0.1), (10**8, 0.1)):
         level = _user_level(n, 100, d=d, epsilon=epsilon, delta=TINY)
-        best = optimal(level, logs=False)[1]
+        best = without_logs(setting_of(level))["privacy"]
         rows.append((d, n, epsilon, smoothed_printed(level), best, smoothed_printed(level) / best))
     worst = max(rows, key=lambda row: row[5])
     return Finding(
@@ -258,8 +260,8 @@ def gradient_count() -> Finding:
     rows = []
     n = 10**7
     for m, epsilon in ((100, 1.0), (100, 0.1), (10**15, 0.1), (10**17, 0.1)):
-        level = _user_level(n, m, epsilon=epsilon, delta=1e-25)
-        printed, whole = non_smooth(level, printed=True), non_smooth(level)
+        setting = setting_of(_user_level(n, m, epsilon=epsilon, delta=1e-25))
+        printed, whole = (sum(c(setting).values()) for c in (NON_SMOOTH_PRINTED, NON_SMOOTH))
         rows.append((n, m, epsilon, printed, whole, whole / printed))
     worst = max(rows, key=lambda row: row[5])
     return Finding(
@@ -275,8 +277,8 @@ def sum_for_minimum() -> Finding:
     """Compare the gradient count of Theorem 3.2, which adds two terms, with the smaller one."""
     rows = []
     for n, m, epsilon in ((10**7, 1, 1.0), (10**7, 1000, 0.1), (10**7, 10**15, 0.1)):
-        level = _user_level(n, m, epsilon=epsilon, delta=1e-25)
-        printed, smallest = smooth(level, printed=True), smooth(level)
+        setting = setting_of(_user_level(n, m, epsilon=epsilon, delta=1e-25))
+        printed, smallest = (sum(c(setting).values()) for c in (SMOOTH_PRINTED, SMOOTH))
         rows.append((n, m, epsilon, printed, smallest, printed / smallest))
     return Finding(
         sentence=f"The sum is up to {max(row[5] for row in rows):.3g} times the minimum here: "
@@ -290,9 +292,10 @@ def sum_for_minimum() -> Finding:
 def power_of_epsilon() -> Finding:
     """Compare the private term of Theorem 2.1 as stated with that of its proof."""
     rows = []
+    without_logs = LINEAR_TIME.drop("*ln(1/delta)")
     for epsilon in (0.001, 0.01, 0.1, 1.0):
-        level = _user_level(10**9, 100, epsilon=epsilon)
-        stated, proven = linear_time(level, logs=False)[1], linear_time_proven(level)[1]
+        setting = setting_of(_user_level(10**9, 100, epsilon=epsilon))
+        stated, proven = (rate(setting)["privacy"] for rate in (without_logs, LINEAR_TIME_PROVEN))
         rows.append((epsilon, stated, proven, stated / proven))
     return Finding(
         sentence=f"At ε = {rows[0][0]:g} the statement is {rows[0][3]:.3g} times what the proof "

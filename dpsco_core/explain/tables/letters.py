@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import FUNCTIONS, LETTERS, parse_formula
 from dpsco_core.bounds import Bound, Letter
+from dpsco_core.bounds.letters import COMMON, LOWER_RHO, delta_of, epsilon_of
 from dpsco_core.bounds.lq.conditions import width_bounds
-from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.problems import Setting
 from dpsco_core.results.report import bound_setting
 from dpsco_core.scenario import Scenario
@@ -27,43 +27,6 @@ class Symbol:
     latex: str
     meaning: str
     value: float
-
-
-def _epsilon(setting: Setting) -> float:
-    """Return the epsilon of the budget; NaN if it has none."""
-    budget = setting.budget
-    return budget.epsilon if isinstance(budget, (PureDP, ApproxDP)) else math.nan
-
-
-def _delta(setting: Setting) -> float:
-    """Return the delta of the budget; NaN if it has none."""
-    return setting.budget.delta if isinstance(setting.budget, ApproxDP) else math.nan
-
-
-_COMMON = (
-    Letter("n", "records (users, where they have several items)", lambda s: s.n),
-    Letter("m", "items per user", lambda s: s.m),
-    Letter("d", "dimension", lambda s: s.d),
-    Letter("p", "tail index: the order of the moment that is bounded", lambda s: s.moment_order),
-    Letter(r"\rho", "zCDP budget that Gaussian noise may spend", lambda s: s.gaussian_rho),
-    Letter(r"\varepsilon", "privacy budget", _epsilon),
-    Letter(r"\delta", "failure probability of privacy", _delta),
-    Letter("D", "diameter of the set, in l2", lambda s: s.constants.diameter),
-    Letter("M", "diameter of the set, in l2", lambda s: s.constants.diameter),
-    Letter("L", "Lipschitz constant of every record's loss", lambda s: s.constants.lipschitz),
-    Letter(
-        "R",
-        "bound on the norm of the mean, or of the mean gradient",
-        lambda s: s.constants.mean_gradient_bound,
-    ),
-    Letter(r"\lambda", "strong convexity", lambda s: s.constants.strong_convexity),
-    Letter(r"\beta", "smoothness of every record's loss", lambda s: s.constants.sample_smoothness),
-    Letter(r"\tau", "clipping threshold"),
-    Letter("T", "number of steps"),
-    Letter("q", "spike probability, the best one"),
-    Letter("G_C", "Gaussian width of the set"),
-    Letter("G", "Gaussian width of the set"),
-)
 
 
 def _width_letter(token: str, setting: Setting, kind: str) -> Letter:
@@ -85,14 +48,12 @@ def symbols(
     if chance is not None and r"\beta" not in row_letters:
         row_letters[r"\beta"] = Letter(r"\beta", "chance that the bound fails", lambda _: chance)
     if row.card.kind == "lower" and row.card.privacy != "pure":
-        row_letters.setdefault(
-            r"\rho", Letter(r"\rho", "zCDP budget of the algorithms that it binds", lambda s: s.rho)
-        )
+        row_letters.setdefault(LOWER_RHO.token, LOWER_RHO)
     for token in ("G_C", "G"):
         row_letters.setdefault(token, _width_letter(token, setting, row.card.kind))
-    merged = {letter.token: letter for letter in _COMMON} | row_letters
-    order = [e.token for e in _COMMON] + [
-        t for t in row_letters if t not in {e.token for e in _COMMON}
+    merged = {letter.token: letter for letter in COMMON} | row_letters
+    order = [e.token for e in COMMON] + [
+        t for t in row_letters if t not in {e.token for e in COMMON}
     ]
     return tuple(
         Symbol(latex=token, meaning=merged[token].meaning, value=merged[token].value(setting))
@@ -151,7 +112,7 @@ def _letters_of_conditions(setting: Setting, row: Bound) -> dict[str, float]:
     if row.card.level == "user":
         values["m"] = setting.m
     values["rho"] = setting.rho if row.card.kind == "lower" else setting.gaussian_rho
-    budget = {"epsilon": _epsilon(setting), "delta": _delta(setting)}
+    budget = {"epsilon": epsilon_of(setting), "delta": delta_of(setting)}
     return values | {name: value for name, value in budget.items() if not math.isnan(value)}
 
 

@@ -1,13 +1,20 @@
 """Exact exponents, limits and identities of the rates of stochastic convex optimisation."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from scipy.optimize import brentq
 
-from dpsco_core.bounds.euclidean import clipped, coordinatewise, lower_other, smoothed, strong
-from dpsco_core.bounds.euclidean.prior import lipschitz_rate
-from dpsco_core.bounds.mean.clipped import clipped_rate
+from dpsco_core.bounds.euclidean import (
+    clipped,
+    coordinatewise,
+    lower_other,
+    prior,
+    smoothed,
+    strong,
+)
+from dpsco_core.bounds.mean.clipped import CLIPPED
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from dpsco_core.statements.kamath import theorem_5_5_power
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting, with_constants
@@ -17,6 +24,11 @@ ORDERS = [2, 3, 4, 50]
 
 def make_zcdp_setting(n, d, order, rho, diameter=1.0, **constants):
     return make_setting(n, d, order, ZCDP(rho=rho), diameter=diameter, **constants)
+
+
+def terms(rate, setting):
+    """Return the terms of a rate."""
+    return tuple(rate(setting).values())
 
 
 def slopes(slug, term, order, axes, changes=None):
@@ -235,13 +247,16 @@ def test_light_tails_give_the_rates_of_bounded_data():
     n, d, rho, k = 10**5, 30, 0.2, 1e9
     root = math.sqrt(rho) * n
     setting = make_zcdp_setting(n, d, k, rho)
-    assert coordinatewise.rate(setting)[1] == pytest.approx(d**2 / root)
-    wide = coordinatewise.printed_rate(make_zcdp_setting(n, d, k, rho, 3.0))
+    assert terms(coordinatewise.RATE, setting)[1] == pytest.approx(d**2 / root)
+    wide = terms(coordinatewise.PRINTED_RATE, make_zcdp_setting(n, d, k, rho, 3.0))
     assert wide[1] == pytest.approx(3 * d**2 / root)
-    assert strong.squared_rate(setting)[1] == pytest.approx(d**2 / root**2)
-    assert clipped_rate(setting)[1:] == pytest.approx((d / root, d**1.5 / n))
-    assert clipped.directional_rate(setting) == pytest.approx(clipped_rate(setting))
-    brackets = [coordinatewise.rate(make_zcdp_setting(n, d, k, rho))[1] for k in (2, 3, 5, 50)]
+    squares = replace(strong.RATE, unit="")
+    assert terms(squares, setting)[1] == pytest.approx(d**2 / root**2)
+    assert terms(CLIPPED, setting)[1:] == pytest.approx((d / root, d**1.5 / n))
+    assert terms(clipped.DIRECTIONAL_RATE, setting) == pytest.approx(terms(CLIPPED, setting))
+    brackets = [
+        terms(coordinatewise.RATE, make_zcdp_setting(n, d, k, rho))[1] for k in (2, 3, 5, 50)
+    ]
     # The brackets decrease in k where they are below 1.
     assert brackets == sorted(brackets, reverse=True)
 
@@ -249,16 +264,16 @@ def test_light_tails_give_the_rates_of_bounded_data():
 def test_the_identities_of_the_note_on_clipping_hold():
     n, d, k = 10**6, 64, 3.0
     setting = make_zcdp_setting(n, d, k, 0.5)
-    _, private, tail = clipped_rate(setting)
+    _, private, tail = terms(CLIPPED, setting)
     assert private / tail == pytest.approx((math.sqrt(d * 0.5)) ** -(1 - 1 / k))
-    pairs = zip(clipped_rate(setting), clipped.directional_rate(setting), strict=True)
+    pairs = zip(terms(CLIPPED, setting), terms(clipped.DIRECTIONAL_RATE, setting), strict=True)
     ratio = [x / y for x, y in pairs]
     assert ratio == pytest.approx([1, d ** (1 / (2 * k)), d ** (1 / (2 * k))])
     # At p = 2 and n >= d, terms 1 and 3 are at most d/sqrt(n), and term 2 is at most that of method
     # 1.
     for n, d, k in ((1000, 30, 2), (10**6, 900, 3.0), (50, 50, 8.0)):
-        sampling_term, private_term, square_term = clipped_rate(make_zcdp_setting(n, d, k, 0.3))
-        sampling, private = coordinatewise.rate(make_zcdp_setting(n, d, k, 0.3))
+        sampling_term, private_term, square_term = terms(CLIPPED, make_zcdp_setting(n, d, k, 0.3))
+        sampling, private = terms(coordinatewise.RATE, make_zcdp_setting(n, d, k, 0.3))
         assert max(sampling_term, square_term) <= sampling * (
             1 + 1e-12
         ) and private_term <= private * (1 + 1e-12)
@@ -266,21 +281,21 @@ def test_the_identities_of_the_note_on_clipping_hold():
 
 def test_a_zero_privacy_budget_makes_every_private_rate_infinite():
     setting = make_setting(10, 2, 3, PureDP(epsilon=1.0))
-    assert coordinatewise.rate(setting)[1] == math.inf
-    assert coordinatewise.printed_rate(setting)[1] == math.inf
+    assert terms(coordinatewise.RATE, setting)[1] == math.inf
+    assert terms(coordinatewise.PRINTED_RATE, setting)[1] == math.inf
     assert smoothed.rate(setting)[1] == math.inf
     assert smoothed.printed_rate(setting)[1] == math.inf
-    assert strong.squared_rate(setting)[1] == math.inf
-    assert smoothed.wang(setting) == smoothed.wang_strong(setting) == (math.inf,)
-    assert clipped.directional_rate(setting)[1] == math.inf
-    assert lipschitz_rate(setting, 0.0)[1] == math.inf
+    assert set(terms(strong.RATE, setting)) == {math.inf}
+    assert terms(smoothed.WANG, setting) == terms(smoothed.WANG_STRONG, setting) == (math.inf,)
+    assert terms(clipped.DIRECTIONAL_RATE, setting)[1] == math.inf
+    assert set(prior.OPTIMAL(setting).values()) == {math.inf}
 
 
 def test_the_probability_rate_adds_its_logarithms():
     n, d, k, rho, m, smooth, beta = 10**6, 10, 3, 0.5, 2.0, 3.0, 0.05
     size = math.log(m * d * n / beta)
     setting = make_zcdp_setting(n, d, k, rho, m, sample_smoothness=smooth)
-    plain = coordinatewise.printed_rate(setting)
+    plain = terms(coordinatewise.PRINTED_RATE, setting)
     assert coordinatewise.probability_rate(setting, beta) == pytest.approx(
         (plain[0] * math.sqrt(size), plain[1] * size, size * m * smooth * d**1.5 / n**3)
     )
@@ -291,9 +306,9 @@ def test_the_claimed_and_the_quoted_rate_have_their_logarithms():
     private = math.sqrt(d) * (math.sqrt(d) / (n * epsilon)) ** (1 - 1 / k) * math.log(1 / delta)
     budget = ApproxDP(epsilon=epsilon, delta=delta)
     setting = make_setting(n, d, k, budget)
-    claimed = clipped.iterative_rate_with_logs(setting)
+    claimed = terms(replace(clipped.ITERATIVE_WITH_LOGS, unit=""), setting)
     assert claimed == pytest.approx((math.sqrt(d / n), private * math.log(n * d)))
-    quoted = lower_other.quoted_lower(setting, budget)
+    quoted = terms(replace(lower_other.QUOTED, unit=""), setting)
     assert quoted == pytest.approx((math.sqrt(d / n), private))
     assert BY_SLUG["lower.sco.rate-quoted"].value(setting) == pytest.approx(sum(quoted))
     assert BY_SLUG["upper.sco.iterative-logs"].value(setting) == pytest.approx(2 * sum(claimed))

@@ -24,29 +24,46 @@ def slope(value, argument, factor=1.0 + 1e-6):
     return math.log(value(argument * factor) / value(argument)) / math.log(factor)
 
 
-def arguments(n=N, d=D, exponent=1.25, epsilon=EPSILON, delta=DELTA):
-    """Return the arguments of the reference setting, with changes."""
+def setting_at(n=N, d=D, exponent=1.25, epsilon=EPSILON, delta=DELTA, radius=1.0):
+    """Return the reference setting, with changes."""
     budget = ApproxDP(epsilon=epsilon, delta=delta)
-    return replace(make_setting(n, d, 2.0, budget), exponent=exponent), budget
+    setting = make_setting(n, d, 2.0, budget, lipschitz=1.0, diameter=2 * radius)
+    return replace(setting, exponent=exponent)
+
+
+def terms(rate, unit="", **changes):
+    """Return the terms of a rate at the reference setting, in other units than its own."""
+    return tuple(replace(rate, unit=unit)(setting_at(**changes)).values())
 
 
 def private_term(rate, **changes):
     """Return the private term of a rate at the reference setting."""
-    return rate(*arguments(**changes))[1]
+    return terms(rate, **changes)[1]
+
+
+def theorem_8(**changes):
+    """Return the terms of Theorem 8 as printed, for a loss and a minimiser of norm 1."""
+    unit = rates.THEOREM_8_PRINTED.unit.removeprefix("L*")
+    return terms(rates.THEOREM_8_PRINTED, unit, **changes)
+
+
+def bassily_2021(exponent=1.25):
+    """Return the terms of Bassily et al. (2021)."""
+    rate = rates.BASSILY_BELOW_TWO if exponent < 2 else rates.BASSILY_FROM_TWO
+    return terms(rate, exponent=exponent)
 
 
 def test_the_rates_have_their_reference_values():
-    assert private_term(rates.theorem_7) == pytest.approx(0.1698765, rel=1e-6)
-    assert private_term(rates.theorem_10) == pytest.approx(0.05453015, rel=1e-6)
-    assert private_term(rates.general_epsilon) == pytest.approx(0.2282677, rel=1e-6)
-    terms = rates.theorem_8(*arguments(exponent=4.0), 1.0, printed=True)
-    assert terms == pytest.approx((3.162278e-2, 7.433844e-3))
-    assert rates.heavy_euclidean(*arguments(exponent=4.0)) == pytest.approx((1.0, 2.514867))
-    assert sum(rates.bassily_2021(*arguments())) == pytest.approx(0.007124555)
-    assert sum(rates.bassily_2021(*arguments(exponent=4.0))) == pytest.approx(0.01063246)
+    assert private_term(rates.THEOREM_7) == pytest.approx(0.1698765, rel=1e-6)
+    assert private_term(rates.THEOREM_10) == pytest.approx(0.05453015, rel=1e-6)
+    assert private_term(rates.GENERAL_EPSILON) == pytest.approx(0.2282677, rel=1e-6)
+    assert theorem_8(exponent=4.0) == pytest.approx((3.162278e-2, 7.433844e-3))
+    assert terms(rates.HEAVY_EUCLIDEAN, exponent=4.0) == pytest.approx((1.0, 2.514867))
+    assert sum(bassily_2021()) == pytest.approx(0.007124555)
+    assert sum(bassily_2021(exponent=4.0)) == pytest.approx(0.01063246)
 
 
-RATES = (rates.theorem_7, rates.theorem_10, rates.general_epsilon)
+RATES = (rates.THEOREM_7, rates.THEOREM_10, rates.GENERAL_EPSILON)
 
 
 @pytest.mark.parametrize(
@@ -75,54 +92,57 @@ def test_the_rates_from_two_on_have_their_exponents():
     for q in (2.0, 3.0, 4.0, math.inf):
         for term in (0, 1):
             few_dimensions, many_dimensions = (
-                rates.theorem_8(*arguments(d=d, exponent=q), 1.0, printed=True)[term]
-                for d in (10**4, 2 * 10**4)
+                theorem_8(d=d, exponent=q)[term] for d in (10**4, 2 * 10**4)
             )
             assert math.log2(many_dimensions / few_dimensions) == pytest.approx(
                 1 - 2 / q + 0.5 * term
             )
-        small, large = (
-            rates.heavy_euclidean(*arguments(d=d, exponent=q)) for d in (10**4, 2 * 10**4)
-        )
+        small, large = (terms(rates.HEAVY_EUCLIDEAN, d=d, exponent=q) for d in (10**4, 2 * 10**4))
         assert math.log2(large[0] / small[0]) == pytest.approx(1.5 - 1 / q)
         assert math.log2(large[1] / small[1]) == pytest.approx(1.5 - 1 / (2 * q))
-    small_radius, large_radius = (
-        rates.theorem_8(*arguments(exponent=4.0), r, printed=True)[0] for r in (3.0, 6.0)
-    )
+    small_radius, large_radius = (theorem_8(exponent=4.0, radius=r)[0] for r in (3.0, 6.0))
     assert large_radius == pytest.approx(4 * small_radius)
 
 
 def test_the_rates_have_their_limits_at_two_and_at_infinity():
     plain = (1 / math.sqrt(N), math.sqrt(-D * math.log(DELTA)) / (EPSILON * N))
-    at_two = rates.theorem_8(*arguments(exponent=2.0), 1.0, printed=True)
+    at_two = theorem_8(exponent=2.0)
     assert at_two == pytest.approx(plain)
-    at_infinity = rates.theorem_8(*arguments(exponent=math.inf), 1.0, printed=True)
+    at_infinity = theorem_8(exponent=math.inf)
     assert at_infinity == pytest.approx((D * plain[0], D * plain[1]))
     # Both branches of the paper jump at q = 2, while that of Bassily et al. is continuous.
-    below_two = private_term(rates.theorem_7, exponent=2 - 1e-9)
+    below_two = private_term(rates.THEOREM_7, exponent=2 - 1e-9)
     assert below_two == pytest.approx(plain[1] ** 0.4)
     assert below_two > 4 * sum(at_two)
-    tails = private_term(rates.theorem_10, exponent=2 - 1e-9)
-    jump = sum(rates.heavy_euclidean(*arguments(exponent=2.0))) / tails
+    tails = private_term(rates.THEOREM_10, exponent=2 - 1e-9)
+    jump = sum(terms(rates.HEAVY_EUCLIDEAN, exponent=2.0)) / tails
     assert tails == pytest.approx((-D * math.log(DELTA)) ** 0.25 / math.sqrt(N * EPSILON))
     assert D / 4 < jump < 4 * D
-    left = sum(rates.bassily_2021(*arguments(exponent=2 - 1e-9)))
-    assert left == pytest.approx(sum(rates.bassily_2021(*arguments(exponent=2.0))))
+    left = sum(bassily_2021(exponent=2 - 1e-9))
+    assert left == pytest.approx(sum(bassily_2021(exponent=2.0)))
 
 
 def test_a_printed_first_term_does_not_fall_with_the_records():
-    for rate in (rates.bassily_2021, rates.heavy_euclidean):
-        few_records, many_records = (
-            rate(*arguments(n=n, exponent=4.0), printed=True) for n in (100, 10**8)
-        )
+    for rate in (rates.BASSILY_FROM_TWO, rates.HEAVY_EUCLIDEAN):
+        printed = rate.drop("/sqrt(n)")
+        few_records, many_records = (terms(printed, n=n, exponent=4.0) for n in (100, 10**8))
         assert few_records[0] == many_records[0] > 1
-        assert rate(*arguments(exponent=4.0))[0] == pytest.approx(few_records[0] / math.sqrt(N))
-        assert rate(*arguments(exponent=4.0))[1] == rate(*arguments(exponent=4.0), printed=True)[1]
+        sampling, privacy = terms(rate, exponent=4.0)
+        assert sampling == pytest.approx(few_records[0] / math.sqrt(N))
+        assert privacy == terms(printed, exponent=4.0)[1]
 
 
 def test_a_minimiser_at_zero_still_has_a_positive_rate():
-    assert sum(rates.theorem_8(*arguments(exponent=4.0), 0.0, printed=True)) == 0
-    assert sum(rates.theorem_8(*arguments(exponent=4.0), 0.0)) > 1 / math.sqrt(N)
+    near_zero = setting_at(exponent=4.0, radius=1e-9)
+    assert sum(rates.THEOREM_8_PRINTED(near_zero).values()) < 1e-15
+    assert rates.THEOREM_8(near_zero)["sampling"] > 1 / math.sqrt(N)
+
+
+@pytest.mark.parametrize(
+    ("rate", "exponent"), [(rates.THEOREM_7, 2.5), (rates.THEOREM_10, 3.0), (rates.THEOREM_8, 1.5)]
+)
+def test_a_rate_for_other_exponents_is_infinite(rate, exponent):
+    assert set(rate(setting_at(exponent=exponent)).values()) == {math.inf}
 
 
 def test_the_schedule_of_theorem_7_is_consistent_with_the_root_of_kappa_only():
@@ -130,7 +150,7 @@ def test_the_schedule_of_theorem_7_is_consistent_with_the_root_of_kappa_only():
     printed = published_steps(N, SPACE, EPSILON, DELTA) * SPACE.printed_kappa**0.2
     assert printed == pytest.approx(31.0698, abs=5e-5)
     assert published_regulariser(N, 24, 0.25) == pytest.approx(0.5010282, abs=5e-8)
-    rate = private_term(rates.theorem_7)
+    rate = private_term(rates.THEOREM_7)
     assert SPACE.kappa / published_steps(N, SPACE, EPSILON, DELTA) == pytest.approx(rate)
     assert SPACE.kappa / printed != pytest.approx(rate, rel=0.1)
 
@@ -157,7 +177,7 @@ def test_the_parameters_of_theorem_10_attain_its_rate():
     assert steps == pytest.approx(5380.796, rel=1e-6)
     size = math.sqrt(-D * math.log(DELTA))
     assert steps == pytest.approx(N * EPSILON * SPACE.kappa / size)
-    assert SPACE.kappa / math.sqrt(steps) == pytest.approx(private_term(rates.theorem_10))
+    assert SPACE.kappa / math.sqrt(steps) == pytest.approx(private_term(rates.THEOREM_10))
     # The condition on n is lambda >= max(beta, 1).
     for beta in (0.3, 4.0):
         needed_records = max(beta**2, 1) * size * SPACE.kappa / EPSILON
@@ -166,7 +186,7 @@ def test_the_parameters_of_theorem_10_attain_its_rate():
 
 def test_the_batched_parameters_balance_to_the_rate_for_every_epsilon():
     truncation, steps = batched_parameters(N, SPACE, EPSILON, DELTA)
-    rate = private_term(rates.general_epsilon)
+    rate = private_term(rates.GENERAL_EPSILON)
     assert SPACE.kappa / math.sqrt(steps) == pytest.approx(rate)
     assert 1 / truncation == pytest.approx(rate)
     noise = steps**1.5 * SPACE.kappa * truncation**2 * -D * math.log(DELTA)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_core.bounds.user import complexity as counts
+from dpsco_core.bounds.user.conditions import setting_of
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.printed_schedules import phase_count, printed_regulariser, printed_sgd
 
@@ -13,6 +14,11 @@ from dpsco_core.methods.user.printed_schedules import phase_count, printed_regul
 def diagonal_case(n, m, smoothness=1.0):
     """Return a case with n = d, epsilon = 1 and L = R = 1."""
     return UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=1e-9 / (n * m), smoothness=smoothness)
+
+
+def gradients(count, case):
+    """Return a number of gradients at a case."""
+    return count(setting_of(case))["item gradients"]
 
 
 @pytest.mark.parametrize(
@@ -28,10 +34,10 @@ def test_the_complexities_have_the_values_of_the_note(
     n, m, d, smooth, non_smooth, asi_liu, bassily_sun
 ):
     case = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6, smoothness=1.0)
-    assert counts.smooth(case, printed=True) == pytest.approx(smooth, rel=1e-4)
-    assert counts.non_smooth(case, printed=True) == pytest.approx(non_smooth, rel=1e-4)
-    assert counts.asi_liu(case) == pytest.approx(asi_liu, rel=1e-4)
-    assert counts.bassily_sun(case) == pytest.approx(bassily_sun, rel=1e-4)
+    assert gradients(counts.SMOOTH_PRINTED, case) == pytest.approx(smooth, rel=1e-4)
+    assert gradients(counts.NON_SMOOTH_PRINTED, case) == pytest.approx(non_smooth, rel=1e-4)
+    assert gradients(counts.ASI_LIU, case) == pytest.approx(asi_liu, rel=1e-4)
+    assert gradients(counts.BASSILY_SUN, case) == pytest.approx(bassily_sun, rel=1e-4)
 
 
 def test_the_closed_forms_equal_steps_times_batches():
@@ -41,8 +47,8 @@ def test_the_closed_forms_equal_steps_times_batches():
         terms = (1 / math.sqrt(case.total), math.sqrt(d) / (epsilon * case.n * math.sqrt(case.m)))
         steps = math.sqrt(case.smoothness / max(terms))
         total = case.m * steps * (case.n * epsilon / math.sqrt(steps) + 1 / epsilon)
-        assert counts.smooth(case) - case.total == pytest.approx(total)
-        assert counts.smooth(case) < counts.smooth(case, printed=True)
+        assert gradients(counts.SMOOTH, case) - case.total == pytest.approx(total)
+        assert gradients(counts.SMOOTH, case) < gradients(counts.SMOOTH_PRINTED, case)
         ratio = math.sqrt(case.smoothness / printed_regulariser(case)) / steps
         assert 1 / math.sqrt(2) <= ratio <= 1
 
@@ -51,35 +57,37 @@ def test_the_non_smooth_count_has_a_term_that_the_theorem_omits():
     case = UserLevel(n=1000, m=10**9, d=10, epsilon=0.5, delta=1e-13)
     steps = case.n**0.75 * math.sqrt(case.m * case.epsilon)  # Logarithms are left out.
     total = case.m * (case.n * case.epsilon * math.sqrt(steps) + steps / case.epsilon)
-    assert counts.non_smooth(case) - case.total == pytest.approx(total)
-    assert counts.non_smooth(case) > counts.non_smooth(case, printed=True)
+    assert gradients(counts.NON_SMOOTH, case) - case.total == pytest.approx(total)
+    assert gradients(counts.NON_SMOOTH, case) > gradients(counts.NON_SMOOTH_PRINTED, case)
     few_items = replace(case, m=10)
-    assert counts.non_smooth(few_items) < counts.non_smooth(few_items, printed=True)
+    assert gradients(counts.NON_SMOOTH, few_items) < gradients(counts.NON_SMOOTH_PRINTED, few_items)
     assert few_items.m < few_items.n**2.5 * few_items.epsilon**3 < case.m
 
 
 def test_the_complexities_have_their_slopes_on_the_diagonal():
     def slope(count, n, m):
         base, larger = (
-            count(diagonal_case(10**8, 10**6)),
-            count(diagonal_case(10**8 * n, 10**6 * m)),
+            gradients(count, diagonal_case(10**8, 10**6)),
+            gradients(count, diagonal_case(10**8 * n, 10**6 * m)),
         )
         return math.log(larger / base) / math.log(n * m)
 
     for n, m in ((16, 1), (1, 16)):
-        assert slope(counts.simplified, n, m) == pytest.approx(9 / 8)
-    assert slope(counts.simplified_non_smooth, 16, 1) == pytest.approx(11 / 8)
-    assert slope(counts.simplified_non_smooth, 1, 16) == pytest.approx(5 / 4)
-    assert slope(counts.single_pass, 16, 16) == pytest.approx(1)
+        assert slope(counts.SIMPLIFIED, n, m) == pytest.approx(9 / 8)
+    assert slope(counts.SIMPLIFIED_NON_SMOOTH, 16, 1) == pytest.approx(11 / 8)
+    assert slope(counts.SIMPLIFIED_NON_SMOOTH, 1, 16) == pytest.approx(5 / 4)
+    assert slope(counts.SINGLE_PASS, 16, 16) == pytest.approx(1)
 
 
 def test_the_speed_ups_have_their_printed_exponents():
     n, m, beta = 10**4, 300, 5.0
     case = diagonal_case(n, m, beta)
-    ratio = counts.asi_liu_non_smooth(case, simple=True) / counts.simplified_non_smooth(case)
+    ratio = gradients(counts.ASI_LIU_SIMPLIFIED, case) / gradients(
+        counts.SIMPLIFIED_NON_SMOOTH, case
+    )
     assert ratio == pytest.approx(n ** (13 / 8) * m ** (7 / 4))
     assert n**7 >= beta**2 * m
-    assert counts.asi_liu(case) / counts.simplified(case) == pytest.approx(
+    assert gradients(counts.ASI_LIU, case) / gradients(counts.SIMPLIFIED, case) == pytest.approx(
         beta**0.75 * (n * m) ** 0.375
     )
 
@@ -91,19 +99,19 @@ def test_the_first_term_dominates_up_to_the_seventh_power_of_the_users(beta):
     for factor, is_leading in ((0.5, True), (2.0, False)):
         case = diagonal_case(n, round(edge * factor), beta)
         leading = beta**0.25 * (case.total) ** (9 / 8)
-        assert math.isclose(counts.simplified(case), leading) == is_leading
+        assert math.isclose(gradients(counts.SIMPLIFIED, case), leading) == is_leading
 
 
 def test_bassily_and_sun_are_never_faster_under_their_own_assumptions():
     for n, m in ((100, 1), (100, 10), (100, 100), (10**6, 500)):
         case = diagonal_case(n, m, math.sqrt(n / m))
-        assert counts.simplified(case) == pytest.approx(n**1.25 * m)
-        assert counts.simplified(case) <= counts.bassily_sun(case)
+        assert gradients(counts.SIMPLIFIED, case) == pytest.approx(n**1.25 * m)
+        assert gradients(counts.SIMPLIFIED, case) <= gradients(counts.BASSILY_SUN, case)
     # Outside these assumptions they are faster if and only if beta^2 m > n^3.
     for m, faster in ((900, False), (1100, True)):
         case = diagonal_case(10, m)
         leading = case.total ** (9 / 8)
-        assert (counts.bassily_sun(case) < leading) == faster
+        assert (gradients(counts.BASSILY_SUN, case) < leading) == faster
 
 
 def test_algorithm_1_looks_at_every_item_at_most_once():
@@ -111,7 +119,7 @@ def test_algorithm_1_looks_at_every_item_at_most_once():
     exact = printed_sgd(case, 0.1).gradients
     q, phases = 0.1, phase_count(case.n)  # The sizes are taken before rounding.
     assert exact == pytest.approx(case.total * 2**-q * (1 - 2 ** (-q * phases)))
-    assert exact < counts.single_pass(case)
+    assert exact < gradients(counts.SINGLE_PASS, case)
 
 
 def row(slug):

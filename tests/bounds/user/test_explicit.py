@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_core.bounds.user.conditions import setting_of
 from dpsco_core.bounds.user.explicit import (
     VOID,
     calibrated_sgd_risk,
@@ -17,7 +18,7 @@ from dpsco_core.bounds.user.explicit import (
     restarts,
     stability,
 )
-from dpsco_core.bounds.user.rates import group_privacy, optimal
+from dpsco_core.bounds.user.rates import GROUP_PRIVACY, OPTIMAL
 from dpsco_core.methods.user.accelerated.sgd import Curvature, staged_gap
 from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.methods.user.level import UserLevel
@@ -186,7 +187,7 @@ def test_a_bound_falls_with_the_users_the_budget_and_the_start_and_scales_with_i
     # Doubling L and R, with the smoothness that keeps beta R/L, gives four times the risk.
     scaled = risk(replace(case, lipschitz=2.0, diameter=2.0), distance=1.0).value
     assert scaled == pytest.approx(4 * value)
-    assert value > sum(optimal(case)) / 2
+    assert value > sum(OPTIMAL(setting_of(case)).values()) / 2
 
 
 def test_only_the_filters_gain_from_more_items_a_user():
@@ -197,7 +198,7 @@ def test_only_the_filters_gain_from_more_items_a_user():
     # The proven crossover of phased SGD with a filter and its full-batch baseline.
     assert mode_a_risk(small_case).value > full_batch_risk(small_case).value
     assert mode_a_risk(large_case).value < full_batch_risk(large_case).value
-    assert full_batch_risk(large_case).value > sum(group_privacy(large_case))
+    assert full_batch_risk(large_case).value > sum(GROUP_PRIVACY(setting_of(large_case)).values())
 
 
 def test_the_failure_of_the_filter_is_a_small_part_of_the_bound():

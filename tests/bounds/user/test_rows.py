@@ -8,9 +8,6 @@ import pytest
 from dpsco_core.base.cards import LEVY_2021, LOWY_2024
 from dpsco_core.bounds.base import pooled
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
-from dpsco_core.bounds.user import complexity as user_complexity
-from dpsco_core.bounds.user import quoted
-from dpsco_core.bounds.user import rates as user_rates
 from dpsco_core.bounds.user.conditions import best_share, gaussian_user_level, user_level
 from dpsco_core.bounds.user.explicit import TERMS, full_batch_risk, mode_a_risk, one_chain_risk
 from dpsco_core.bounds.user.rows import UPPER_USER_BOUNDS, USER_BOUNDS
@@ -90,21 +87,27 @@ def test_the_catalogues_bounds_are_their_formulas():
     )
     level = user_level(setting)
     assert (level.lipschitz, level.diameter, level.smoothness) == (3.0, 0.5, 1.0)
+    n, m, unit = setting.n, setting.m, level.unit
+    noise = math.sqrt(setting.d * math.log(1e6)) / n
+    optimal = unit / math.sqrt(n * m), unit * noise / math.sqrt(m)
+    group = unit / math.sqrt(n * m), unit * noise
+    quoted = unit / math.sqrt(n * m), unit * math.sqrt(setting.d / m) / n
     for slug, pair in (
-        ("upper.user.non-private", (level.unit / math.sqrt(level.total),)),
-        ("upper.user.phased-sgd", user_rates.linear_time(level)),
-        ("upper.user.phased-sgd-proof", user_rates.linear_time_proven(level)),
-        ("upper.user.accelerated", user_rates.optimal(level)),
-        ("upper.user.accelerated-nonsmooth", user_rates.optimal(level)),
-        ("upper.user.accelerated-strong", user_rates.strong(level)),
-        ("upper.user.group-privacy", user_rates.group_privacy(level)),
-        ("upper.user.clipped-means", user_rates.group_privacy(level)),
-        ("upper.user.prior-asi-liu-2024", user_rates.optimal(level, logs=False)),
-        ("upper.user.prior-bassily-sun-2023-local", user_rates.linear_time(level, logs=False)),
-        ("lower.user.rate", quoted.quoted_lower(level)),
-        ("upper.user.accelerated-gradients", (user_complexity.smooth(level),)),
-        ("upper.user.accelerated-nonsmooth-gradients", (user_complexity.non_smooth(level),)),
-        ("upper.user.prior-asi-liu-2024-gradients", (user_complexity.asi_liu(level),)),
+        ("upper.user.non-private", (unit / math.sqrt(n * m),)),
+        ("upper.user.phased-sgd", (unit / math.sqrt(n * m), unit * noise * math.sqrt(n / m))),
+        ("upper.user.phased-sgd-proof", (unit * math.sqrt(setting.d / (n * m)),) * 2),
+        ("upper.user.accelerated", optimal),
+        ("upper.user.accelerated-nonsmooth", optimal),
+        ("upper.user.accelerated-strong", (9.0 / (n * m), 9.0 * noise**2 / m)),
+        ("upper.user.group-privacy", group),
+        ("upper.user.clipped-means", group),
+        ("upper.user.prior-asi-liu-2024", quoted),
+        (
+            "upper.user.prior-bassily-sun-2023-local",
+            (unit / math.sqrt(n * m), unit * math.sqrt(setting.d / (n * m))),
+        ),
+        ("lower.user.rate", quoted),
+        ("upper.user.prior-asi-liu-2024-gradients", (level.condition * (n * m) ** 1.5,)),
         ("upper.user.phased-sgd-gradients", (setting.n * setting.m,)),
     ):
         assert tuple(ROWS[slug].terms(setting).values()) == pytest.approx(pair, rel=1e-12), slug

@@ -1,0 +1,144 @@
+"""A rate whose constants are hidden, declared once: value, LaTeX and letters follow from it."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.base.errors import require
+from dpsco_core.base.formula import Formula, parse_formula
+from dpsco_core.base.formula_latex import LETTERS_IN_LATEX, latex_of
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like
+from dpsco_core.bounds.letters import COMMON
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems.base import Setting
+
+_NAMES = {latex: name for name, latex in LETTERS_IN_LATEX.items()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rate:
+    r"""Terms with constant 1, in the language of `dpsco_core.base.formula`.
+
+    As a function of a `Setting` it returns its terms by name. They are `void` where it does not
+    apply, where a letter has no value, and where a term has none or is infinite: there the
+    statement says nothing.
+
+    Examples
+    --------
+    >>> from dpsco_core.scenario import Scenario
+    >>> rate = Rate(terms={"sampling": "sqrt(d/n)", "privacy": "d/(sqrt(rho)*n)"})
+    >>> rate.latex
+    '\\sqrt{\\frac dn}+\\frac d{\\sqrt\\rho\\,n}'
+    >>> rate(Scenario(n=400, d=4, rho=0.25).setting)
+    {'sampling': 0.1, 'privacy': 0.02}
+    """
+
+    terms: Mapping[str, str]  # the formula of each term, by the term's name
+    unit: str = ""  # the formula of the factor in front of all terms; if empty, 1
+    # A function of a `Setting` that returns a factor in front of all terms which the formula does
+    # not show: the papers measure in units of the moment.
+    scale: Callable[[Setting], float] = lambda _: 1.0
+    # the letters whose meaning differs from that in `COMMON`
+    letters: tuple[Letter, ...] = ()
+    # The function that makes the rate of its terms: the sum of all of them, or `max`.
+    combine: Callable[[tuple[float, ...]], float] = math.fsum
+    # Whether a setting is one of those that the statement is about.
+    applies: Callable[[Setting], bool] = lambda _: True
+    void: float = math.inf  # the value of every term where the rate has none; 0 of a lower bound
+
+    def __call__(self, setting: Setting) -> Terms:
+        """Return the terms by name."""
+        void = dict.fromkeys(self.terms, self.void)
+        if not self.applies(setting):
+            return void
+        letters = {name: float(self._vocabulary[name].value(setting)) for name in self._names}
+        scale = self.scale(setting)
+        terms = {name: scale * formula.value(letters) for name, formula in self._formulas.items()}
+        lacks_letter = any(map(math.isnan, letters.values()))
+        return void if lacks_letter or not all(map(math.isfinite, terms.values())) else terms
+
+    @property
+    def latex(self) -> str:
+        """The formula in LaTeX, with the definitions of its letters."""
+        return ",\\ ".join((self.formula, *self.definitions))
+
+    @cached_property
+    def formula(self) -> str:
+        """The unit, times the sum or the maximum of the terms, in LaTeX."""
+        texts = [text for text in self.terms.values() if text != "0"]
+        if self.combine is max:
+            whole = f"max({', '.join(texts)})"
+        elif len(texts) > 1 and len(set(texts)) == 1:
+            return latex_of(self._parse(f"{len(texts)}*{self._in_units(texts[0])}").expression)
+        else:
+            whole = " + ".join(texts)
+        return latex_of(self._parse(self._in_units(whole)).expression)
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """The definitions of the letters in the formula, in LaTeX."""
+        letters = (letter for name, letter in self._vocabulary.items() if name in self._names)
+        return tuple(letter.definition for letter in letters if letter.definition)
+
+    def drop(self, part: str) -> "Rate":
+        """Return the rate without a part of its terms, such as ``"*ln(1/delta)"``.
+
+        Raises `InvalidInput` if no term has it.
+        """
+        terms = {name: text.replace(part, "") for name, text in self.terms.items()}
+        require(terms != self.terms, "part", "one of the rate's", part)
+        return replace(self, terms=terms)
+
+    @cached_property
+    def _vocabulary(self) -> dict[str, Letter]:
+        """The letters by their names in formulas."""
+        return {_NAMES.get(e.token, e.token): e for e in (*COMMON, *self.letters)}
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The names of the letters in the formula."""
+        return frozenset(name for term in self._formulas.values() for name in term.letters)
+
+    @cached_property
+    def _formulas(self) -> dict[str, Formula]:
+        """The formulas of the terms, each with the unit."""
+        return {name: self._parse(self._in_units(text)) for name, text in self.terms.items()}
+
+    def _in_units(self, text: str) -> str:
+        """Return the text of a formula times the unit."""
+        return f"{self.unit}*({text})" if self.unit else text
+
+    def _parse(self, text: str) -> Formula:
+        """Return a formula in the letters of the rate."""
+        return parse_formula(text, {name: name for name in self._vocabulary})
+
+
+def is_approximate(setting: Setting) -> bool:
+    """Whether the budget is an (epsilon, delta) one."""
+    return isinstance(setting.budget, ApproxDP)
+
+
+def two_terms(sampling: str, privacy: str, **fields: Any) -> Rate:
+    """Return a rate with a term for the sample and one for privacy, and further fields."""
+    return Rate(terms={"sampling": sampling, "privacy": privacy}, **fields)
+
+
+def bound_at_rate(
+    card: BoundCard,
+    rate: Rate,
+    hypotheses: tuple[Hypothesis, ...],
+    **changes: Any,  # further arguments of `bound_like`: the fields of the card that change
+) -> Bound:
+    """Return the bound whose formula is `rate`, with `card` but for some changes."""
+    return bound_like(
+        card,
+        evaluate=rate,
+        combine=rate.combine,
+        hypotheses=hypotheses,
+        letters=rate.letters,
+        latex=rate.latex,
+        **changes,
+    )
