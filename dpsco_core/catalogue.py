@@ -121,10 +121,10 @@ def _place(name: str, slug: str, slugs: Sequence[str]) -> int:
 
 
 def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
-    """Return the slugs of the methods for a problem, in order.
+    """Return the slugs of the methods for a problem, in the order of the catalogue.
 
-    With a level only those that serve it: user-level ones, where users have several items, and
-    those without privacy, which pool the items.
+    If a level is given, they are the private methods of that level, and all methods without
+    privacy: at user level these pool the items.
     """
     return _methods_for(problem, level, len(METHODS))
 

@@ -73,6 +73,11 @@ def words_style(*, dark: bool) -> str:
   .head .meaning {{ min-height: 100px; }}
   .head .meaning:has(.records) img:not(.records) {{ height: 80px; width: auto; }}
 }}
+@media (max-width: 1340px) {{
+  .head .meaning:has(.data) {{ column-gap: 0.8rem; }}
+  .head .meaning .data + .steps {{ gap: 0.4rem; }}
+  .head .meaning .data + .steps img {{ height: 58px; width: auto; }}
+}}
 @media (max-width: 760px) {{
   .head h1 {{ font-size: 0.9375rem !important; }}
   .head h2 {{ font-size: 1.4375rem; line-height: 1.75rem; }}

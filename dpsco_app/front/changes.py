@@ -100,7 +100,7 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     elif meaningless.get(str(scenario.axis)):
         scenario = _with_axis(scenario, "n")
     if field == scenario.axis:
-        scenario = reaching(scenario)
+        scenario = with_sweep_to_own_value(scenario)
     corrections: dict[str, Any] = {}
     words = []
     level = level_of(scenario)
@@ -124,10 +124,10 @@ def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
     return replace(scenario, **corrections), f"**{problem_name}**: {' and '.join(words)}."
 
 
-def reaching(scenario: Scenario) -> Scenario:
-    """Return a scenario whose usual sweep includes its own value of the axis.
+def with_sweep_to_own_value(scenario: Scenario) -> Scenario:
+    """Return the scenario with its usual sweep, lengthened to its own value if that lies outside.
 
-    A sweep that is not the usual one stays as it is.
+    A sweep that is not the usual one, apart from such a value, stays as it is.
     """
     usual = default_grid(scenario.axis, scenario.geometry, scenario.offset)
     extra_points = set(scenario.grid) - set(usual)
@@ -146,7 +146,7 @@ def reaching(scenario: Scenario) -> Scenario:
 def _with_axis(scenario: Scenario, axis: str | None) -> Scenario:
     """Return a scenario with the usual sweep of an axis, extended to the scenario's own value."""
     grid = default_grid(axis, scenario.geometry, scenario.offset)
-    return reaching(replace(scenario, axis=axis, grid=tuple(grid)))
+    return with_sweep_to_own_value(replace(scenario, axis=axis, grid=tuple(grid)))
 
 
 def with_variance(scenario: Scenario) -> Scenario:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
-from dpsco_app.front.changes import level_of, reaching
+from dpsco_app.front.changes import level_of, with_sweep_to_own_value
 from dpsco_app.parts.options import LARGEST_SEED
 from dpsco_app.parts.presets import DEFAULT
 from dpsco_core.base.errors import InvalidInput, require
@@ -89,7 +89,7 @@ def _allowed(link_fields: Mapping[str, str], *, sampling: bool) -> Scenario:
     if "methods" not in link_fields:
         scenario = replace(scenario, methods=usual_methods(scenario, level_of(scenario)))
     if "grid" not in link_fields:  # the default grid may be cut, since nobody chose its points
-        fitting = with_fitting_grid(reaching(scenario), DASHBOARD)
+        fitting = with_fitting_grid(with_sweep_to_own_value(scenario), DASHBOARD)
         scenario = with_enough_points(fitting, DASHBOARD)
     # A control that is given a larger seed would show its default without a message.
     must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"

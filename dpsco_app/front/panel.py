@@ -371,20 +371,26 @@ class FrontPanel:
         return axis_title(self.scenario)
 
     def _gap(self) -> Gap | None:
-        """Return the gap between lead and reference at the chosen point; None if unknown."""
-        best, public = (self.study.row_at(m, self.x) for m in (self.lead, self.study.public))
-        if self.price or best is None or public is None or best.price is None:
+        """Return the gap between lead and reference at the chosen point.
+
+        None in the view of prices, before the study is complete, and where the headline states no
+        factor.
+        """
+        lead_row, reference_row = (
+            self.study.row_at(m, self.x) for m in (self.lead, self.study.public)
+        )
+        if self.price or lead_row is None or reference_row is None or lead_row.price is None:
             return None
-        if public.mean == 0 or cost_words(best.price, "") == TOO_FEW_TRIALS:
+        if reference_row.mean == 0 or cost_words(lead_row.price, "") == TOO_FEW_TRIALS:
             return None
-        unsaid = self.study.useless(self.x) and is_open(best.price)
-        if unsaid or not self.study.complete:
+        has_no_factor = self.study.useless(self.x) and is_open(lead_row.price)
+        if has_no_factor or not self.study.complete:
             return None
         return Gap(
             x=place(self.x),
-            low=public.mean,
-            high=best.mean,
-            text=factor_text(best.price),
+            low=reference_row.mean,
+            high=lead_row.mean,
+            text=factor_text(lead_row.price),
             colour=colour_of(self.lead),
             key=self.lead,
         )

@@ -155,7 +155,7 @@ class PageState(Page[V]):
         visit.current().show_here(None)
 
     def _unknown(self) -> list[str]:
-        """Return a sentence that names the address parameters that no page reads."""
+        """Return, as a list of at most one sentence, which address parameters no page reads."""
         read = {*KNOWN_SOMEWHERE, *NAMES}
         unread = [name for name in st.query_params.to_dict() if name not in read]
         verb = "is no setting" if len(unread) == 1 else "are no settings"

@@ -80,7 +80,10 @@ def add_budget(commands: Any) -> None:
 
 
 def run_budget(chosen: argparse.Namespace) -> None:
-    """Print what a budget is worth, for the sizes that the flags give."""
+    """Print what a budget is worth in each use that the flags ask for, as text or JSON.
+
+    With `--noise-multiplier` it is the epsilon that a noise costs.
+    """
     texts = {name: getattr(chosen, name) for name in FLAGS}
     inputs = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
     if inputs["epochs"] is not None:
@@ -107,6 +110,11 @@ def run_budget(chosen: argparse.Namespace) -> None:
     print(f"Answer: {answer.line}")  # one line, whatever its numbers
     print_text(f"It is {answer.question}.")
     print()
+    _print_sections(numbers)
+
+
+def _print_sections(numbers: dict[str, Any]) -> None:
+    """Print each use of the budget under its title, with the assumptions of its numbers."""
     for title, rows in numbers.items():
         words = f": {STATED[title]}" if title in STATED else ""
         if title == "noise":

@@ -365,8 +365,10 @@ def subsampling_curve(
 ) -> tuple[Vector, Vector, Vector, Vector]:
     r"""Return the batch sizes and three curves of epsilon over them.
 
-    They are epsilon on a batch, its linear bound :math:`q(e^\varepsilon-1)`, and the epsilon of
-    Gaussian releases on a batch each.
+    With q the share of the records in a batch, they are: the epsilon, at q delta, of one release on
+    a secret batch that is (epsilon, delta)-DP for it; the linear bound
+    :math:`q(e^\varepsilon-1)` on that; and the epsilon, at delta, of `releases` Gaussian releases
+    that each have the whole budget and a fresh batch.
     """
     sizes = np.unique(np.geomspace(1, count, 40).round().astype(np.int64))
     exact = [subsampled(epsilon, delta, int(size), count).epsilon for size in sizes]

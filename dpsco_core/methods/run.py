@@ -136,9 +136,10 @@ def walk(
 
 @dataclass(frozen=True, kw_only=True)
 class WholeAverage:
-    """Steps whose points are all averaged: after each step, or where gradients are queried."""
+    """A schedule whose output is the average of all points."""
 
     steps: int
+    # Whether these are the points at which gradients are taken, not those after the steps.
     queried: bool = False
 
     @property

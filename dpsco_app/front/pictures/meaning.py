@@ -119,7 +119,7 @@ def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
     if parts.clipping > CHIEFLY * parts.noise and outliers is not None:
         records = "far record" if outliers.count == 1 else "far records"
         clipping = clipping.replace("clipping", "Clipping")
-        return f"{clipping} the {number_text(outliers.count)} {records} costs most."
+        return f"{clipping} the {number_text(outliers.count)} {records} costs, hardly the noise."
     if parts.clipping > CHIEFLY * parts.noise:
         return f"The {clipping} costs, hardly the noise."
     if parts.noise > CHIEFLY * parts.clipping:
@@ -285,7 +285,11 @@ def _names(step: str, outliers: FarRecords, theme: Theme) -> str:
             f"<text x='94' y='{y}' fill='{quiet}' {LETTERS}>answer</text>"
         )
     else:
-        return ""
+        words, middle = "clip radius", y - 4
+        shapes = (
+            f"<path d='M2 {middle}h14' stroke='{quiet}' stroke-dasharray='3 3'/>"
+            f"<text x='22' y='{y}' fill='{quiet}' {LETTERS}>{words}</text>"
+        )
     size = f"class='records' width='{width}' height='{NAMES_HEIGHT}'"
     return picture(f"0 0 {width} {NAMES_HEIGHT}", shapes, size, words)
 

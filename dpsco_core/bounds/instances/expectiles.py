@@ -240,12 +240,20 @@ def _search_all_cubes(
     return marks, choice, np.minimum.accumulate(ratios)
 
 
-def _least_gap(gain: Floats, line: Floats, factor: Floats, log_moments: Floats) -> Floats:
-    """Return the smallest `gain` less the bound near a line over the norms, at every level."""
+def _least_gap(
+    gain: Floats,  # the log of the mean less the level, at every level and norm
+    line: Floats,  # the place among the cubes of nearly the best one, of the same shape
+    factor: Floats,  # the factor of every cube, at every level
+    log_moments: Floats,  # the log moment of every cube, at every norm
+) -> Floats:
+    """Return, at every level, the least over the norms of `gain` minus the least log bound.
+
+    The least log bound is taken among the cubes next to `line`.
+    """
     rows, norms = np.arange(len(line)), np.arange(line.shape[1])
     place = np.floor(line).astype(np.intp)
-    # With a single cube the gap can only be smaller. If it is not below the whole gap of some norm,
-    # it is not the smallest gap.
+    # A single cube bounds the gap of a norm from below. A norm whose lower bound is not below a gap
+    # that is already computed is not the minimiser, so that only the others are computed in full.
     cubes = factor.shape[1]  # A flat index is several times as fast as a pair of indices.
     bound = factor.take(rows[:, None] * cubes + place)
     bound += log_moments.take(norms * cubes + place)

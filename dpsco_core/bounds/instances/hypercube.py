@@ -269,8 +269,8 @@ def best_pure(
     """Return the p in (0, largest] that maximises `hypercube_pure`, or one of a few if rough.
 
     `wrong_sign_fraction` has a kink at every breakpoint. Where so many spikes are expected that
-    their spread does not blur the kinks, each is a local maximum, and those near the best grid
-    point are tried one by one.
+    their spread does not blur the kinks, each is a local maximum: of about 128 near the best grid
+    point the three highest are refined.
     """
     power = 2 if form == "squared" else 1
     low, high = search_range(d / epsilon, n, largest)

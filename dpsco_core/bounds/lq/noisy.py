@@ -24,12 +24,14 @@ Energy = tuple[float, float]
 def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> Energy:
     r"""Return the gradient's and the noise's part of a bound on :math:`E\|g+\xi\|_{q'}^2`.
 
-    With :math:`S\ge E\|\xi\|_r^2` their sum is the smaller one of
+    g is a gradient of dual norm at most L (`lipschitz`), :math:`\xi` the noise of a step, and
+    :math:`\|\cdot\|_r` the smooth norm of `space`. With :math:`S\ge E\|\xi\|_r^2` the two
+    parts add up to the smaller one of
 
     .. math:: \kappa L^2+S,\quad (L+\sqrt S)^2
 
-    The first holds because the norm is smooth and the noise symmetric, the second by Minkowski's
-    inequality. :math:`L^2+S` alone holds only in a Hilbert space; at q = 2, kappa is 1.
+    The first holds because :math:`\|\cdot\|_r^2` is smooth and the noise symmetric, the second by
+    Minkowski's inequality. :math:`L^2+S` alone holds only in a Hilbert space; at q = 2, kappa is 1.
 
     `rho` is the budget of one step.
     """

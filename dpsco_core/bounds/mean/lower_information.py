@@ -1,8 +1,8 @@
 r"""Lower bounds for zCDP algorithms on all sign patterns: Fano by distance, two-sided information.
 
-Theorems 2 and 1 of theory/bounds-everywhere.md, 4 and 1. At a setting that fixes
-``spike_probability`` they are evaluated there, because they bind their own prior there only;
-elsewhere at the best one.
+They are Theorem 2 of theory/bounds-everywhere.md, 4, and Theorem 1 of its section 1. A bound at a
+spike probability holds for the prior with that probability only. So if a setting fixes
+``spike_probability``, the bounds are evaluated at that value, and otherwise where they are largest.
 """
 
 from dataclasses import replace

@@ -45,7 +45,7 @@ def _print_setting(title: str, point: Scenario) -> None:
 
 
 def print_recipes(recipes: Sequence[Recipe]) -> None:
-    """Print the main numbers of several recipes, one row each."""
+    """Print the main numbers of several recipes, a row for each that has a main release."""
     rows = []
     for recipe in recipes:
         release = recipe.main_release

@@ -274,7 +274,7 @@ def gradient_count() -> Finding:
 
 
 def sum_for_minimum() -> Finding:
-    """Compare the gradient count of Theorem 3.2, which adds two terms, with the smaller one."""
+    """Compare the gradient count of Theorem 3.2 with the one that takes the least of two terms."""
     rows = []
     for n, m, epsilon in ((10**7, 1, 1.0), (10**7, 1000, 0.1), (10**7, 10**15, 0.1)):
         setting = setting_of(_user_level(n, m, epsilon=epsilon, delta=1e-25))

@@ -53,7 +53,10 @@ def shaped(d: int, q: float, noise: Noise) -> Shaped:
 
 
 def dual_square(d: int, q: float, noise: Noise, seed: int) -> DualSquare:
-    """Return bounds, measurements and exact values of the squared dual norm of the noise."""
+    """Return the mean squared dual norm of the noise: bounded, measured, and exact where known.
+
+    It is in units of d/(2 rho), for sensitivity 1.
+    """
     mechanism = shaped(d, q, noise)
     dual, unit = mechanism.norm.dual, d / (2 * RHO)
     count = max(50, min(MOST_DRAWS, TABLE // d))

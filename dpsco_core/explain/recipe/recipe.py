@@ -30,7 +30,7 @@ CLIPS = {
     "truncation_level": "clip radius in the dual norm",
     "tau": "truncation level of a coordinate",
 }
-# the words for the radius beside that bound
+# The words for `clip_radius` where a run also reports `feature_bound`.
 SHRUNK = "bound on a gradient, which follows from shrunk records"
 # The mechanisms whose ledger entries state an l2 sensitivity.
 EUCLIDEAN = (

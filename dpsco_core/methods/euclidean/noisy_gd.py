@@ -86,7 +86,9 @@ class NoisyGradientDescent(DescentMethod):
 
 
 def theorem_descent(setting: Setting, rho: float, lipschitz: float) -> Descent:
-    """Return T, eta and the average of the queried points; see `NoisyGradientDescent`.
+    """Return the descent with T and eta of `NoisyGradientDescent`.
+
+    Its output is the average of the queried points.
 
     Examples
     --------

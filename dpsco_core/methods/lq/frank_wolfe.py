@@ -136,8 +136,8 @@ class FrankWolfe(DescentMethod):
         any pure release), epsilon otherwise.
     tuning : {"practical", "theory"}
         ``"theory"``: the steps and the level at which the bound of theory/fresh-batches.md, 2 is
-        least. ``"practical"``: the same with the clipping bias that
-        `dpsco_core.methods.euclidean.tuning` assumes in place of that of the worst law.
+        least. ``"practical"``: the same with the moment and the clipping bias that
+        `dpsco_core.methods.euclidean.tuning` assumes in place of those of the worst law.
     """
 
     corners: CornerSteps | None = None
@@ -253,8 +253,10 @@ def best_corners(setting: Setting, epsilon: float, *, proven: bool) -> CornerSte
     .. math:: \frac{2\beta_1(2r)^2}{T+2}+\frac{4\tau r}{b\varepsilon_0}\ln N
         +2r\big(\text{sampling}+\text{bias}\big)
 
-    with N corners (theory/fresh-batches.md, 2). Where it is not `proven`, the bias is the one that
-    the practical tuning assumes.
+    with T steps on b = floor(n/T) records each, :math:`\beta_1` the smoothness, :math:`\tau` the
+    clip level, r the l1 norm of the corners and N their number (theory/fresh-batches.md, 2). Unless
+    it is `proven`, moment and bias are those that the practical tuning assumes, and no level is
+    below that moment.
     """
     radius, d, order = corner_norm(setting), setting.d, setting.moment_order
     moment = setting.constants.directional_moment

@@ -16,7 +16,8 @@ from dpsco_core.problems.base import Setting
 
 def norm_costs(
     radius: float,
-    mean_bound: float,  # the largest norm of the mean, below the radius
+    # R_0, an upper bound on the norm of the mean; only below the radius the costs are finite
+    mean_bound: float,
     n: int,
     d: int,
     order: float,  # p, the moment order, from 1 to 2
@@ -35,7 +36,8 @@ def norm_costs(
 
 def coordinate_costs(
     limit: float,
-    mean_bound: float,  # the largest norm of the mean, below the limit
+    # R_0, an upper bound on the norm of the mean; only below the limit the costs are finite
+    mean_bound: float,
     n: int,
     d: int,
     order: float,  # p, the moment order, from 1 to 2

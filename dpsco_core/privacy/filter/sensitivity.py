@@ -49,14 +49,15 @@ def weight_floor(keep: RobustFilter, count: int, score_floor: float) -> float:
 def weights_sensitivity(keep: RobustFilter, count: int, score_floor: float) -> float:
     r"""Return F6, the l2 sensitivity of the weighted mean; infinite if none is proven.
 
-    .. math:: \Delta_w = \frac{2\rho_h}{W_{min}}\Big(2 + \frac{K-1}{(b-a)K}\Big)
-        \quad\text{provided}\quad W_{min} > 1 + \frac{K-1}{2(b-a)K}
+    .. math:: \Delta_w = \frac{2\rho_h}{W_{min}}\big(2 + (K-1)s\big)
+        \quad\text{provided}\quad W_{min} > 1 + \frac{(K-1)s}2,
+        \quad s=\min\{1,\tfrac1{(b-a)K}\},
 
     between neighbours whose scores are both at least `score_floor`.
 
     *Proof.* Say point 1 is replaced. Let :math:`\alpha_1 = 0`, else
     :math:`\alpha_j = \min(p_j, p_j')`, :math:`A = \sum\alpha`, and W, W' the totals of p, p'. By F4
-    :math:`(W-A) + (W'-A) = p_1 + p_1' + \sum_{j\ne1}|p_j-p_j'| \le 2 + (K-1)/((b-a)K)`. With
+    :math:`(W-A) + (W'-A) = p_1 + p_1' + \sum_{j\ne1}|p_j-p_j'| \le 2 + (K-1)s`. With
     W, W' at least :math:`W_{min}` the proviso makes A > 0. In each world the mean is
     :math:`(A\bar q_\alpha + (W-A)\bar q_{p-\alpha})/W`, of averages over points with p > 0, which
     are pairwise within :math:`2\rho_h` (F2): it differs from :math:`\bar q_\alpha`, common to both
@@ -75,11 +76,11 @@ def weights_sensitivity(keep: RobustFilter, count: int, score_floor: float) -> f
 def sharp_weights_sensitivity(keep: RobustFilter, count: int, score_floor: float) -> float:
     r"""Return a smaller l2 sensitivity of the weighted mean than F6; about half for large K.
 
-    With :math:`A_{min} = W_{min} - 1 - (K-1)/(2(b-a)K) > 0`, F6's proviso,
+    With :math:`A_{min} = W_{min} - 1 - (K-1)s/2 > 0`, F6's proviso, and its s,
 
     .. math:: \Delta = \frac{\rho_h}{W_{min}}\Big(
         2\max_{a\le u\le1} p(u)\big(1+\min\{1, \tfrac{(1-u)K}{A_{min}}\}\big)
-        + \frac1{(b-a)K}\big(K-1+\min\{K-1, \tfrac{K(K-s_{min})}{A_{min}}\}\big)\Big).
+        + s\big(K-1+\min\{K-1, \tfrac{K(K-s_{min})}{A_{min}}\}\big)\Big).
 
     At b = 1 it tends to :math:`4\rho_h/K` as :math:`s_{min}` tends to K, where F6 tends to
     :math:`8\rho_h/K`.
@@ -89,7 +90,7 @@ def sharp_weights_sensitivity(keep: RobustFilter, count: int, score_floor: float
     positive weight (F2). Those others number at most :math:`K - h_j`, at weights
     :math:`\alpha \le 1`, so that
     :math:`\|q_j-\bar q_\alpha\| \le \rho_h(1+\min\{1, (K-h_j)/A\})`. The replaced point adds, in
-    each world, its own p times that. Any other adds at most :math:`1/((b-a)K)` times that, in the
+    each world, its own p times that. Any other adds at most s times that, in the
     world where it has more neighbours; there and in the other one
     :math:`\sum_{j\ne1}(K-h_j) \le K^2 - \sum_jh_j \le K(K-s) \le K(K-s_{min})`.
     """
@@ -147,7 +148,7 @@ def member_floor(
     floor = weight_floor(keep, count, score_floor)
     if sure_members(keep, count, score_floor):
         return floor
-    require(failure is not None, "failure", "given in form B", failure)
+    require(failure is not None, "failure", "given where no member is sure", failure)
     assert failure is not None
     check_failure(failure)
     return floor - math.sqrt(-count * math.log(failure) / 2)

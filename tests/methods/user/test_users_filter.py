@@ -279,7 +279,7 @@ def test_hoeffding_bounds_the_number_of_members_in_form_b() -> None:
     score = keep.examine(FLOWER).score
     floor = member_floor(keep, 100, score, failure)
     assert floor == pytest.approx(40 - math.sqrt(100 * math.log(20) / 2))
-    with pytest.raises(InvalidInput, match="failure must be given in form B"):
+    with pytest.raises(InvalidInput, match="failure must be given where no member is sure"):
         member_floor(keep, 100, score, None)
     assert member_floor(keep_of("A", 2 / 3), 100, 70.0, None) == 70.0
 

@@ -2,7 +2,8 @@ r"""The phases of user-level accelerated descent: users, regulariser, steps, fil
 
 Algorithm 3 of Lowy, Liu and Asi (2024) with the recommended parameters of theory/lowy-liu-asi.md,
 2.3: :math:`n_i = \lfloor n2^{-i}\rfloor` users (the last phase takes the rest), :math:`\lambda_i =
-\lambda2^{p(i-1)}` at p = 3, full batches. None of it looks at data.
+\lambda2^{p(i-1)}` at p = 3, full batches, or in the tight calibration a half or a quarter of the
+users where that takes less noise. None of it looks at data.
 """
 
 import math
