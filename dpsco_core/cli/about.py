@@ -110,15 +110,16 @@ def run_about(chosen: argparse.Namespace) -> None:
     print_text(f"{card.slug}: {card.name} ({card.paper}, {card.statement})")
     print()
     print(_wrap_text(method_story.what))
+    # What to set comes before the reasons.
+    if method_recipe is not None:
+        print_recipe(method_recipe)
+        if libraries := ", ".join(snippets(method_recipe)):
+            print_note(f"as code of another library: `--library` {libraries}.")
     for title, texts in sections.items():
         if texts:
             print(f"\n{title}")
         for i, text in enumerate(texts, start=1):
             print(_wrap_text(text, f"  {i}. " if title == "Steps" else "  - "))
-    if method_recipe is not None:
-        print_recipe(method_recipe)
-        if libraries := ", ".join(snippets(method_recipe)):
-            print_note(f"as code of another library: `--library` {libraries}.")
 
 
 def _recipe_point(chosen: argparse.Namespace) -> Scenario:
