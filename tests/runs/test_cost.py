@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import time
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,10 +31,12 @@ from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.euclidean.solver import CLOSED_FORM
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import SCO_PROBLEMS
+from dpsco_core.runs import cost as costing
 from dpsco_core.runs.allowed import nearest_allowed
 from dpsco_core.runs.cost import (
     EVALUATION,
     OVERHEAD,
+    REFERENCE_SECONDS,
     cost,
     machine_speed,
     release_seconds,
@@ -377,3 +381,19 @@ def test_predictions_are_of_the_right_order(slug: str) -> None:
             predicted += cost(scenario).seconds
     assert predicted > 0
     assert 0.1 < measured / predicted < 10
+
+
+@pytest.mark.parametrize("clock", ["thread_time", "perf_counter"])
+def test_the_speed_of_the_machine_is_the_processor_time_of_one_thread_where_there_is_one(
+    clock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks = itertools.count()
+
+    def wait_for_others() -> float:
+        """Return a time in which other threads had most of the processor."""
+        return 100 * REFERENCE_SECONDS * next(ticks)
+
+    clocks = {"perf_counter": wait_for_others}
+    clocks |= {clock: lambda: 2 * REFERENCE_SECONDS * next(ticks)}
+    monkeypatch.setattr(costing, "time", SimpleNamespace(**clocks))
+    assert machine_speed.__wrapped__() == pytest.approx(2.0)
