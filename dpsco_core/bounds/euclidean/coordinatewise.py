@@ -35,7 +35,7 @@ RATE = two_terms(
     "d/sqrt(n)", "sqrt(d)*(d^(3/2)/(sqrt(rho)*n))^(1-1/p)", unit="M", scale=moment_scale
 )
 PRINTED_RATE = two_terms(
-    "M*d/sqrt(n)", "sqrt(d)*(M*d^(3/2)/(sqrt(rho)*n))^(1-1/p)", scale=moment_scale
+    "M*d/sqrt(n)", "M*d^2/(n*sqrt(rho))*(sqrt(rho)*n/(M*d^(3/2)))^(1/p)", scale=moment_scale
 )
 
 
