@@ -123,8 +123,8 @@ def _axis_row(
         if not np.isfinite(rows).all() or not (rows.mean(axis=0) > 0).all():
             return (axis, predicted, "-", "not checked", len(errors)), "not checked"
         fit = fit_errors(x, rows)
-        compared = verdict(fit, low, high) or ""
-        judgement = JUDGEMENTS.get(compared, "too few trials")
+        slope_verdict = verdict(fit, low, high) or ""
+        judgement = JUDGEMENTS.get(slope_verdict, "too few trials")
         if judgement == "contradicts" and not _is_above(fit, high, len(errors)):
             judgement = "too few trials"
         if judgement == "contradicts" and _has_room(claim, terms, rows):
@@ -134,8 +134,8 @@ def _axis_row(
     text = f"{fit.fitted:.3g} ({fit.low:.3g} to {fit.high:.3g})"
     if math.isnan(low):
         return (axis, predicted, text, "not checked", len(errors)), "not checked"
-    where = " (below the range)" * (compared == CONSISTENT_UPPER_BOUND)
-    return (axis, predicted, text, judgement + where, len(errors)), judgement
+    position = " (below the range)" * (slope_verdict == CONSISTENT_UPPER_BOUND)
+    return (axis, predicted, text, judgement + position, len(errors)), judgement
 
 
 def _has_room(claim: Bound, terms: Matrix, errors: Matrix) -> bool:

@@ -117,9 +117,9 @@ def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
         for word, part in (("clipping", "bias"), ("noise", "noise"))
     )
     if parts.clipping > CHIEFLY * parts.noise and outliers is not None:
-        records = "far record" if outliers.count == 1 else "far records"
+        records = "record" if outliers.count == 1 else "records"
         clipping = clipping.replace("clipping", "Clipping")
-        return f"{clipping} the {number_text(outliers.count)} {records} costs, hardly the noise."
+        return f"{clipping} {number_text(outliers.count)} {records} costs, hardly the noise."
     if parts.clipping > CHIEFLY * parts.noise:
         return f"The {clipping} costs, hardly the noise."
     if parts.noise > CHIEFLY * parts.clipping:
