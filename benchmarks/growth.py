@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.timing import Work, best_time, exponent
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import make_method, method_card, methods_for
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.privacy import Ledger
 from dpsco_core.runs.study import cells as cells_of
 from dpsco_core.runs.study import run_cell

@@ -17,7 +17,7 @@ import numpy as np
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import make_method, method_card, methods_for
 from dpsco_core.data.rows import rows_per_block
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import LinearSample, Logistic
 from dpsco_core.scenario import Scenario

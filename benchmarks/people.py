@@ -14,7 +14,7 @@ import numpy as np
 
 from dpsco_core.catalogue import make_method
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 

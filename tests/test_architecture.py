@@ -68,13 +68,13 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.access", "permutation"),
     ("dpsco_core.methods.access", "integers"),
     ("dpsco_core.methods.access", "random"),
-    ("dpsco_core.methods.mean.groups", "shuffle"),
-    ("dpsco_core.methods.mean.groups", "integers"),
+    ("dpsco_core.methods.records.groups", "shuffle"),
+    ("dpsco_core.methods.records.groups", "integers"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
     # Signs of a rotation, public: they could be printed.
     ("dpsco_core.methods.mean.instance_optimal", "integers"),
     # Directions to search in, after the release: post-processing.
-    ("dpsco_core.methods.mean.directions", "standard_normal"),
+    ("dpsco_core.methods.records.directions", "standard_normal"),
     # The points of a ball over which a loss is averaged: a part of the loss.
     ("dpsco_core.methods.user.accelerated.smoothing", "standard_normal"),
     ("dpsco_core.methods.user.accelerated.smoothing", "random"),
@@ -556,7 +556,11 @@ WRONG = [
         "dpsco_core.privacy.ledger",
         'def f():\n    """X.\n\n    >>> f()\n    """',
     ),
-    (imports_point_down, "dpsco_core.privacy.ledger", "from dpsco_core.methods.mean import base"),
+    (
+        imports_point_down,
+        "dpsco_core.privacy.ledger",
+        "from dpsco_core.methods.records import base",
+    ),
     (imports_point_down, "dpsco_core.privacy.ledger", "import dpsco_core.runs.study"),
     (imports_point_down, "dpsco_core.privacy.ledger", "from ..data import rows"),
     (imports_point_down, "dpsco_core.privacy.__init__", "from ..data.rows import Rows"),
@@ -564,10 +568,10 @@ WRONG = [
     (imports_point_down, "dpsco_core.data.rows", "from dpsco_core import problems"),
     (
         imports_point_down,
-        "dpsco_core.methods.mean.base",
+        "dpsco_core.methods.records.base",
         "from dpsco_core.bounds.base import Bound",
     ),
-    (imports_point_down, "dpsco_core.methods.mean.base", "from dpsco_core import Ledger"),
+    (imports_point_down, "dpsco_core.methods.records.base", "from dpsco_core import Ledger"),
     (imports_point_down, "dpsco_core.scenario", "from dpsco_core.runs.study import study"),
     (imports_point_down, "dpsco_core.catalogue", "from dpsco_core import scenario"),
     (imports_point_down, "dpsco_core.runs.study", "from dpsco_core.cli.main import main"),
@@ -613,7 +617,7 @@ WRONG = [
     ),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.privacy.ledger", "rng.laplace(scale=2)"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.privacy.ledger", "-np.log(rng.random(9))"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.mean.directions", "rng.normal(3)"),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.records.directions", "rng.normal(3)"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_app.runs.running", "norm.rvs(3)"),
     (
         wrong_ledgers_stay_in_the_audits,
@@ -692,11 +696,15 @@ RIGHT = [
         'def f():\n    """X.\n\n    Parameters\n    ----------\n    a, b : int\n        c.\n\n'
         '    Examples\n    --------\n    >>> f()\n    """',
     ),
-    (imports_point_down, "dpsco_core.methods.mean.base", "from dpsco_core.privacy import Ledger"),
+    (
+        imports_point_down,
+        "dpsco_core.methods.records.base",
+        "from dpsco_core.privacy import Ledger",
+    ),
     (
         imports_point_down,
         "dpsco_core.methods.euclidean.cwme",
-        "from dpsco_core.methods.mean import base",
+        "from dpsco_core.methods.records import base",
     ),
     (imports_point_down, "dpsco_core.privacy.__init__", "from .ledger import Ledger"),
     (imports_point_down, "dpsco_core.cli.main", "from dpsco_core import study, catalogue"),
@@ -704,7 +712,7 @@ RIGHT = [
     (
         a_scenario_knows_methods_by_slug,
         "dpsco_core.scenario",
-        "from dpsco_core.methods.mean.base import X",
+        "from dpsco_core.methods.records.base import X",
     ),
     (imports_point_down, "dpsco_core.__init__", "from dpsco_core.results.tables import frame"),
     (imports_point_down, "dpsco_core.cli.main", "from dpsco_core import __version__"),
@@ -719,7 +727,7 @@ RIGHT = [
     ),
     (
         noise_is_drawn_in_mechanisms_only,
-        "dpsco_core.methods.mean.directions",
+        "dpsco_core.methods.records.directions",
         "rng.standard_normal(3)",
     ),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.access", "rng.permutation(3)"),
@@ -855,22 +863,10 @@ def import_graph(sources: dict[str, str]) -> dict[str, set[str]]:
     return graph
 
 
-# These two take functions from a package whose methods are made of them, so that neither can be the
-# first module of dpsco_core that a process imports.
-CIRCULAR = (
-    ("dpsco_core.methods.average", "dpsco_core.methods.mean.__init__"),
-    ("dpsco_core.methods.statistics", "dpsco_core.methods.mean.__init__"),
-)
-
-
-def test_every_module_but_two_can_be_imported_first() -> None:
+def test_every_module_can_be_imported_first() -> None:
     graph = import_graph(modules())
     assert graph["dpsco_core.privacy.ledger"] >= {"dpsco_core.privacy.budget"}
-    for module, package in CIRCULAR:
-        graph[module].remove(package)
     assert cycle(graph) == []
-    for module, package in CIRCULAR:  # An exception that is no longer needed must go.
-        assert cycle(graph | {module: graph[module] | {package}})
 
 
 def test_a_circle_by_way_of_a_package_is_found() -> None:

@@ -11,7 +11,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import AtPlan, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET, small_mean
 from dpsco_core.methods.base import Method
-from dpsco_core.methods.mean.base import hinge_bias
+from dpsco_core.methods.records.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
 # The explicit high-probability bounds fail with this probability.

@@ -33,7 +33,7 @@ class SpreadRows(Rows):
     --------
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from dpsco_core import Scenario
-    >>> from dpsco_core.methods.mean.base import clipped_mean
+    >>> from dpsco_core.methods.records.base import clipped_mean
     >>> rng = np.random.default_rng(0)
     >>> rows = Scenario().instance.problem.stream(10**5, rng)
     >>> with ThreadPoolExecutor(2) as executor:

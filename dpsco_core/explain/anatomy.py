@@ -21,7 +21,7 @@ from dpsco_core.explain.error_parts import PARTS, Split, ladder_parts
 from dpsco_core.methods.base import released
 from dpsco_core.methods.descent import DescentPlan
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
-from dpsco_core.methods.mean.base import clip_scaled, clipped_mean
+from dpsco_core.methods.records.base import clip_scaled, clipped_mean
 from dpsco_core.methods.run import Descended, descend
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy.ledger import Ledger

@@ -13,7 +13,7 @@ from dpsco_core.explain.error_parts import SquaredParts
 from dpsco_core.explain.picture import Picture, picture
 from dpsco_core.explain.window import standing
 from dpsco_core.methods.mean import SimpleClipping
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.results.findings import times_to_halve
 from dpsco_core.results.report import evaluate

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.mean.base import check_kind
+from dpsco_core.methods.records.base import check_kind
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample

@@ -17,7 +17,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import Method, Plan, PrivateMethod, Release
-from dpsco_core.methods.mean.base import check_rows, into_ball
+from dpsco_core.methods.records.base import check_rows, into_ball
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import Mechanism

@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import ScaledRows, rows_per_block
 from dpsco_core.methods.access import Selected
-from dpsco_core.methods.mean.base import check_level, clip_scaled, clip_to_ball
+from dpsco_core.methods.records.base import check_level, clip_scaled, clip_to_ball
 from dpsco_core.methods.statistics import Measuring, Statistic
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import PoissonGaussianSteps

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Rows, row_norms
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.records.base import (
     LARGEST_LEVEL,
     clip_to_ball,
     clipped_block_means,
@@ -25,8 +25,8 @@ from dpsco_core.methods.mean.base import (
     into_ball,
     median_sensitivity,
 )
-from dpsco_core.methods.mean.groups import Search, Split, deep_point, left_out, practical_length
-from dpsco_core.methods.mean.smooth_clip import SQRT2, smoothed_mean, smoothed_supremum
+from dpsco_core.methods.records.groups import Search, Split, deep_point, left_out, practical_length
+from dpsco_core.methods.records.smooth_clip import SQRT2, smoothed_mean, smoothed_supremum
 from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import (

@@ -8,7 +8,7 @@ import pytest
 from dpsco_core.bounds.euclidean.clipped import ITERATIVE_RISKS
 from dpsco_core.bounds.mean.iterative import ITERATIVE_BOUNDS
 from dpsco_core.catalogue import BOUNDS, METHODS
-from dpsco_core.methods.mean.directions import (
+from dpsco_core.methods.records.directions import (
     EXACT_DIMENSIONS,
     furthest_direction,
     quantile_of_projections,

@@ -14,8 +14,8 @@ from dpsco_core.bounds.mean import smoothed as upper_smoothed
 from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
 from dpsco_core.bounds.tools import joint_bias
 from dpsco_core.methods.lq.phased import phases
-from dpsco_core.methods.mean.base import hinge_bias
-from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.methods.records.base import hinge_bias
+from dpsco_core.methods.records.smooth_clip import smoothed_supremum
 from dpsco_core.privacy.budget import ZCDP, PureDP, gaussian_rho
 from dpsco_core.problems.base import Constants, Setting
 from tests.bounds.helpers import make_setting

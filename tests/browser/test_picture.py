@@ -15,8 +15,8 @@ from dpsco_app.parts.touch.modules import script
 from dpsco_app.parts.touch.picture import picture_data, picture_page
 from dpsco_core.data import DenseRows
 from dpsco_core.explain.picture import REACH, picture
-from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.ladder import radius_choice
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.scenario import Scenario

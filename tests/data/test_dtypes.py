@@ -17,13 +17,13 @@ from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.euclidean.lipschitz import Losses, clipped_block_mean, clipped_gradient
 from dpsco_core.methods.lq.mirror import truncated_sum
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.records.base import (
     clip_to_ball,
     clipped_block_means,
     clipped_mean,
     sum_of_rows,
 )
-from dpsco_core.methods.mean.smooth_clip import smoothed_mean
+from dpsco_core.methods.records.smooth_clip import smoothed_mean
 from dpsco_core.methods.user.accelerated.smoothing import smoothed_user_gradients
 from dpsco_core.methods.user.chains import Pass, chain_averages
 from dpsco_core.methods.user.clipped_means import clipped_user_mean

@@ -19,7 +19,7 @@ from hypothesis.extra.numpy import arrays
 from dpsco_core.data import DenseRows
 from dpsco_core.data import rows as rows_module
 from dpsco_core.data.rows import MappedRows, ScaledRows, row_norms, rows_per_block
-from dpsco_core.methods.mean.base import LARGEST_LEVEL, SMALLEST_LEVEL, clip_scaled, clipped_mean
+from dpsco_core.methods.records.base import LARGEST_LEVEL, SMALLEST_LEVEL, clip_scaled, clipped_mean
 
 N, D = 7001, 30  # The rows fill two blocks and part of a third.
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True)

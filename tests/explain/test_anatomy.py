@@ -29,7 +29,7 @@ from dpsco_core.explain.anatomy import (
     split_seconds,
     starting_risk,
 )
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.methods.run import descend
 from dpsco_core.problems import SCO_PROBLEMS, Sample
 from dpsco_core.runs.study import canonical, data_point

@@ -23,7 +23,7 @@ from dpsco_core.explain.columns.own_records import (
 )
 from dpsco_core.methods.base import released
 from dpsco_core.methods.mean import SimpleClipping
-from dpsco_core.methods.mean.base import clipped_mean, hinge_bias
+from dpsco_core.methods.records.base import clipped_mean, hinge_bias
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.runs.study import planned
 from dpsco_core.scenario import Scenario

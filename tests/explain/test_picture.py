@@ -12,8 +12,8 @@ from dpsco_core.catalogue import DISTRIBUTION_SLUGS, HARD_INSTANCES
 from dpsco_core.data import DenseRows
 from dpsco_core.explain.picture import SHOWN_RECORDS, adaptive_mean, clipped_averages, picture
 from dpsco_core.methods.mean import AdaptiveClipping, SimpleClipping
-from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.ladder import norm_counts
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.scenario import Scenario

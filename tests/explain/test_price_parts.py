@@ -10,7 +10,7 @@ import pytest
 from dpsco_core.catalogue import METHODS
 from dpsco_core.explain.error_parts import price_parts
 from dpsco_core.methods.mean import SimpleClipping
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
 

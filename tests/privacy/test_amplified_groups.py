@@ -22,8 +22,8 @@ from scipy.special import logsumexp
 
 from dpsco_core.audit.statistics import audit
 from dpsco_core.data import DenseRows
-from dpsco_core.methods.mean import groups as group_means
 from dpsco_core.methods.mean.iterative import IterativeUpdating
+from dpsco_core.methods.records import groups as group_means
 from dpsco_core.privacy import ApproxDP, Ledger, amplify, clones_delta, gaussian_delta
 from dpsco_core.privacy.budget import gaussian_epsilon, gaussian_rho
 from dpsco_core.privacy.mechanisms import GaussianNoise, ShuffledGaussian

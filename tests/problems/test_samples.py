@@ -16,7 +16,7 @@ from dpsco_core.data.rows import ScaledRows
 from dpsco_core.geometry.norms import row_norms
 from dpsco_core.methods.access import Selected
 from dpsco_core.methods.euclidean.sampling.allocated import step_sum
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.methods.sampled import selected_sum
 from dpsco_core.problems import OPTIMISATION_PROBLEMS, Absolute, LinearSample, PointSample
 from dpsco_core.problems.links import FARTHEST

@@ -12,7 +12,7 @@ from dpsco_core.bounds.instances.gaussian import gaussian_scale
 from dpsco_core.explain.errata.base import unit_setting
 from dpsco_core.explain.errata.kamath_lower import one_dimension_risk
 from dpsco_core.explain.errata.kamath_runs import _lower_bound_in_set, _median_move
-from dpsco_core.methods.mean.smooth_clip import smoothed_clip
+from dpsco_core.methods.records.smooth_clip import smoothed_clip
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements import kamath

@@ -15,7 +15,7 @@ from dpsco_core.bounds.mean.clipped import (
     printed_radius,
 )
 from dpsco_core.explain.errata.base import unit_setting
-from dpsco_core.methods.mean.base import clip_to_ball
+from dpsco_core.methods.records.base import clip_to_ball
 from dpsco_core.privacy.amplification import amplify
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, gaussian_delta
 from dpsco_core.statements.zhao import equation_15_rho

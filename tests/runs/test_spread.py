@@ -17,7 +17,7 @@ from dpsco_core.catalogue import make_method
 from dpsco_core.data import Rows, generated
 from dpsco_core.data import spread as spread_module
 from dpsco_core.data.spread import SpreadRows
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.privacy import Ledger
 from dpsco_core.scenario import Scenario
 

@@ -29,7 +29,7 @@ FAULTS = (
         name="clip removed",
         make=faults.no_clip,
         check=checks.check_attained,
-        advice="clip by the functions of dpsco_core/methods/mean/base.py, which the fault removes",
+        advice="clip by the functions of methods/records/base.py, which the fault removes",
     ),
     Fault(name="noise halved", make=faults.half_the_noise, check=checks.check_noise),
     Fault(name="sensitivity halved", make=faults.half_the_sensitivity, check=checks.check_attained),

@@ -25,7 +25,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.euclidean.uniform import VOID, Risk, UniformOracle, best_risk, net_log
 from dpsco_core.bounds.rate import bound_at_rate, two_terms
 from dpsco_core.bounds.tools import BETA, HINGE, check_beta, enough_records
-from dpsco_core.methods.mean.base import hinge_bias
+from dpsco_core.methods.records.base import hinge_bias
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 

@@ -35,7 +35,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk, net_log
 from dpsco_core.bounds.rate import Rate, bound_at_rate
 from dpsco_core.bounds.tools import root_sum_square
-from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.methods.records.smooth_clip import smoothed_supremum
 from dpsco_core.problems import SCO_PROBLEMS, STRONG_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import theorem_5_5_power

@@ -32,7 +32,7 @@ from dpsco_core.bounds.tools import (
     terms_of,
     void,
 )
-from dpsco_core.methods.mean.base import hinge_constant
+from dpsco_core.methods.records.base import hinge_constant
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.zhao import (
     equation_14_covering,

@@ -38,7 +38,7 @@ from dpsco_core.bounds.tools import (
     terms_of,
     void,
 )
-from dpsco_core.methods.mean.base import hinge_bias, median_sensitivity
+from dpsco_core.methods.records.base import hinge_bias, median_sensitivity
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import (
     LEMMA_B1_CONSTANT,

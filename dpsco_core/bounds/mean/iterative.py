@@ -29,8 +29,8 @@ from dpsco_core.bounds.tools import (
     enough_records,
     rate_terms,
 )
-from dpsco_core.methods.mean.directions import EXACT_DIMENSIONS
 from dpsco_core.methods.mean.iterative import theory_groups
+from dpsco_core.methods.records.directions import EXACT_DIMENSIONS
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 

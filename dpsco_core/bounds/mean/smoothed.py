@@ -29,7 +29,7 @@ from dpsco_core.bounds.tools import (
     root_sum_square,
     terms_of,
 )
-from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.methods.records.smooth_clip import smoothed_supremum
 from dpsco_core.problems.base import Setting
 
 # By theory, |phi(u) - u| is at most SECOND_ORDER u^2.

@@ -25,7 +25,7 @@ from dpsco_core.data.rows import row_norms
 from dpsco_core.fields import span
 from dpsco_core.methods.base import released
 from dpsco_core.methods.mean import SimpleClipping
-from dpsco_core.methods.mean.base import hinge_bias, tail_excess
+from dpsco_core.methods.records.base import hinge_bias, tail_excess
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation, Setting

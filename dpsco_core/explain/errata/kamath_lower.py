@@ -3,7 +3,7 @@
 import math
 
 from dpsco_core.explain.errata.base import Finding
-from dpsco_core.methods.mean.base import hinge_constant
+from dpsco_core.methods.records.base import hinge_constant
 
 # RHO is the budget, ORDER the moment order, and RADIUS the bound R on the mean in Theorem 4.1.
 RHO, ORDER, RADIUS = 0.5, 4.0, 10.0

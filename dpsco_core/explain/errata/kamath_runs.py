@@ -12,12 +12,12 @@ from dpsco_core.bounds.instances.hardest import best_spike_probability
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.explain.errata.kamath_lower import sampling_constant as sampling_constant
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.records.base import (
     clipped_block_means,
     hinge_constant,
     median_sensitivity,
 )
-from dpsco_core.methods.mean.smooth_clip import smoothed_clip
+from dpsco_core.methods.records.smooth_clip import smoothed_clip
 from dpsco_core.privacy.budget import ZCDP, gaussian_delta, gaussian_epsilon
 from dpsco_core.statements import kamath
 

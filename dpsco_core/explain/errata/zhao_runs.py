@@ -14,8 +14,8 @@ from dpsco_core.bounds.mean.clipped import (
 )
 from dpsco_core.bounds.mean.iterative import printed
 from dpsco_core.explain.errata.base import Finding, unit_setting
-from dpsco_core.methods.mean.base import clip_to_ball
 from dpsco_core.methods.mean.iterative import theory_groups
+from dpsco_core.methods.records.base import clip_to_ball
 from dpsco_core.privacy.amplification import ShuffleAmplification, amplify
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, gaussian_delta, zcdp_epsilon
 from dpsco_core.statements.zhao import equation_15_rho, lemma_6_groups

@@ -10,8 +10,8 @@ from typing import Any
 
 from dpsco_core.catalogue import method_class
 from dpsco_core.methods.access import Access
-from dpsco_core.methods.mean.base import into_ball
 from dpsco_core.methods.phases import PhasesPlan
+from dpsco_core.methods.records.base import into_ball
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Moves
 

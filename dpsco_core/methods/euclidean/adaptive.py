@@ -28,7 +28,6 @@ from dpsco_core.methods.euclidean.tuning import (
     practical_descent,
     typical_norm,
 )
-from dpsco_core.methods.mean.base import check_level, clipped_mean, refuse_pure
 from dpsco_core.methods.mean.ladder import (
     ENOUGH_SHARE,
     clipped_sums,
@@ -38,6 +37,7 @@ from dpsco_core.methods.mean.ladder import (
     radius_choice,
     wider_is_better,
 )
+from dpsco_core.methods.records.base import check_level, clipped_mean, refuse_pure
 from dpsco_core.methods.run import descend
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import Statistic

@@ -8,7 +8,7 @@ from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, typical_norm
-from dpsco_core.methods.mean.base import check_level, gaussian_share
+from dpsco_core.methods.records.base import check_level, gaussian_share
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import NormalisedMean
 from dpsco_core.methods.steps import Descent

@@ -24,7 +24,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import nothing_finite, smallest_index
 from dpsco_core.methods.euclidean.tuning import ASSUMED_SYMMETRY, RADIUS_FACTORS, typical_norm
-from dpsco_core.methods.mean.base import hinge_constant
+from dpsco_core.methods.records.base import hinge_constant
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems.base import Setting
 

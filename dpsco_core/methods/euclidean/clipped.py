@@ -22,7 +22,7 @@ from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.tuning import practical_clipping, practical_descent
-from dpsco_core.methods.mean.base import check_level, zhao_share
+from dpsco_core.methods.records.base import check_level, zhao_share
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.steps import Descent

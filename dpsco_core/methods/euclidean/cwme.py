@@ -9,8 +9,8 @@ from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import ONE_BLOCK
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, practical_limit
-from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.mean.coordinatewise import CoordinatewiseCDP
+from dpsco_core.methods.records.base import check_level, gaussian_share
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.methods.steps import Descent

@@ -14,7 +14,7 @@ from dpsco_core.methods.departure import ONE_BLOCK
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.cwme import enough_records
 from dpsco_core.methods.euclidean.tuning import mean_room, practical_limit, start_distance
-from dpsco_core.methods.mean.base import check_level, gaussian_share, hinge_bias
+from dpsco_core.methods.records.base import check_level, gaussian_share, hinge_bias
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.methods.steps import Descent

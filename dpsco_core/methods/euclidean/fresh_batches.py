@@ -7,7 +7,7 @@ from dpsco_core.methods.access import OwnBlocks
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.batches import BatchedSteps, Moments, best_batches, check_bounded
-from dpsco_core.methods.mean.base import check_level, check_parts, gaussian_share
+from dpsco_core.methods.records.base import check_level, check_parts, gaussian_share
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.steps import Descent

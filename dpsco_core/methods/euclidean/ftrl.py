@@ -11,7 +11,7 @@ from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.ftrl_plan import practical_pass, theorem_steps
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS
-from dpsco_core.methods.mean.base import check_level, gaussian_share
+from dpsco_core.methods.records.base import check_level, gaussian_share
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
 from dpsco_core.methods.statistics import EncodedClippedMeans
 from dpsco_core.methods.steps import Descent, PrefixSums

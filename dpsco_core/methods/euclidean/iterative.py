@@ -10,8 +10,8 @@ from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.clipped import theorem_descent
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_clipping, practical_descent
-from dpsco_core.methods.mean.base import check_count, check_level, zhao_share
 from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, IterativeUpdating, tuned_quantile
+from dpsco_core.methods.records.base import check_count, check_level, zhao_share
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups
 from dpsco_core.methods.steps import Descent

@@ -15,7 +15,7 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import Tuning
 from dpsco_core.methods.euclidean.tuning import practical_radius
-from dpsco_core.methods.mean.base import check_level, clip_to_ball
+from dpsco_core.methods.records.base import check_level, clip_to_ball
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.problems.samples.protocol import Sample
 

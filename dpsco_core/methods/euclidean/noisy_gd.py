@@ -9,7 +9,7 @@ from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
 from dpsco_core.methods.euclidean.tuning import practical_descent
-from dpsco_core.methods.mean.base import gaussian_share
+from dpsco_core.methods.records.base import gaussian_share
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.steps import Descent

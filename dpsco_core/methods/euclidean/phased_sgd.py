@@ -22,8 +22,8 @@ from dpsco_core.methods.euclidean.lipschitz import (
     clipped_gradient,
     lipschitz_losses,
 )
-from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.phases import PhasedMethod, PhaseRun, PhasesPlan
+from dpsco_core.methods.records.base import gaussian_share
 from dpsco_core.methods.stage import Split, Stage
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise, gaussian_noise_std

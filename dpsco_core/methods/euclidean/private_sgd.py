@@ -24,7 +24,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
 )
 from dpsco_core.methods.euclidean.sampling.allocated import plan_allocation, run_allocated
 from dpsco_core.methods.euclidean.sampling.moving import Move, MovingPotential
-from dpsco_core.methods.mean.base import refuse_pure, sampled_budget
+from dpsco_core.methods.records.base import refuse_pure, sampled_budget
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun, Split, Stage
 from dpsco_core.privacy import Ledger, Steps

@@ -17,8 +17,8 @@ from dpsco_core.methods.departure import FULL_BATCH
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.automatic import descent_at, level_of
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS
-from dpsco_core.methods.mean.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.mean.ladder import norm_counts
+from dpsco_core.methods.records.base import check_level, clipped_mean, gaussian_share
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Descent

@@ -7,8 +7,8 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.descent import DescentMethod, DescentPlan, whole_batch
 from dpsco_core.methods.euclidean.tuning import FEW_STEPS, practical_descent, practical_limit
-from dpsco_core.methods.mean.base import check_level, gaussian_share
-from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.methods.records.base import check_level, gaussian_share
+from dpsco_core.methods.records.smooth_clip import smoothed_supremum
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import SmoothlyTruncatedMean
 from dpsco_core.methods.steps import Descent

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import nothing_finite, smallest, smallest_index
-from dpsco_core.methods.mean.base import hinge_bias
+from dpsco_core.methods.records.base import hinge_bias
 from dpsco_core.methods.steps import Descent
 from dpsco_core.problems.base import Setting
 

@@ -33,7 +33,7 @@ from dpsco_core.methods.lq.mirror_schedule import (
     published_weight,
 )
 from dpsco_core.methods.lq.noisy import best_potential, own_exponent, potential_of
-from dpsco_core.methods.mean.base import sampled_budget
+from dpsco_core.methods.records.base import sampled_budget
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.steps import MirrorSteps
 from dpsco_core.privacy.allocation import QUICK_POINTS, AllocatedSteps, allocate_steps

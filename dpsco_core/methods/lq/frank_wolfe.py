@@ -23,7 +23,7 @@ from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.tuning import ASSUMED_SYMMETRY, curvatures, typical_norm
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.records.base import (
     check_level,
     check_parts,
     clipped_block_means,

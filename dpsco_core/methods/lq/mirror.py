@@ -45,7 +45,7 @@ from dpsco_core.methods.lq.mirror_schedule import (
     published_parameters,
     published_weight,
 )
-from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, refuse_pure
+from dpsco_core.methods.records.base import LARGEST_LEVEL, check_level, refuse_pure
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.statistics import Measuring, Statistic
 from dpsco_core.methods.steps import MirrorSteps

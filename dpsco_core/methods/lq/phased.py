@@ -16,8 +16,8 @@ from dpsco_core.methods.euclidean.phased_sgd import (
 )
 from dpsco_core.methods.lq.card import lq_card
 from dpsco_core.methods.lq.losses import LP_CAVEAT, check_everywhere_smooth
-from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.phases import PhasedMethod
+from dpsco_core.methods.records.base import refuse_pure
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 

@@ -23,7 +23,7 @@ from dpsco_core.methods.lq.inputs import (
     statement_budget,
 )
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
-from dpsco_core.methods.mean.base import refuse_pure
+from dpsco_core.methods.records.base import refuse_pure
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.stage import SHAPED, Stage
 from dpsco_core.methods.statistics import Statistic

@@ -34,7 +34,6 @@ from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.base import Calibration, MethodCost, Tuning
-from dpsco_core.methods.mean.base import check_level, into_ball, scaled_bound
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, tells_bias
 from dpsco_core.methods.mean.ladder import (
@@ -67,6 +66,7 @@ from dpsco_core.methods.mean.shares import (
     total_rho,
     usual_mode,
 )
+from dpsco_core.methods.records.base import check_level, into_ball, scaled_bound
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.privacy.budget import PureDP

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from dpsco_core.base.search import smallest_between
-from dpsco_core.methods.mean.base import hinge_constant, scaled_bound
+from dpsco_core.methods.records.base import hinge_constant, scaled_bound
 from dpsco_core.problems.base import Setting
 
 

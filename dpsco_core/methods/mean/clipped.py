@@ -8,7 +8,8 @@ from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.search import smallest_between
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.base import MethodCost
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.mean.below_two import best_level, norm_costs
+from dpsco_core.methods.records.base import (
     FAILURE_PROBABILITY,
     check_level,
     hinge_bias,
@@ -16,7 +17,6 @@ from dpsco_core.methods.mean.base import (
     scaled_bound,
     zhao_share,
 )
-from dpsco_core.methods.mean.below_two import best_level, norm_costs
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.privacy.mechanisms import GaussianNoise

@@ -14,14 +14,14 @@ from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.base import MethodCost
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.mean.reading import Reading
+from dpsco_core.methods.mean.rounds import MISS_CHANCE, descend, gaussian_norm_bound, round_radii
+from dpsco_core.methods.records.base import (
     FAILURE_PROBABILITY,
     check_level,
     gaussian_share,
     scaled_bound,
 )
-from dpsco_core.methods.mean.reading import Reading
-from dpsco_core.methods.mean.rounds import MISS_CHANCE, descend, gaussian_norm_bound, round_radii
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import Mechanism, gaussian_noise_std

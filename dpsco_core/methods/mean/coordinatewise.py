@@ -10,7 +10,8 @@ from dpsco_core.base.search import smallest_between
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import ONE_BLOCK
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.mean.below_two import best_level, coordinate_costs
+from dpsco_core.methods.records.base import (
     FAILURE_PROBABILITY,
     check_count,
     check_level,
@@ -20,7 +21,6 @@ from dpsco_core.methods.mean.base import (
     projection_radius,
     scaled_bound,
 )
-from dpsco_core.methods.mean.below_two import best_level, coordinate_costs
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.statistics import MedianOfClippedMeans
 from dpsco_core.privacy.mechanisms import GaussianNoise, LaplaceNoise
@@ -52,7 +52,9 @@ class _Coordinatewise(MeanMethod):
     stage = Stage(
         at_once=True,
         clip=("threshold", "threshold"),
-        splits=(Split(function="dpsco_core.methods.mean.base.clipped_block_means", told="blocks"),),
+        splits=(
+            Split(function="dpsco_core.methods.records.base.clipped_block_means", told="blocks"),
+        ),
         small=SmallRun(fields={"blocks": 2}),
     )
 

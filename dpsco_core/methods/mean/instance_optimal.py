@@ -16,15 +16,15 @@ from dpsco_core.data.rows import Rows
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.mean.clipped import practical_radius
+from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts
+from dpsco_core.methods.records.base import (
     LARGEST_LEVEL,
     check_level,
     gaussian_share,
     into_ball,
     scaled_bound,
 )
-from dpsco_core.methods.mean.clipped import practical_radius
-from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.privacy.ledger import Ledger

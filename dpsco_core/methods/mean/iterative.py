@@ -8,14 +8,14 @@ from dpsco_core.base.errors import require
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.base import Calibration, MethodCost, Tuning
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
+from dpsco_core.methods.records.base import (
     FAILURE_PROBABILITY,
     check_count,
     check_level,
     check_parts,
     zhao_share,
 )
-from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups, DeepPointOfSecretGroups
 from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplify
@@ -29,7 +29,7 @@ PRACTICAL_GROUPS = 8
 COST = MethodCost(
     fixed=8e6, per_row=25, per_element=1.4, per_column=2e4, fixed_if_narrow=(1e5, 5e5)
 )
-SPLITS = (Split(function="dpsco_core.methods.mean.groups.clipped_group_means", told="groups"),)
+SPLITS = (Split(function="dpsco_core.methods.records.groups.clipped_group_means", told="groups"),)
 SMALL_RUN = SmallRun(fields={"groups": 4})
 HEURISTIC = (
     "For d >= 3 the direction search is a heuristic, so no error bound is proven for what is "

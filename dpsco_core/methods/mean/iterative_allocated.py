@@ -6,10 +6,7 @@ from typing import ClassVar
 from dpsco_core.base.cards import FELDMAN_SHENFELD_2025, MethodCard
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.mean.base import check_count, check_level, check_parts, sampled_budget
 from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
-from dpsco_core.methods.mean.groups import Split as GroupSplit
-from dpsco_core.methods.mean.groups import allocated_groups, allocated_scale
 from dpsco_core.methods.mean.iterative import (
     COST,
     HEURISTIC,
@@ -20,6 +17,9 @@ from dpsco_core.methods.mean.iterative import (
     theory_groups,
     tuned_quantile,
 )
+from dpsco_core.methods.records.base import check_count, check_level, check_parts, sampled_budget
+from dpsco_core.methods.records.groups import Split as GroupSplit
+from dpsco_core.methods.records.groups import allocated_groups, allocated_scale
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import DeepPointOfGroups
 from dpsco_core.privacy.allocation import QUICK_POINTS, AllocatedSteps, allocate_steps

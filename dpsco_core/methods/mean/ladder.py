@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Factors, Rows, row_norms
-from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
 from dpsco_core.methods.mean.lengths import differences, make_radius_counter, norms_about
+from dpsco_core.methods.records.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice

@@ -11,7 +11,7 @@ from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, MethodCard
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.average import Averaging, MeanPlan
 from dpsco_core.methods.base import MethodCost
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.records.base import (
     FAILURE_PROBABILITY,
     block_means,
     check_count,

@@ -14,14 +14,14 @@ from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping, AdaptiveMean
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.mean.rounds import plan_centre
+from dpsco_core.methods.mean.shares import Mode, look_shares
+from dpsco_core.methods.records.base import (
     check_level,
     gaussian_share,
     into_ball,
     scaled_bound,
 )
-from dpsco_core.methods.mean.rounds import plan_centre
-from dpsco_core.methods.mean.shares import Mode, look_shares
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, zcdp_rho

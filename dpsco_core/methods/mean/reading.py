@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import DenseRows, Rows, rows_per_block
 from dpsco_core.methods.mean import ladder
-from dpsco_core.methods.mean.base import LARGEST_PLAIN_SQUARE, LEAST_PLAIN_LEVEL, clip_to_ball
 from dpsco_core.methods.mean.lengths import make_radius_counter, norms_from_products
+from dpsco_core.methods.records.base import LARGEST_PLAIN_SQUARE, LEAST_PLAIN_LEVEL, clip_to_ball
 
 STRETCH = 1 << 14  # in rows: intermediate results of this many norms stay in the cache
 MOST_CHANGED = 0.4  # With a larger share of changed rows, adding all rows again is cheaper.

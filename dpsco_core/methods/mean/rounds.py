@@ -14,8 +14,8 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.search import smallest
 from dpsco_core.methods.mean import ladder
-from dpsco_core.methods.mean.base import scaled_bound, tail_excess
 from dpsco_core.methods.mean.reading import Reading
+from dpsco_core.methods.records.base import scaled_bound, tail_excess
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting

@@ -8,13 +8,13 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.base import MethodCost
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.records.base import (
     check_level,
     gaussian_share,
     projection_radius,
     scaled_bound,
 )
-from dpsco_core.methods.mean.smooth_clip import SQRT2, check_variance
+from dpsco_core.methods.records.smooth_clip import SQRT2, check_variance
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.statistics import SmoothlyTruncatedMean
 from dpsco_core.privacy.mechanisms import GaussianNoise

@@ -11,7 +11,7 @@ from dpsco_core.base.cards import LOWY_2024
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.methods.access import Access, StepRecords
 from dpsco_core.methods.euclidean.lipschitz import Losses
-from dpsco_core.methods.mean.base import check_kind, refuse_pure
+from dpsco_core.methods.records.base import check_kind, refuse_pure
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.budget import ApproxDP

@@ -13,7 +13,7 @@ from dpsco_core.base.interrupt import between_steps
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.euclidean.lipschitz import Losses
-from dpsco_core.methods.mean.base import clip_to_ball
+from dpsco_core.methods.records.base import clip_to_ball
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample

@@ -27,7 +27,7 @@ from dpsco_core.methods.descent import DescentMethod, DescentPlan
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.noisy_gd import theorem_descent
 from dpsco_core.methods.euclidean.tuning import SPARED, curvatures, practical_descent
-from dpsco_core.methods.mean.base import clip_to_ball, gaussian_share
+from dpsco_core.methods.records.base import clip_to_ball, gaussian_share
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.statistics import Statistic
 from dpsco_core.methods.steps import Descent, Moves, Oracle

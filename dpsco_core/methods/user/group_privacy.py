@@ -16,8 +16,8 @@ from dpsco_core.methods.euclidean.phased_sgd import (
     PhasedSgd,
     is_resolved,
 )
-from dpsco_core.methods.mean.base import gaussian_share
 from dpsco_core.methods.phases import PhasedMethod
+from dpsco_core.methods.records.base import gaussian_share
 from dpsco_core.methods.user.base import bounded_users, check_smooth, check_users
 from dpsco_core.methods.user.chains import batch_size, records_of, step_limit
 from dpsco_core.methods.user.phased_risk import best_phases

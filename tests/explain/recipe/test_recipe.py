@@ -18,7 +18,7 @@ from dpsco_core.cli.main import main
 from dpsco_core.data import DenseRows
 from dpsco_core.explain.methods.stories import example_point
 from dpsco_core.explain.recipe.recipe import ACCOUNTANTS, Recipe, recipe, recipes
-from dpsco_core.methods.mean.base import clipped_sum
+from dpsco_core.methods.records.base import clipped_sum
 from dpsco_core.privacy.entries import MechanismName
 from dpsco_core.runs.study import Cell, canonical, run_with_ledger
 from dpsco_core.scenario import Scenario

@@ -27,8 +27,8 @@ from dpsco_core.methods.euclidean.adaptive import (
     second_look,
 )
 from dpsco_core.methods.euclidean.tuning import curvatures, practical_descent
-from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.ladder import norm_counts, radius_choice
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.methods.run import descend
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ApproxDP, Ledger, PureDP, gaussian_rho

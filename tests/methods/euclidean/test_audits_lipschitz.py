@@ -145,7 +145,7 @@ def no_clip(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(private_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
     patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
     patch.setattr(
-        "dpsco_core.methods.mean.base.clip_to_ball",
+        "dpsco_core.methods.records.base.clip_to_ball",
         lambda block, radius: (block, np.ones(len(block))),
     )
 

@@ -20,7 +20,7 @@ from dpsco_core.methods.euclidean import (
     CoordinatewiseDescent,
     StrongCoordinatewiseDescent,
 )
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.methods.run import KEPT_ITERATES, descend
 from dpsco_core.methods.steps import Descent
 from tests.folded import each

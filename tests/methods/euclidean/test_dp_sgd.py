@@ -15,7 +15,7 @@ from dpsco_core.explain.recipe.recipe import recipe
 from dpsco_core.methods import access, sampled
 from dpsco_core.methods.access import Selected, poisson_sample
 from dpsco_core.methods.euclidean.sampling.dp_sgd import MinibatchDescent
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.methods.sampled import selected_sum
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP

@@ -15,7 +15,7 @@ from dpsco_core.audit.doubles import WrongNoise
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.methods.euclidean.ftrl import CorrelatedDescent
 from dpsco_core.methods.euclidean.ftrl_plan import STEP_COUNTS, average_lengths, model_sums
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, BudgetExceeded, Encoding, Ledger
 from dpsco_core.privacy.mechanisms.correlated import (

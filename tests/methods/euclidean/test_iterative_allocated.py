@@ -12,8 +12,8 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.euclidean import IterativeDescent, IterativeDescentAllocated
 from dpsco_core.methods.euclidean.sampling.iterative_allocated import DeepPointsOfAllocatedGroups
-from dpsco_core.methods.mean import groups as group_means
 from dpsco_core.methods.mean import iterative_allocated as mean_iterative
+from dpsco_core.methods.records import groups as group_means
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP
 from dpsco_core.privacy.allocated_passes import allocate_passes, passes_delta

@@ -13,7 +13,7 @@ from scipy import stats
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
-from dpsco_core.methods.mean import base
+from dpsco_core.methods.records import base
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP
 from tests.methods.euclidean.losses import (

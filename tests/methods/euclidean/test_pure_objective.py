@@ -12,7 +12,7 @@ from dpsco_core.audit.stages import FAR_COORDINATE
 from dpsco_core.methods.euclidean import Erm, PureObjectivePerturbation
 from dpsco_core.methods.euclidean.perturbation import objective as module
 from dpsco_core.methods.euclidean.perturbation.pure_objective import proven_risk, solved_plan
-from dpsco_core.methods.mean.base import tail_excess
+from dpsco_core.methods.records.base import tail_excess
 from dpsco_core.privacy import BudgetExceeded, Ledger, ObjectiveLaplace, PureDP
 from dpsco_core.privacy.mechanisms import spherical_laplace_reach
 from dpsco_core.scenario import Scenario

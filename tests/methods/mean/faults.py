@@ -21,11 +21,10 @@ from dpsco_core.methods.mean import (
     IterativeUpdating,
     NoiseSmoothing,
     SimpleClipping,
-    base,
-    smooth_clip,
 )
-from dpsco_core.methods.mean import groups as group_means
-from dpsco_core.methods.mean.smooth_clip import smooth_table
+from dpsco_core.methods.records import base, smooth_clip
+from dpsco_core.methods.records import groups as group_means
+from dpsco_core.methods.records.smooth_clip import smooth_table
 from dpsco_core.privacy import Exponential, Ledger
 
 Patch = pytest.MonkeyPatch
@@ -123,7 +122,7 @@ def no_clip(patch: Patch) -> None:
 
     patch_everywhere(patch, f"{base.__name__}.clip_to_ball", keep)
     patch_everywhere(patch, f"{base.__name__}.sum_of_clipped_entries", whole)
-    patch_everywhere(patch, "dpsco_core.methods.mean.smooth_clip.smoothed_clip", lambda u, c: u)
+    patch_everywhere(patch, "dpsco_core.methods.records.smooth_clip.smoothed_clip", lambda u, c: u)
 
 
 def nan_is_kept(patch: Patch) -> None:

@@ -26,7 +26,7 @@ from dpsco_core.methods.mean import (
     SampleMean,
     SimpleClipping,
 )
-from dpsco_core.methods.mean.base import hinge_bias, hinge_constant
+from dpsco_core.methods.records.base import hinge_bias, hinge_constant
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger
 from dpsco_core.problems import MeanEstimation
 from tests.methods.mean.checks import FALSE_ALARM, PRIVATE, PURE

@@ -25,7 +25,6 @@ from dpsco_core.data.spread import SpreadRows
 from dpsco_core.methods.mean import AdaptiveClipping, CoinPress, InstanceOptimal, SimpleClipping
 from dpsco_core.methods.mean import adaptive as module
 from dpsco_core.methods.mean import ladder as ladder_module
-from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import (
     clipped_sums,
@@ -37,6 +36,7 @@ from dpsco_core.methods.mean.ladder import (
 )
 from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.methods.mean.rounds import centre_share, descend, gaussian_norm_bound, plan_centre
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.privacy import (
     ZCDP,
     ApproxDP,

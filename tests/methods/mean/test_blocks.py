@@ -16,8 +16,8 @@ from hypothesis.extra.numpy import arrays
 
 from dpsco_core.data.rows import DenseRows, Factors
 from dpsco_core.methods.mean import CoordinatewiseCDP, NoiseSmoothing, SampleMean, SimpleClipping
-from dpsco_core.methods.mean.base import clip_to_ball, clipped_mean
-from dpsco_core.methods.mean.groups import clipped_group_means, secret_groups
+from dpsco_core.methods.records.base import clip_to_ball, clipped_mean
+from dpsco_core.methods.records.groups import clipped_group_means, secret_groups
 from dpsco_core.privacy import Ledger
 from tests.methods.mean.checks import ADVERSARIAL, adversarial, make_setting
 
@@ -81,7 +81,7 @@ def test_group_means_by_matrix_agree_with_those_of_a_smaller_one(
     safe = safe * weights[:, None]
     by_hand = np.stack([safe[group == j].mean(axis=0) for j in range(groups)])
     np.testing.assert_allclose(means, by_hand, rtol=1e-12, atol=1e-15)
-    monkeypatch.setattr("dpsco_core.methods.mean.groups.rows_per_block", lambda d: groups)
+    monkeypatch.setattr("dpsco_core.methods.records.groups.rows_per_block", lambda d: groups)
     monkeypatch.setattr(
         "dpsco_core.data.rows.rows_per_block", lambda d: groups
     )  # Some groups do not occur in a block.

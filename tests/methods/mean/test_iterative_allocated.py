@@ -10,8 +10,9 @@ from scipy.stats import chisquare
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
-from dpsco_core.methods.mean import IterativeUpdating, IterativeUpdatingAllocated, groups
-from dpsco_core.methods.mean.groups import allocated_groups, clipped_group_means
+from dpsco_core.methods.mean import IterativeUpdating, IterativeUpdatingAllocated
+from dpsco_core.methods.records import groups
+from dpsco_core.methods.records.groups import allocated_groups, clipped_group_means
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP, allocation_delta
 from dpsco_core.privacy.allocation import allocate_steps
 from dpsco_core.privacy.mechanisms import AllocatedGaussian

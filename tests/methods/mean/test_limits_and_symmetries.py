@@ -21,10 +21,10 @@ from dpsco_core.methods.mean import (
     SampleMean,
     SimpleClipping,
 )
-from dpsco_core.methods.mean.base import clip_to_ball, hinge_bias, hinge_constant
 from dpsco_core.methods.mean.clipped import theorem_radius
 from dpsco_core.methods.mean.coordinatewise import theory_threshold
 from dpsco_core.methods.mean.iterative import group_radius, theory_groups, walk_length
+from dpsco_core.methods.records.base import clip_to_ball, hinge_bias, hinge_constant
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.problems.base import Setting
 from tests.folded import each

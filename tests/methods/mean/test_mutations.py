@@ -21,8 +21,8 @@ from dpsco_core.methods.mean import (
     IterativeUpdating,
     NoiseSmoothing,
     SimpleClipping,
-    groups,
 )
+from dpsco_core.methods.records import groups
 from tests.methods.mean import faults
 from tests.methods.mean.checks import (
     ADVERSARIAL,

@@ -20,9 +20,9 @@ from dpsco_core.methods.mean import (
     IterativeUpdating,
     NoiseSmoothing,
     SimpleClipping,
-    groups,
 )
 from dpsco_core.methods.mean.iterative import theory_groups
+from dpsco_core.methods.records import groups
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, PureDP
 from tests.methods.mean.checks import (
     APPROXIMATE,

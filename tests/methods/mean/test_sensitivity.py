@@ -20,9 +20,9 @@ from dpsco_core.methods.mean import (
     IterativeUpdating,
     NoiseSmoothing,
     SimpleClipping,
-    groups,
 )
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.records import groups
+from dpsco_core.methods.records.base import (
     LARGEST_LEVEL,
     SMALLEST_LEVEL,
     clip_to_ball,

@@ -13,7 +13,7 @@ from dpsco_core.catalogue import make_method
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.mean import AdaptiveClipping, SimpleClipping
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.records.base import clipped_mean
 from dpsco_core.methods.user.means import UserMeanAdaptive, UserMeanClipped, UserMeanGroup
 from dpsco_core.methods.user.means.base import of_user_means, shrinkage
 from dpsco_core.privacy import ZCDP

@@ -18,7 +18,7 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import Calibration, Plan, Tuning
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses
 from dpsco_core.methods.euclidean.solver import USUAL_GRADIENTS
-from dpsco_core.methods.mean.base import refuse_pure
+from dpsco_core.methods.records.base import refuse_pure
 from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, objective_noise_std
 from dpsco_core.problems.base import Setting

@@ -21,7 +21,7 @@ from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, sur
 from dpsco_core.methods.euclidean.perturbation.minimisers import OutputPhase, PhasedMinimisers
 from dpsco_core.methods.euclidean.perturbation.objective_plan import certified_digits, open_distance
 from dpsco_core.methods.euclidean.tuning import curvatures
-from dpsco_core.methods.mean.base import tail_excess
+from dpsco_core.methods.records.base import tail_excess
 from dpsco_core.problems.base import Setting
 
 OPEN = 0.01  # the share of the sensitivity left for the solver's error, where doubles allow it

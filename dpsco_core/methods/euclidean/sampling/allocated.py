@@ -16,7 +16,7 @@ from dpsco_core.base.search import smallest
 from dpsco_core.methods.access import Selected
 from dpsco_core.methods.euclidean.lipschitz import clipped_gradient
 from dpsco_core.methods.euclidean.sampling.moving import Move
-from dpsco_core.methods.mean.base import sampled_budget
+from dpsco_core.methods.records.base import sampled_budget
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.sampled import selected_sum
 from dpsco_core.privacy import Steps

@@ -16,7 +16,7 @@ from dpsco_core.methods.euclidean.tuning import (
     practical_descent,
     typical_norm,
 )
-from dpsco_core.methods.mean.base import check_level, sampled_budget
+from dpsco_core.methods.records.base import check_level, sampled_budget
 from dpsco_core.methods.sampled import PoissonSums
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.steps import Descent

@@ -14,9 +14,9 @@ from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.descent import DescentPlan
 from dpsco_core.methods.euclidean.iterative import DescentWithGroups
 from dpsco_core.methods.euclidean.sampling.allocated import modelled_noise
-from dpsco_core.methods.mean.base import sampled_budget
 from dpsco_core.methods.mean.iterative import tuned_quantile
 from dpsco_core.methods.mean.iterative_allocated import DeepPointOfAllocatedGroups
+from dpsco_core.methods.records.base import sampled_budget
 from dpsco_core.methods.statistics import Measuring, NoisyDeepPoint
 from dpsco_core.privacy.allocated_passes import allocate_passes
 from dpsco_core.privacy.ledger import Ledger

@@ -8,7 +8,7 @@ from dpsco_core.methods.departure import Departure
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd, PrivateSgdPlan, RecordByRecord
 from dpsco_core.methods.euclidean.sampling.allocated import best_count
-from dpsco_core.methods.mean.base import sampled_budget
+from dpsco_core.methods.records.base import sampled_budget
 from dpsco_core.methods.stage import SmallRun, Split, Stage
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting

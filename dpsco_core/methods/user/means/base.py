@@ -6,8 +6,8 @@ from dataclasses import replace
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
-from dpsco_core.methods.mean.base import check_kind
 from dpsco_core.methods.mean.below_two import sample_mean_error
+from dpsco_core.methods.records.base import check_kind
 from dpsco_core.problems.base import Setting
 
 

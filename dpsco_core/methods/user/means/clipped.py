@@ -9,13 +9,13 @@ from dpsco_core.base.search import smallest_between
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.base import MethodCost
 from dpsco_core.methods.departure import Departure
-from dpsco_core.methods.mean.base import (
+from dpsco_core.methods.mean.clipped import SimpleClipping, practical_radius
+from dpsco_core.methods.records.base import (
     check_level,
     hinge_constant,
     projection_radius,
     scaled_bound,
 )
-from dpsco_core.methods.mean.clipped import SimpleClipping, practical_radius
 from dpsco_core.methods.stage import SmallRun, Stage
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.methods.user.means.base import (

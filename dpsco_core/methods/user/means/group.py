@@ -7,9 +7,9 @@ from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 from dpsco_core.methods.average import MeanMethod
 from dpsco_core.methods.base import MethodCost
-from dpsco_core.methods.mean.base import refuse_pure
 from dpsco_core.methods.mean.below_two import best_level, norm_costs
 from dpsco_core.methods.mean.clipped import ClippedPlan, SimpleClipping
+from dpsco_core.methods.records.base import refuse_pure
 from dpsco_core.methods.stage import Stage
 from dpsco_core.methods.user.means.base import check_user_rows
 from dpsco_core.problems.base import Setting

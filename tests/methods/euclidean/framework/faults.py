@@ -11,7 +11,7 @@ import pytest
 from dpsco_core.data import DenseRows
 from dpsco_core.methods import statistics
 from dpsco_core.methods.descent import DescentMethod
-from dpsco_core.methods.mean import base
+from dpsco_core.methods.records import base
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from tests.methods.mean import faults

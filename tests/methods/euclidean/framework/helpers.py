@@ -22,8 +22,8 @@ from dpsco_core.methods.euclidean import (
     SmoothedDescent,
     StrongCoordinatewiseDescent,
 )
-from dpsco_core.methods.mean import groups as group_means
-from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.methods.records import groups as group_means
+from dpsco_core.methods.records.smooth_clip import smoothed_supremum
 from dpsco_core.methods.run import Descended, Path
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho, zcdp_rho

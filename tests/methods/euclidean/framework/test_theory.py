@@ -28,7 +28,7 @@ from dpsco_core.methods.euclidean import (
     smoothed,
 )
 from dpsco_core.methods.euclidean.tuning import practical_descent
-from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.methods.records.smooth_clip import smoothed_supremum
 from dpsco_core.methods.tune import MOST_STEPS, whole_steps
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget
 from dpsco_core.problems.base import Constants, Setting

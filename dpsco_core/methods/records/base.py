@@ -1,4 +1,4 @@
-"""What the mean estimators share: shares of the budget, and blocked clipping."""
+"""What methods share that clip records: shares of the budget, checks, and blocked clipping."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Rows, rows_per_block
-from dpsco_core.methods.mean.base import clipped_parts
-from dpsco_core.methods.mean.directions import walk_to_centre
+from dpsco_core.methods.records.base import clipped_parts
+from dpsco_core.methods.records.directions import walk_to_centre
 
 Split = Callable[[int, int, np.random.Generator], NDArray[np.int32]]
 

@@ -10,8 +10,8 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_core.methods.mean.base import into_ball
-from dpsco_core.methods.mean.directions import (
+from dpsco_core.methods.records.base import into_ball
+from dpsco_core.methods.records.directions import (
     _critical_directions,
     _furthest_in_plane,
     furthest_direction,

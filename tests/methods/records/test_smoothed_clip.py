@@ -14,8 +14,8 @@ from mpmath import mp
 from scipy import integrate, stats
 
 from dpsco_core.methods.mean import NoiseSmoothing
-from dpsco_core.methods.mean import smooth_clip as module
-from dpsco_core.methods.mean.smooth_clip import smooth_table, smoothed_clip, smoothed_supremum
+from dpsco_core.methods.records import smooth_clip as module
+from dpsco_core.methods.records.smooth_clip import smooth_table, smoothed_clip, smoothed_supremum
 from tests.methods.mean.checks import change_of_statistic, make_setting, run, worst_neighbours
 
 VARIANCES = (1e-4, 0.01, 0.1, 0.25, 0.5, 1.0, 2.0)
