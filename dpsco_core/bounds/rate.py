@@ -65,17 +65,10 @@ class Rate:
         """The formula in LaTeX, with the definitions of its letters."""
         return ",\\ ".join((self.formula, *self.definitions))
 
-    @cached_property
+    @property
     def formula(self) -> str:
         """The unit, times the sum or the maximum of the terms, in LaTeX."""
-        texts = [text for text in self.terms.values() if text != "0"]
-        if self.combine is max:
-            whole = f"max({', '.join(texts)})"
-        elif len(texts) > 1 and len(set(texts)) == 1:
-            return latex_of(self._parse(f"{len(texts)}*{self._in_units(texts[0])}").expression)
-        else:
-            whole = " + ".join(texts)
-        return latex_of(self._parse(self._in_units(whole)).expression)
+        return latex_of(self._whole.expression)
 
     @property
     def definitions(self) -> tuple[str, ...]:
@@ -98,9 +91,19 @@ class Rate:
         return {_NAMES.get(e.token, e.token): e for e in (*COMMON, *self.letters)}
 
     @cached_property
-    def _names(self) -> frozenset[str]:
+    def _whole(self) -> Formula:
+        """The formula of the rate: the unit, times the sum or the maximum of the terms."""
+        texts = [text for text in self.terms.values() if text != "0"]
+        if self.combine is max:
+            return self._parse(self._in_units(f"max({', '.join(texts)})"))
+        if len(texts) > 1 and len(set(texts)) == 1:
+            return self._parse(f"{len(texts)}*{self._in_units(texts[0])}")
+        return self._parse(self._in_units(" + ".join(texts)))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
         """The names of the letters in the formula."""
-        return frozenset(name for term in self._formulas.values() for name in term.letters)
+        return self._whole.letters
 
     @cached_property
     def _formulas(self) -> dict[str, Formula]:
