@@ -119,7 +119,7 @@ def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
     if parts.clipping > CHIEFLY * parts.noise and outliers is not None:
         records = "record" if outliers.count == 1 else "records"
         clipping = clipping.replace("clipping", "Clipping")
-        return f"{clipping} {number_text(outliers.count)} {records} costs, hardly the noise."
+        return f"{clipping} {number_text(outliers.count)} {records} costs most, noise little."
     if parts.clipping > CHIEFLY * parts.noise:
         return f"The {clipping} costs, hardly the noise."
     if parts.noise > CHIEFLY * parts.clipping:

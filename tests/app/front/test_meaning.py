@@ -51,7 +51,7 @@ def test_the_steps_lead_from_no_price_to_the_price_of_the_headline() -> None:
     assert float(average) < float(clipped) <= float(noisy)
     far = far_records(HARDEST)
     assert far is not None
-    assert words.endswith(f"Clipping {far.count} records costs, hardly the noise.")
+    assert words.endswith(f"Clipping {far.count} records costs most, noise little.")
     assert f"title='{WHY_CLIP}'" in screen.head
 
 
