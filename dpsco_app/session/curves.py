@@ -218,6 +218,11 @@ class Curves:
 
         self.work(is_over)
 
+    @property
+    def can_be_drawn(self) -> bool:
+        """Whether every line of the result that runs has a value at each of its points."""
+        return self.result is not None and self.result.can_be_drawn
+
     def is_due(self) -> bool:
         """Whether it is time to draw the growing figure again."""
         return not self.is_running or self._pace.due()

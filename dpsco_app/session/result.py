@@ -104,14 +104,17 @@ class Result:
 
 
 class Growth:
-    """The unfinished cells of a result, in order, with their predicted durations."""
+    """The unfinished cells of a result, in order, with their predicted durations.
+
+    The first trial runs in all parts, then the rest part by part, so that every line is there early.
+    """
 
     def __init__(self, result: Result) -> None:
         self.result = result
+        missing = [(part, cell) for part in result.parts for cell in part.missing()]
         self._todo = deque(
             (part, cell, Kind(method=cell.method, key=(id(part), cell.x, work), predicted=work))
-            for part in result.parts
-            for cell in part.missing()
+            for part, cell in sorted(missing, key=lambda pair: pair[1].trial > 0)
             for work in [predicted_seconds(cell)]
         )
         self._left = TimeLeft([kind for *_, kind in self._todo])

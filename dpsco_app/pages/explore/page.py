@@ -180,7 +180,10 @@ def run_to_the_end(session: Session, parts: FrontParts, status: DeltaGenerator) 
         if write.due():
             status.html(status_html(status_text))
         finished = session.curves.finished
-        if finished > drawn_count and not TURNS.is_contested and session.curves.is_due():
+        # While other visitors wait, a growing figure is drawn only once, when all its lines are
+        # there: more drawings would delay everybody's runs.
+        may_draw = not TURNS.is_contested or (drawn_count == 0 and session.curves.can_be_drawn)
+        if finished > drawn_count and may_draw and session.curves.is_due():
             drawn_count = finished
             parts.draw(session.screen(look))
     st.rerun()

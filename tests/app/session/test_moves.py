@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from dpsco_app.front.view import View
 from dpsco_app.pages.explore import page as explore
+from dpsco_app.runs import turns
+from dpsco_app.runs.turns import Turns
 from dpsco_app.session import curves, screen
 from dpsco_app.session.curves import Curves
+from dpsco_app.session.pace import Pace
+from dpsco_app.session.result import Growth, Result
 from dpsco_app.session.session import Session
+from dpsco_core.scenario import Scenario
 from tests.app.pages import check_page, is_stale, open_page, shown_result
 
 pytestmark = pytest.mark.folded
@@ -96,3 +102,31 @@ def test_a_view_that_stays_as_it_is_is_read_and_not_checked_again(
     assert checked_views == []
     check_page(page.get_by_key("measure").set_value("price").run())
     assert {view.measure for view in checked_views} == {"price"}
+
+
+@pytest.mark.parametrize("is_contested", [True, False])
+def test_while_others_wait_a_growing_figure_is_drawn_once_with_all_its_lines(
+    calls: Counter[str], monkeypatch: pytest.MonkeyPatch, is_contested: bool
+) -> None:
+    monkeypatch.setattr(Turns, "is_contested", property(lambda _: is_contested))
+    monkeypatch.setattr(turns, "SHOW_SECONDS", 0.0)  # A slice is one cell.
+    monkeypatch.setattr(curves, "AT_ONCE_SECONDS", 0.0)
+    monkeypatch.setattr(curves, "figure_pace", lambda delay: Pace(0.0, interval=0.0))
+    page = open_page(against="hardest")
+    calls.clear()
+    check_page(page.select_slider(key="field_epsilon").set_value(2.0).run())
+    result = shown_result(page)
+    assert result.complete and len(result.parts) == 2
+    # One drawing begins each of the two page runs.
+    growing = calls["front_screen"] - calls["style"]
+    assert growing == 1 if is_contested else growing > 2
+
+
+def test_the_first_trial_runs_in_both_panels_before_the_second_in_any() -> None:
+    scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=100, d=2, trials=3)
+    result = Result(scenario, second_panel=Result(replace(scenario, p=3.0)))
+    growth = Growth(result)
+    while not result.can_be_drawn:
+        growth.work(lambda: True)
+    assert result.beside is not None
+    assert (result.finished, result.beside.finished) == (4, 2)
