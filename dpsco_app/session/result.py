@@ -106,7 +106,7 @@ class Result:
 class Growth:
     """The unfinished cells of a result, in order, with their predicted durations.
 
-    The first trial runs in all parts, then the rest part by part, so that every line is there early.
+    The first trial runs in all parts, then the rest part by part: every line is there early.
     """
 
     def __init__(self, result: Result) -> None:

@@ -109,6 +109,23 @@ def _root_steps(setting: Setting) -> float:
     return math.sqrt(setting.gaussian_rho / setting.d) * setting.n / printed_radius(setting)
 
 
+def _root_steps_directional(setting: Setting) -> float:
+    """Return the root of the steps at the radius of theory/zhao-et-al.md, 3.6; NaN without one."""
+    n, d, rho = setting.n, setting.d, setting.gaussian_rho
+    if rho <= 0:
+        return math.nan
+    ratio = min(n * math.sqrt(rho) / d, n / d**1.5)
+    return n * math.sqrt(rho) / (d * math.pow(ratio, 1 / setting.moment_order))
+
+
+def _root_steps_iterative(setting: Setting) -> float:
+    """Return the root of Theorem 7's number of steps, rho for epsilon^2; NaN without a budget."""
+    n, d, rho = setting.n, setting.d, setting.gaussian_rho
+    if rho <= 0:
+        return math.nan
+    return n * math.sqrt(rho) / (d * math.pow(n * math.sqrt(rho / d), 1 / setting.moment_order))
+
+
 def _needed_groups(setting: Setting) -> int:
     """Return the number of groups that Lemma 6 needs at the failure probability of Theorem 7."""
     size = setting.d * math.log(1 + 2 * setting.n) + 2 * math.log(setting.n)
@@ -120,6 +137,14 @@ _THEOREM = (
     *_CONDITIONS,
     MINIMUM_INTERIOR,
     at_least("rho n^2 >= d R^2, R of (19)", "sqrt(T)", 1.0, _root_steps),
+)
+_DIRECTIONAL = (
+    *_CONDITIONS,
+    MINIMUM_INTERIOR,
+    at_least("rho n^2 >= d R^2 at the balancing R", "sqrt(T)", 1.0, _root_steps_directional),
+)
+_THEOREM_7_STEPS = at_least(
+    "rho n^2 >= d R^2 at the R of Theorem 7", "sqrt(T)", 1.0, _root_steps_iterative
 )
 _EXPLICIT = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT, DIAMETER, SAMPLE_SMOOTH)
 _UNPROVEN = failing_everywhere(
@@ -171,7 +196,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
     bound_at_rate(
         _CARD,
         DIRECTIONAL_RATE,
-        _THEOREM,
+        _DIRECTIONAL,
         slug="upper.sco.clipped-directional",
         name="SCO, simple clipping, directional rate",
         statement="Theorem 4 with the clipping bias of directional moments",
@@ -211,7 +236,7 @@ _ITERATIVE_CARD = replace(
     _CARD,
     slug="upper.sco.iterative",
     name="SCO, iterative updating, claimed rate (unproven)",
-    statement="Theorem 7; Table I, iterative updating",
+    statement="Theorem 7; Table I, iterative updating; the root of rho for epsilon",
     summary="The rate that the paper claims for gradient descent with its iterative estimator; a "
     "lemma that it rests on has no proof. Logarithms and constants are set to 1.",
     method="sco.iterative",
@@ -221,7 +246,14 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
     bound_at_rate(
         _ITERATIVE_CARD,
         ITERATIVE_RATE,
-        (*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
+        (
+            *_CONDITIONS,
+            MINIMUM_INTERIOR,
+            _THEOREM_7_STEPS,
+            _ENOUGH_GROUPS,
+            SOLVED_EXACTLY,
+            _UNPROVEN,
+        ),
         tables=("zhao",),
     ),
     bound_at_rate(
@@ -234,6 +266,7 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
             SAMPLE_SMOOTH,
             MINIMUM_INTERIOR,
             approximate(),
+            _THEOREM_7_STEPS,
             _ENOUGH_GROUPS,
             SOLVED_EXACTLY,
             _UNPROVEN,

@@ -170,7 +170,7 @@ def _make_rate_row(strong: bool, pure: bool) -> Bound:
     """Return the row of a lower rate of Kamath et al. (2022)."""
     notion = "pure DP" if pure else "concentrated DP"
     rate = _rate_of_class(strong, pure)
-    statement = "Theorems 6.4 and B.7" + (" (pure DP)" if pure else "")
+    statement = f"Theorems 6.4 and B.7{' (pure DP)' if pure else ''}, their first term cut at 1"
     if strong:
         statement = "Theorem 6.1, Remark B.6"
         if pure:
@@ -187,6 +187,7 @@ def _make_rate_row(strong: bool, pure: bool) -> Bound:
         constant="rate",
         drawn=True,
         tables=() if pure or strong else ("zhao",),
+        printing="" if strong else "reworked",
     )
     return bound_at_rate(card, rate, (*class_conditions(strong), below_trivial(rate, centre_risk)))
 
@@ -233,7 +234,8 @@ OTHER_RISKS: tuple[Bound, ...] = (
             "lower rate as quoted by Zhao et al. (unproven)",
             "Theorem 1, (6), attributed to Kamath et al., Theorem 6.4",
             "The rate with which the paper compares itself, as printed: the theorem that it quotes "
-            "is for another privacy class and has no logarithm. Constant 1, in units of M/2.",
+            "is for another privacy class and has no logarithm. It is read for the moments of that "
+            "theorem, of each coordinate, with the constant 1 and in units of g M/2.",
             QUOTED.latex,
             "approx",
             strong=False,
@@ -251,11 +253,12 @@ OTHER_RISKS: tuple[Bound, ...] = (
         risk_card(
             "rate-lipschitz",
             "lower rate for Lipschitz losses",
-            "quoted in section 3 from Bassily et al. 2014 and 2019",
+            "quoted in section 3 from Bassily et al. 2014 and 2019, its second term cut at 1",
             "The optimal rate for losses with bounded gradients, the other end of the scale from "
             "heavy tails; its hidden constant and logarithms are set to 1.",
             _LIPSCHITZ_RATE.latex,
             "zcdp",
+            printing="reworked",
             strong=False,
             constant="rate",
             drawn=False,

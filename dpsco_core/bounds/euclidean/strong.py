@@ -271,8 +271,8 @@ _STRONG_CARD = replace(
     CARD,
     slug="upper.sco.cwme-strong",
     name="Strongly convex SCO, coordinate-wise, rate",
-    statement="Theorem 5.7",
-    summary="The theorem's rate for strongly convex risks, with its factor (M+1)^2, which is not "
+    statement="Theorem 5.7, for strongly convex risks as in Theorem 3.2",
+    summary="The theorem's rate, with its factor (M+1)^2, which is not "
     "in the units of the problem; logarithms and constants are set to 1.",
     latex=RATE.latex,
     method="sco.cwme-strong",

@@ -159,7 +159,7 @@ LQ_RATES: tuple[Bound, ...] = (
         slug="upper.lp.prior-bassily-2021-paper",
         name="Bassily et al. 2021, rate as Table 2 prints it",
         summary="The table's row for q of at least 2, whose first term has lost the root of n "
-        "that the text has. " + _UNIT_CONSTANTS,
+        "that the text has; in units of L M, which the table leaves out. " + _UNIT_CONSTANTS,
         statement="as printed in Su et al., Table 2, row 1",
     ),
     _make_row(
@@ -184,7 +184,7 @@ LQ_RATES: tuple[Bound, ...] = (
         statement="Theorem 8",
         printing="printed",
         summary="The theorem as printed: it vanishes with the norm of the minimiser, which no "
-        "algorithm's error does. " + _UNIT_CONSTANTS,
+        "algorithm's error does; in units of L, which it leaves out. " + _UNIT_CONSTANTS,
     ),
     _make_row(
         THEOREM_10,
@@ -219,7 +219,8 @@ LQ_RATES: tuple[Bound, ...] = (
         name="Heavy tails by way of l2, printed rate",
         statement="Table 2, as printed",
         printing="printed",
-        summary="The table's entry, whose first term has lost the root of n. " + _UNIT_CONSTANTS,
+        summary="The table's entry, whose first term has lost the root of n; in units of sigma M, "
+        "which the table leaves out. " + _UNIT_CONSTANTS,
     ),
     _make_row(
         GENERAL_POTENTIAL,

@@ -215,6 +215,7 @@ _CLIPPED_CARD = BoundCard(
     name="Simple clipping, rate",
     paper=ZHAO_2024,
     statement="Theorem 2 at the balancing radius",
+    printing="reworked",
     summary="The rate of clipping each record to a ball; constants set to 1.",
     kind="upper",
     constant="rate",

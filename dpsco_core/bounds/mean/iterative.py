@@ -234,6 +234,7 @@ _ITERATIVE_CARD = BoundCard(
     name="Iterative updating, rate",
     paper=ZHAO_2024,
     statement="Theorem 5 in its form (31) at the balancing radius",
+    printing="reworked",
     summary="The rate of clipped group means combined by direction and distance; constants, the "
     "number of groups among them, are set to 1.",
     kind="upper",

@@ -39,9 +39,8 @@ from dpsco_core.bounds.user.conditions import AS_QUOTED, STEPS_COVERED
 from dpsco_core.bounds.user.quoted import ASI_LIU_NEEDS, BASSILY_SUN_NEEDS, GHAZI_NEEDS, LOCAL_NEEDS
 from dpsco_core.bounds.user.rates import (
     ALGORITHM_1,
-    ANY_EPSILON,
+    GROUP_CONDITIONS,
     ITEMS_STRONG,
-    LOSSES,
     NEEDS,
     REMARK_3_6,
     THEOREM_3_2,
@@ -144,7 +143,8 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         (*SMOOTH_NEEDS, "sample_strong_convexity"),
         slug="upper.user.accelerated-strong-gradients",
         name="Accelerated phased ERM for users, strongly convex, gradients",
-        statement="Remark 3.6, with Theorem 3.2",
+        statement="Remark 3.6 with Theorem 3.2, its last sum as the minimum that it is",
+        printing="reworked",
         summary="How many gradients of items it evaluates on strongly convex and smooth "
         "losses: as many as on convex ones. " + _UNIT_CONSTANTS,
         method="user.accelerated-strong",
@@ -154,7 +154,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
     _make_row(
         _LINEAR,
         SINGLE_PASS,
-        (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH),
+        GROUP_CONDITIONS,
         slug="upper.user.group-privacy-gradients",
         name="Group privacy, gradients",
         statement="footnote 3, with Feldman et al. 2020",
@@ -217,7 +217,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         slug="upper.user.prior-bassily-sun-2023-local-gradients",
         name="Bassily and Sun 2023, Algorithm 5, gradients",
         paper=BASSILY_SUN_2023,
-        statement="Algorithm 5, " + _AS_QUOTED,
+        statement=f"Algorithm 5, {_AS_QUOTED}, and Remark 2.2",
         method="",
     ),
 )

@@ -169,6 +169,7 @@ _RATE = BoundCard(
     name="Person-level mean, rate",
     paper=AGARWAL_2024,
     statement="Abstract: sufficient and necessary number of people, solved for the error",
+    printing="reworked",
     summary="The rate of the best person-level mean; constants set to 1, logarithms left out.",
     kind="upper",
     constant="rate",

@@ -115,7 +115,7 @@ QUOTED_RATES: tuple[Bound, ...] = (
         slug="upper.user.prior-bassily-sun-2023-local",
         name="Bassily and Sun 2023, Algorithm 5, rate",
         paper=BASSILY_SUN_2023,
-        statement="Algorithm 5, as quoted by Lowy et al. 2024, section 1",
+        statement="Algorithm 5, as quoted by Lowy et al. 2024, section 1 and Remark 2.2",
         summary="The rate of one pass under local privacy, where the server sees no user's "
         "data; it takes many users a round. " + _NO_LOGS,
         loss_class=classes.SMOOTH_LIPSCHITZ,
@@ -148,7 +148,8 @@ _LOWER = BoundCard(
     slug="lower.user.rate",
     name="User level, lower rate",
     paper=LEVY_2021,
-    statement="as quoted by Lowy et al. 2024, section 1",
+    statement="as quoted by Lowy et al. 2024, section 1, cut at L R",
+    printing="reworked",
     summary="The lower rate at user level, with its hidden constant set to 1; the cut at L R is "
     "ours, and its conditions are not quoted. A worst case over convex Lipschitz losses: on "
     "another loss a measured line may run below. It is stated for algorithms that are "

@@ -12,7 +12,7 @@ from functools import partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import FOLKLORE, LOWY_2024, OWN, BoundCard
-from dpsco_core.bounds.base import Bound, Letter
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -28,6 +28,7 @@ from dpsco_core.bounds.user.conditions import (
     USERS_ERM,
     USERS_SGD,
 )
+from dpsco_core.privacy import ApproxDP
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -42,6 +43,33 @@ THEOREM_3_2 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, SAMPLE_SMOOTH, USERS_ERM)
 # The smoothed loss depends on points around the set.
 THEOREM_4_1 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, LIPSCHITZ_EVERYWHERE, USERS_ERM)
 REMARK_3_6 = (*THEOREM_3_2, SAMPLE_STRONGLY_CONVEX)
+
+
+def _check_mildly_smooth(setting: Setting) -> str:
+    """Return the reason why the loss is not smooth enough for phased SGD on n m items.
+
+    It is the condition of Feldman et al. (2020) at n m records and epsilon/m, the budget that group
+    privacy leaves for one item.
+    """
+    c, budget = setting.constants, setting.budget
+    if not isinstance(budget, ApproxDP) or not math.isfinite(c.lipschitz * c.diameter):
+        return ""
+    items = setting.n * setting.m
+    private = setting.m * math.sqrt(setting.d * math.log(1 / budget.delta)) / budget.epsilon
+    largest = c.lipschitz / c.diameter * max(math.sqrt(items), private)
+    if c.sample_smoothness <= largest:
+        return ""
+    return (
+        "The statement needs a smoothness of at most "
+        f"(L/R) max(sqrt(nm), m sqrt(d ln(1/delta))/epsilon) = {largest:.3g} up to a constant, "
+        f"and beta={c.sample_smoothness:.4g}."
+    )
+
+
+_MILD = Hypothesis(
+    text="beta <= (L/R) max(sqrt(nm), m sqrt(d ln(1/delta))/epsilon)", check=_check_mildly_smooth
+)
+GROUP_CONDITIONS = (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH, _MILD)
 _UNIT_CONSTANTS = "Constants are set to 1, and logarithms but that of delta."
 
 
@@ -103,7 +131,7 @@ _FOOTNOTE_3 = replace(
     THEOREM_3_2_CARD,
     slug="upper.user.group-privacy",
     name="Group privacy, rate",
-    statement="footnote 3, with Feldman et al. 2020",
+    statement="footnote 3, with the logarithm of Feldman et al. 2020",
     summary="The rate of an optimal item-level method that hides all m items of a user, on mildly "
     "smooth losses: its private term does not fall with m. " + _UNIT_CONSTANTS,
     method="user.group-privacy",
@@ -162,7 +190,7 @@ USER_RATES: tuple[Bound, ...] = (
         loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
         problems=ITEMS_STRONG,
     ),
-    bound_at_rate(_FOOTNOTE_3, GROUP_PRIVACY, (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH)),
+    bound_at_rate(_FOOTNOTE_3, GROUP_PRIVACY, GROUP_CONDITIONS),
     bound_at_rate(
         _FOOTNOTE_3,
         GROUP_PRIVACY,
