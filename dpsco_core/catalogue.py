@@ -249,8 +249,8 @@ def make_instance(
     budget: Budget,
     moment_order: float,
     margin: float,
-    # Norm in the geometry of the mean, or of the true parameter of a linear model, whose features
-    # have mean 0. Hard instances have their own mean.
+    # The norm of the mean in the geometry; for a linear model, whose features have mean 0, the norm
+    # of the true parameter. Hard instances have their own mean.
     offset: float,
     # Half the diameter of the set known to contain the mean, or of the constraint set.
     radius: float,
@@ -286,7 +286,7 @@ def make_instance(
     elif family.has_prior:
         form = kind.card.loss_class.form
         losses = kind.card.loss_class
-        # For these losses the hard instance is the problem on the set itself.
+        # For these losses the hard instance is chosen for the set itself.
         is_about_set = form != "squared" or losses.squared_distance
         body = geometry.constraint(d, radius) if is_about_set and geometry != L2 else None
         cap = math.inf if form == "linear" else radius
@@ -295,7 +295,7 @@ def make_instance(
             arguments |= hardest_for_users(family, n // m, m, d, order, budget, radius)
         probability = arguments["spike_probability"]
     else:
-        # The check uses the caller's name and value, before a law receives parts of it.
+        # The offset is checked here, so that an error shows the caller's value and not a part.
         check_offset(offset, radius)
         even, first_coordinate = kind.mean_parts(geometry, d, offset, radius)
         arguments = {"margin": margin, "offset": even * math.sqrt(d), "peak": first_coordinate}

@@ -28,7 +28,7 @@ DEFAULT_Q = 1.5
 CHOSEN = tuple(name for name, known in TABLE.items() if known.choices)
 RANGED = tuple(name for name, known in TABLE.items() if known.low is not None)
 REAL = tuple(name for name, known in TABLE.items() if known.kind == "real")
-# the least positive delta: its parts, and ratios with it, stay finite and positive
+# The least positive delta, for which shares of delta, and ratios with it, stay finite and positive.
 DELTA_MIN = 1e-100
 
 
@@ -70,8 +70,9 @@ class Scenario(Fields):
         return catalogue.make_instance(
             problem=self.problem,
             distribution=self.distribution,
-            # A hard instance for a mean is hardest at this number of users; lower bounds for losses
-            # assume all their items (`Bound.seen`), and an instance is hardest for those.
+            # Lower bounds for losses treat all items of all users as records (`Bound.seen`), and
+            # their instances are hardest for that many records; an instance for a mean is hardest
+            # for the users.
             n=self.n * self.m,
             m=self.m,
             d=self.d,
@@ -270,10 +271,10 @@ class Scenario(Fields):
         out = {k: to_text(v) for k, v in values.items() if v != getattr(default, k)}
         if "axis" in out:  # Without its grid, an axis would be read with a default grid.
             out["grid"] = to_text(self.grid)
-        if self.rho is not None:  # the absence of epsilon follows from rho
+        if self.rho is not None:  # if rho is set, epsilon and delta are unset
             out.pop("epsilon", None)
             out.pop("delta", None)
-        if self.axis is None:  # the absence of the grid follows from the axis
+        if self.axis is None:  # without an axis, the grid is empty
             out.pop("grid", None)
         return out
 
@@ -301,7 +302,7 @@ class Scenario(Fields):
         """Return the scenario of a JSON object; raise `InvalidInput` for other text."""
         try:
             values = json.loads(text)
-        except (ValueError, RecursionError):  # too deep, or an integer with too many digits
+        except (ValueError, RecursionError):  # nested too deep, or an integer with too many digits
             values = None
         require(isinstance(values, dict), "scenario", "a JSON object", shorten(text))
         return cls.from_dict(values)

@@ -71,7 +71,7 @@ class Strip:
     """A row of text on a page, which is never broken across pages."""
 
     height: float
-    # The pieces of text: distance from the left, distance from the top, words, type.
+    # For each piece of text: its distances from the left and from the top, its words and its type.
     pieces: tuple[tuple[float, float, str, Type], ...]
     space: float = 0.0  # The space above the strip, unless it is the first of its page.
     has_rule: bool = False  # Whether a line is drawn below the strip.

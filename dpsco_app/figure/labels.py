@@ -36,7 +36,7 @@ def placed_words(place: PanelBox, words: Words) -> Part | None:
     size = (max(map(len, plain)) * type_size * LETTER, len(plain) * type_size * 1.3)
     corner = _corner_inside(place, words, size)
     if corner is None:
-        return None  # The ladder already names what these words name.
+        return None  # No place is clear, and the ladder already shows this name.
     place.paths.append(box_outline((*corner, *size)))
     align = "right" if words.want[0] == 1 else "left"
     x_pixel = corner[0] + (size[0] if align == "right" else 0)

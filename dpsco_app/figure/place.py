@@ -14,7 +14,7 @@ Box = tuple[float, float, float, float]
 Path = Sequence[Point]
 
 CLEAR = 5  # The least distance between words and a line.
-ENOUGH_DISTANCE = 13  # A place farther than this from every line counts as no better.
+ENOUGH_DISTANCE = 13  # Beyond this distance from every line, all places are equally good.
 STEP = 6  # The step of the search for a place.
 PIECE = 5.0  # The length of the pieces into which a line is cut to measure distances from it.
 
@@ -27,7 +27,8 @@ def moved_apart(
     Every group of names that touch stays centred on where they want to be, between 0 and the
     ceiling: the least sum of squared moves (pool adjacent violators).
     """
-    # Each block of touching names: its start, its size, and the wanted starts of its names.
+    # For each block of touching names: its start, its size, and the start that each of its names
+    # prefers for the block.
     blocks: list[tuple[float, float, list[float]]] = []
     for centre, size in zip(wanted_centres, sizes, strict=True):
         start = centre - size / 2

@@ -12,10 +12,10 @@ from dpsco_app.figure.theme import FONT, Theme
 from dpsco_app.figure.values import Axis, Figure, without_bold
 
 RULER_TOP = 30  # pixels above a panel without a title
-# A figure with a ruler is PICTURES pixels lower, to leave room for the pictures above it, unless
-# its height is already below LOW.
+# A figure with a ruler is PICTURES pixels shorter, to leave room for the pictures above it, unless
+# it is already shorter than LOW.
 PICTURES, LOW = 52, 420
-DOT = 6  # pixels that the dot on the axis reaches below it
+DOT = 6  # how far the dot on the axis extends below it, in pixels
 
 
 def plotly(figure: Figure, theme: Theme) -> Part:
@@ -45,7 +45,7 @@ def plotly(figure: Figure, theme: Theme) -> Part:
         marks, words = chosen_marks(place, figure)
         data += marks
         notes += words
-        # The other words keep clear of the ruler.
+        # The remaining words must not overlap the ruler.
         if figure.ruler is not None and place is places[-1]:
             shapes, words = draw_ruler(figure.ruler, place)
             notes += words

@@ -23,11 +23,11 @@ BAR = (13.0, 19.0)
 TICK = (7.0, 25.0)
 FACTOR_START = 29.0  # The left end of the factors, in pixels right of the chosen value.
 PITCH = 22.0  # The least distance between two factors, in pixels.
-LIFT = 4.0  # How far a factor stands above its dot where the lines fall, in pixels.
+LIFT = 4.0  # The height of a factor above its dot where the lines fall, in pixels.
 SHORT = 11.5  # The type size of the words beside a factor on a phone.
 HALO = 0.8  # The opacity of the background behind a factor.
-LEFT = 9.0  # The right end of a factor at the left of the chosen value, in pixels from it.
-# The farthest that a factor at the left may be from its stroke, in multiples of its type size.
+LEFT = 9.0  # The gap between the chosen value and a factor at its left, in pixels.
+# The largest distance of a factor at the left from its stroke, in multiples of its type size.
 LEFT_REACH = 0.75
 CLEAR = 0.6  # The least distance of a factor's centre from a curve, in multiples of its type size.
 OUTSIDE = 34  # The gap between the panel and the names at its right, in pixels.
@@ -78,8 +78,8 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
             longest[r.key] += _text_width(r.short, small) + 6
     widest = max(longest.values())
     right_room = place.theme.size.right if theme.size.ladder else 0
-    # The names start right of the panel and take that room; left of the chosen value there is
-    # always room.
+    # Right of the chosen value, factors may extend into the gap between the panel and the names.
+    # Left of it there is always room.
     fits = x_pixel + theme.px(FACTOR_START) + widest <= place.width + min(right_room, OUTSIDE - 8)
     side = 1.0 if fits else -1.0
     shapes = [
@@ -119,7 +119,7 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
         centre = preferred if clear is None else clear
         is_left = side < 0
         if theme.size.ladder and side > 0 and abs(centre - heights[i]) > size:
-            # Below a falling line there is free room at the left of the stroke.
+            # Below a falling line there is free space to the left of the stroke.
             left_start = x_pixel - theme.px(LEFT) - width
             left_room = (left_start, left_start + width), room[1]
             left = _clear_centre(heights[i], size, curves, *left_room)
@@ -169,7 +169,8 @@ def _section_names(
         _scaled_type(place, SECTION),
         place.x_pixel(ruler.x) + place.theme.px(FACTOR_START),
     )
-    reach = (_scaled_type(place, FACTOR) + size) / 2  # between the centres of a factor and a name
+    # The distance between the centres of a factor and a name that just touch.
+    reach = (_scaled_type(place, FACTOR) + size) / 2
     notes: list[Part] = []
     for part in ruler.parts:
         low, high = (min(max(place.y_pixel(y), 0.0), place.height) for y in (part.low, part.high))

@@ -14,11 +14,11 @@ class Size:
     width: int = 1000
     height: int = 560
     left: int = 46
-    right: int = 292  # The width reserved for the ladder; a plain margin without one.
+    right: int = 292  # The width reserved for the ladder, or a plain margin without one.
     top: int = 58
     bottom: int = 44
     gap: int = 26  # The gap between panels.
-    # Whether the ladder is drawn in the figure; a phone shows it below, as a table.
+    # Whether the figure contains the ladder; on a phone the ladder is a table below the figure.
     ladder: bool = True
     several: bool = True  # Whether two panels fit side by side.
     scale: float = 1.0  # The scale of type and marks; larger for a projector.

@@ -104,8 +104,8 @@ class Words:
 
     lines: Sequence[str]
     colour: Pair
-    # The wished place, as shares of the panel's width and height; at 1 the words end at the right
-    # edge.
+    # The preferred place, as shares of the panel's width and height; a width share of 1
+    # right-aligns the words at the right edge.
     want: tuple[float, float]
     below: str = ""  # The key of the region in which the words must stay.
     least: float = 0.0  # The lowest allowed place, as a share of the panel's height.
@@ -196,7 +196,7 @@ class RulerPart:
     high: float
     colour: Pair
     opacity: float
-    name: str = ""  # What the section is, written beside it where there is room.
+    name: str = ""  # The name of the section, which is written beside it where there is room.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,10 +45,9 @@ V = TypeVar("V", bound=PageView)
 class Address(Generic[V]):
     """The conversion between a view and its address, which leaves out values at their defaults."""
 
-    # what the page shows where the address says nothing; the types of its values are those of the
-    # fields
+    # The view at an address without parameters. Its values also determine the types of the fields.
     default: V
-    # texts that hold several values separated by commas, as their widgets hold lists
+    # The text fields that hold several values separated by commas; their widgets hold lists.
     lists: tuple[str, ...] = ()
 
     @cached_property

@@ -32,13 +32,13 @@ from dpsco_core.runs.allowed import refusal
 QUESTION = "What does privacy cost on heavy-tailed data?"
 LIGHT_QUESTION = "What does privacy cost on light-tailed data?"
 TAILS_QUESTION = "What does privacy cost on heavy and on light tails?"
-# The words for a private answer that is no better than one without data: after a price, and alone.
+# How to say that a private answer is no better than one without data: after a price, and alone.
 IGNORING = {
     "level": ("as bad as ignoring the data", "ignoring the data does as well"),
     "worse": ("worse than ignoring the data", "ignoring the data does better"),
 }
 
-# Texts in a row, each with the method that it names, or "".
+# Consecutive pieces of text, each with the method that it names, or "" if it names none.
 Words = tuple[tuple[str, str], ...]
 
 

@@ -37,7 +37,7 @@ PROOFS: Mapping[Proof, tuple[str, str]] = {
     "shifts": ("a bound for shifts of these data", "a private output tells too little of the mean"),
     "sampling": ("a bound without privacy", "so few records do not tell more"),
 }
-# The algorithms that a limit binds, by what makes the limit: sampling, or a notion of privacy.
+# The algorithms to which a limit applies, by its cause: sampling, or a notion of privacy.
 BOUND_ONES = {
     "private": "private algorithm",
     "zCDP": "zCDP algorithm",

@@ -30,7 +30,7 @@ from dpsco_core.runs.allowed import (
 from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
 
 BUDGET = ("epsilon", "delta", "rho")
-# the points that fit, and all that were asked for
+# The points that fit the limits, and all points that were requested.
 Sweep = tuple[tuple[float, ...], tuple[float, ...]]
 
 
@@ -70,14 +70,14 @@ def changed(
     """
     fitting, whole = sweep
     if field in BUDGET and scenario.axis not in BUDGET and scenario.grid == fitting:
-        # A budget never makes a point too large to run.
+        # A change of the budget never makes a point too large to run.
         fitted_scenario, words = fitted(replace(scenario, **{field: value}), field)
         return fitted_scenario, sweep, words
     if scenario.grid == fitting:
         scenario = replace(scenario, grid=whole)
     asked_scenario, words = fitted(replace(scenario, **{field: value}), field)
     fitted_scenario = with_fitting_grid(asked_scenario, limits)
-    # If fewer points were asked for, the visitor wants no more.
+    # A shorter requested grid is kept: the visitor wants no more points.
     if len(asked_scenario.grid) >= ENOUGH_POINTS:
         fitted_scenario = with_enough_points(fitted_scenario, limits)
     return fitted_scenario, (fitted_scenario.grid, asked_scenario.grid), words

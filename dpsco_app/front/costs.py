@@ -7,10 +7,12 @@ from dpsco_app.front.study import BETTER
 from dpsco_app.front.titles import ratio_text
 from dpsco_core.results.price import Ratio
 
-CLOSE = 1.21  # up to this ratio of an interval's ends a factor is stated without "about"
-LOOSE = 1.5  # above this ratio of the ends the interval is stated instead of the factor
-VAGUE = 10.0  # with a larger upper end, too few trials have run to state a factor
-DISTINCT_FROM_ONE = 1.05  # a smaller factor is 1.0 with two digits
+# If the ratio of an interval's ends is at most this, its factor is stated without "about".
+CLOSE = 1.21
+# If the ratio of the ends is larger than this, the interval is stated instead of the factor.
+LOOSE = 1.5
+VAGUE = 10.0  # if the upper end is larger, too few trials have run to state a factor
+DISTINCT_FROM_ONE = 1.05  # a smaller factor would be printed as 1.0
 LARGEST_FACTOR = 100.0
 # The words before the quantity if no factor is stated.
 LESS_PREFIX, SAME_PREFIX = "less ", "about the same "

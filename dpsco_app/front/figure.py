@@ -28,11 +28,11 @@ NOTES = {
     "promise for all data": WINDOW_NOTE,
     "answer without data": "the error of one fixed answer, on the data of the column",
 }
-# The axis extends by this share below its edge, where an error of 0 is drawn, and has no tick up to
-# this share above the edge.
+# The axis extends by this share below the edge at which an error of 0 is drawn. Within the same
+# share above that edge there are no ticks.
 ROOM = 0.06
 SPAN = 1e6  # the largest ratio of the largest measured value to the low end of the axis
-# The axis may extend down to a floor by at most this factor below the lowest measured error.
+# To show a lower bound, the axis may extend at most this factor below the lowest measured error.
 DEEP = 30.0
 
 

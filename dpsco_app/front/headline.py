@@ -21,8 +21,8 @@ from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_core.results.measured import Measurement
 from dpsco_core.scenario import Scenario
 
-LIMIT = "limit"  # the mark of words on a limit
-STEADY = 1.05  # limits along the axis whose largest ratio is at most this count as equal
+LIMIT = "limit"  # the mark of words about a limit
+STEADY = 1.05  # limits along the axis count as equal if their largest ratio is at most this
 # The sentence if no private answer is better than one without data.
 AS_WELL = {
     "level": "Ignoring the data does as well.",

@@ -57,7 +57,7 @@ def read(link_fields: Mapping[str, str], *, sampling: bool = True) -> tuple[Scen
         return _allowed(readable, sampling=sampling), problems
     except InvalidInput:
         allowed_fields, refused_fields = dict[str, str](), dict[str, list[str]]()
-    for name, value in readable.items():  # keep every field that is allowed with those before
+    for name, value in readable.items():  # keep each field that is valid with those kept so far
         if name == "grid" and "axis" in readable and "axis" not in allowed_fields:
             next(names for names in refused_fields.values() if "axis" in names).append(name)
             continue
@@ -91,7 +91,7 @@ def _allowed(link_fields: Mapping[str, str], *, sampling: bool) -> Scenario:
     if "grid" not in link_fields:  # the default grid may be cut, since nobody chose its points
         fitting = with_fitting_grid(with_sweep_to_own_value(scenario), DASHBOARD)
         scenario = with_enough_points(fitting, DASHBOARD)
-    # A control that is given a larger seed would show its default without a message.
+    # If a control were given a larger seed, it would show its default without a message.
     must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"
     require(scenario.seed <= LARGEST_SEED, "seed", must, scenario.seed)
     return scenario.validate(DASHBOARD, sampling=sampling)

@@ -32,7 +32,7 @@ WITHOUT_DATA = "answering without data"
 ENTERS = "not private, so it may be here"
 # If Fano's bound is within this relative distance of the limit, one label names both.
 LABEL_TOLERANCE = 0.1
-PALE = 0.45  # the opacity of lines that the open card does not ask about
+PALE = 0.45  # the opacity of lines that are not the subject of the open card
 SHORT = {
     "Proven possible": "possible",
     "With privacy": "private",
@@ -40,11 +40,10 @@ SHORT = {
     "Without privacy": "not private",
 }
 NO_REGION = ("No red region: no limit for private", "algorithms is proven on these data.")
-# The words on a promise: the data over which it holds, and that it bounds a mean over runs.
+# The note on a guarantee: it holds for all data with this tail, and bounds the mean over runs.
 ALL_DATA = "all data with this tail:\nat most this error, on average"
 HEAD = "Times the error"
-# The names of the sections of the ruler's bar: below the limit, and between it and what is proven
-# possible.
+# The names of the bar's sections: below the lower bound, and between lower and upper bound.
 UNAVOIDABLE, UNSETTLED = "unavoidable", "not settled"
 HARDEST_DATA = "Hardest data known"
 
@@ -55,7 +54,7 @@ class FanoTick:
 
     line: Line
     value: float  # the bound at the chosen point
-    is_near: bool  # whether it is so near to the edge that one label names both
+    is_near: bool  # whether it is so close to the edge that one label names both
 
 
 class NestedPanel(FrontPanel):
@@ -80,7 +79,7 @@ class NestedPanel(FrontPanel):
         """Return the lines that are not measured; other lines of the table are hidden."""
         study, overlay = self.study, self.study.overlay
         if self.floor and overlay is not None and overlay.role == "hardest":
-            # No private line of the other data can be below the limit on these data.
+            # The limit for these data also holds for the private lines on the hardest data.
             self.region = self._region()
         guides = super()._guides()
         start = [line for line in guides if line.key == "start"]

@@ -65,7 +65,7 @@ def to_notice(scenario: Scenario, view: View) -> tuple[str, ...]:
         bound = f"On {law} {data_word(scenario)}: {missing[:1].lower()}{missing[1:]}"
     else:
         bound = FLOOR + EASIER_DATA * (not no_window(scenario)) + ANEW * (view.against == "hardest")
-    # no such bound is drawn over prices and promises
+    # Figures of prices and of promises show no such bound.
     if bound and view.measure != "price" and not shows_promises:
         texts.append(bound)
     if scenario.axis == "p":

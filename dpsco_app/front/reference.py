@@ -14,7 +14,8 @@ from dpsco_core.fields import MEAN
 from dpsco_core.methods.euclidean import Erm, Sgd
 from dpsco_core.methods.mean import MedianOfMeans, SampleMean
 
-# The weakness by which a method without privacy may have the larger error; noise alone never helps.
+# The weakness that explains how a non-private method can have the larger error. Noise by itself
+# never reduces an error.
 WEAKNESS = {
     SampleMean.card.slug: "clips nothing, so that a few far records move it",
     MedianOfMeans.card.slug: "is less accurate where no record is far out",

@@ -95,7 +95,7 @@ def _head(
         [(text, colours.get(subject)) for text, subject in marked(line, reply.marks)]
         for line in reply.headline
     ]
-    # No prices stand beside the bands of promises, which are not measured.
+    # The bands of promises are not measured, so no prices stand beside them.
     has_prices = not (waiting or is_old or (view.card == "light" and not reply.marks))
     small = meaning(studies[0], theme, has_prices=has_prices)
     return answer_head_html(

@@ -94,7 +94,7 @@ def checked_pin(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def pinned(text: str) -> Scenario | None:
-    """Return the scenario of a text that `pin_text` has made; None if nothing is pinned."""
+    """Return the scenario of a text made by `pin_text`; None if the text is empty."""
     return _parsed(text) if text else None
 
 

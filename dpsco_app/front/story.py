@@ -51,7 +51,7 @@ TO_CURVES = (
     ),
 )
 TO_PICTURE = "The whole picture, where a radius is chosen privately"
-# Half the width of the plane of records: with most of them, with a large circle.
+# Half the width of the plane of records in the three views, from the closest to the widest.
 NEAREST_VIEW, NEAR_VIEW, MIDDLE_VIEW = 2.0, 3.0, 9.0
 CLOSER = 1.5  # the factor by which the averages are magnified once the noise is small
 DISTANCE = 1000  # the distance of the visitor's record at the start

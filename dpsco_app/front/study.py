@@ -19,7 +19,7 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Role = Literal["own", "hardest", "tail", "set", "pin", "data"]
-BETTER = 0.95  # two errors with a larger ratio than this may agree in two digits
+BETTER = 0.95  # two errors with a ratio above this may look equal in two digits
 MIDDLE = 1.0  # the place of a single point, in the middle of its axis
 
 
@@ -31,7 +31,7 @@ class Study:
     outcomes: tuple[Outcome, ...] = field(default=(), hash=False)
     role: Role = "own"
     overlay: "Study | None" = None  # a pinned run, drawn dashed in the same panel
-    # the private method of the headline if it is not the one with the smallest mean
+    # The private method of the headline, if it differs from the one with the smallest mean.
     preferred: str = ""
 
     @cached_property
@@ -127,7 +127,7 @@ def chosen_point(scenario: Scenario) -> float | None:
     value = getattr(scenario, scenario.axis)
     if is_linear(scenario.axis):
         return min(scenario.grid, key=lambda x: abs(x - value))
-    # an infinite exponent is drawn at ten times the last point
+    # An infinite exponent is drawn at ten times the last point.
     value = min(value or scenario.grid[-1], 10 * scenario.grid[-1])
     return min(scenario.grid, key=lambda x: abs(math.log(x / value)))
 

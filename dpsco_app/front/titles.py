@@ -23,7 +23,7 @@ WINDOW_WORDS = (
 )
 TINY_WORDS = ("<b>≈ 0</b> is drawn at the lower edge:", "far below what this axis shows.")
 ZERO_WORDS = ("<b>0</b> is drawn at the lower edge:", "a log axis has no place for it.")
-# The words in place of the window, by the reason why none is drawn.
+# The words that replace the window, by the reason why no window is drawn.
 WINDOW_LACKS: Mapping[Missing, tuple[str, ...]] = {
     "lower bound on the set": ("<b>No band here</b>: no lower bound", "is proven on this set."),
     "l2 ball": ("<b>No band here</b>: it is known", "in the ℓ₂ ball only."),

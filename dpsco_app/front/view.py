@@ -30,11 +30,11 @@ class View(PageView):
     panel: str = checked(PANELS[0], one_of, PANELS)  # the panels that are drawn
     against: str = checked(NO_SET, one_of, SECONDS)  # the content of the second panel
     card: str = checked("", one_of, CARDS)  # the question that is open below the figure
-    show: str = ""  # bounds beside the window, of `VIEWS`, separated by commas
+    show: str = ""  # bounds beside the window: names in `VIEWS`, separated by commas
     pin: str = ""  # the scenario that is kept for comparison, as a query of its own
-    # slug of a bound that is drawn whatever the views; empty for none
+    # The slug of a bound that is drawn in addition to those of the views; empty for none.
     bound: str = ""
-    # what is drawn as bounds of one's own, separated by ;: see `dpsco_core.base.formula`
+    # The visitor's own bounds: formulas separated by semicolons (see `dpsco_core.base.formula`).
     formula: str = ""
 
     def validate(self) -> Self:

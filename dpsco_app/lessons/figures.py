@@ -57,7 +57,7 @@ AXES = {
 # The height in pixels of a single figure, and of each of two stacked figures.
 HEIGHT, LOWER_HEIGHT = 420, 160
 TOP = 34  # The pixels above a figure's panel, which has no title.
-# The largest ratio of two biases that is drawn if the figure has no other line.
+# The largest ratio of two biases that is drawn if the figure has no lines besides the bias.
 SHOWN_BIAS = 200
 
 

@@ -129,7 +129,7 @@ def has_slide(figure: Figure) -> bool:
 
 
 def numbers_of(figure: Figure) -> pd.DataFrame:
-    """Return the lines of a figure as a table, or its marks with a row for each place."""
+    """Return the lines of a figure as a table; the marks if the figure has no lines."""
     named_lines = [
         line
         for line in figure.panels[0].lines

@@ -57,7 +57,7 @@ class Place:
             config=CONFIG,
             **options,
         )
-        # if clicks are observed, it is a selection of points instead
+        # If clicks are observed, Streamlit returns a selection of points instead of the place.
         if isinstance(place, DeltaGenerator):
             self._container = place
 

@@ -20,7 +20,7 @@ def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
     ]
 
 
-NEARLY_ALL = 0.97  # A share of a bound that counts as good as the whole bound.
+NEARLY_ALL = 0.97  # A share of a bound that counts as the whole bound.
 without_data = starting_risk  # The error of the answer that ignores the data.
 _evaluation = lru_cache(maxsize=20_000)(lambda point, slug, x: evaluate(point, bound(slug), x))
 _of_wider_losses = lru_cache(maxsize=500)(wider_limit)

@@ -43,7 +43,7 @@ TYPES = {
 
 
 def download(label: str, make: Make, file: str, **more: Any) -> None:
-    """Draw a button that saves a file, whose content is made when it is clicked."""
+    """Draw a download button that makes the content of its file when it is clicked."""
     st.download_button(label, make, file, TYPES[file.rsplit(".", 1)[1]], on_click="ignore", **more)
 
 

@@ -6,9 +6,8 @@ purpose, and `tests/browser/test_insides.py` fails if Streamlit's page no longer
 else in the package names such a part, as `tests/app/parts/test_insides.py` checks.
 """
 
-# The types of a container and of a page, for which `st` has no public names, and a function that
-# tells whether an option was set, which `st.get_option` does not: only then is the server's address
-# trusted as an origin.
+# `st` has no public names for the types of a container and of a page, and `st.get_option` does not
+# tell whether an option was set: only if it was is the server's address trusted as an origin.
 from pathlib import Path
 
 import streamlit
@@ -16,16 +15,16 @@ from streamlit.config import is_manually_set as is_manually_set
 from streamlit.delta_generator import DeltaGenerator as DeltaGenerator
 from streamlit.navigation.page import StreamlitPage as StreamlitPage
 
-# The browser's report on a run: whether it came to its address by Back or Forward. `st` does not
-# expose it; without it, such an address looks like one that the browser has not left yet.
+# The context of a run, which tells whether the browser reached the address by Back or Forward. `st`
+# does not expose this; without it, such an address would look like an outdated one.
 from streamlit.runtime.scriptrunner import get_script_run_ctx as get_script_run_ctx
 
-# The folder of Streamlit's page. The page is extended to preload Plotly, which saves half a second;
-# the guard allows its scripts by their hashes; the page without a server takes its font.
+# The folder of Streamlit's page. This page is extended to preload Plotly, which saves half a
+# second; `guard` allows its scripts by their hashes; and the page without a server uses its font.
 STATIC = Path(streamlit.__file__).parent / "static"
 
-# The logger that writes a line about the cache for every page at each start, which would hide the
-# server's address.
+# The logger of the cache. At each start it would write a line for every page, which would push the
+# server's address out of sight.
 CACHE_LOG = "streamlit.runtime.caching.cache_data_api"
 
 # A link in the menu. Streamlit marks the current page, but not the page to which a view belongs
@@ -47,9 +46,9 @@ CLOSE_SIDEBAR = "[data-testid=stSidebarCollapseButton] button"
 # a touch screen never.
 COPY = '[data-testid=stCode] > div:has([aria-label="Copy to clipboard"])'
 
-# The Stop button beside the sign of a running page. Stop leaves a page without the parts it would
-# have drawn below, and without a word about that; the dashboard's own Cancel ends a run and draws
-# the whole page. The sign itself stays, as does that of a lost connection.
+# The Stop button beside the sign of a running page. It would leave the page without the parts that
+# are still to be drawn, and without an explanation; the dashboard's own Cancel ends a run and draws
+# the whole page. The sign itself is kept, as is the sign of a lost connection.
 STOP = "[data-testid=stStatusWidget] button"
 
 # A caption. Streamlit reduces the contrast of its letters to 3.9, and of code in it further; people

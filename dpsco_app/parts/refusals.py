@@ -78,7 +78,7 @@ def changed_scenario(scenario: Scenario, refused: Refusal) -> Scenario:
     if values.get("geometry", scenario.geometry) != "lq":
         values["q"] = None
     axis = scenario.axis
-    if axis == "q" and "q" in values:  # The change applies to only one side of an exponent.
+    if axis == "q" and "q" in values:  # The change fixes q, so it can no longer be swept.
         values |= {"axis": "n", "grid": DEFAULT_GRIDS["n"]}
     elif axis is not None and axis in values:
         smallest = float(values[axis] or 0)

@@ -29,7 +29,7 @@ MEGABYTES = 32  # The largest size of a visitor's file, enough for about 30,000 
 MOST_STUDIES = 1000
 LONGEST_TEXT = 2000  # The largest number of characters of a remark in a file.
 MOST_REMARKS = 50
-# The limits for a stored study: nothing is sampled for it, so only what the page computes counts.
+# The limits for a stored study. It needs no sampling, so only the page's own computations count.
 DISPLAY_LIMITS = Limits(
     n=LIBRARY.n,
     d=5000,
@@ -100,8 +100,8 @@ class Shelf:
         if isinstance(self.source, bytes):
             copy.write_bytes(self.source)
             return copy
-        # SQLite needs an index file beside a database that is being written; a folder where it may
-        # not create one is no reason to refuse the study.
+        # SQLite needs an index file beside a database that is being written. If that file cannot be
+        # created in this folder, a copy of the study is opened instead.
         newest = _newest(self.source)
         if os.access(self.source.parent, os.W_OK) or not newest.exists():
             return self.source

@@ -43,7 +43,7 @@ class Scenarios:
         self._page_scenarios: dict[str, Scenario] = dict(page_scenarios or {})
         self._unchosen = set(
             self._page_scenarios
-        )  # The pages whose scenario differs from the visit's without a choice of the visitor.
+        )  # The pages with their own scenario that the visitor has not chosen.
 
     def scenario_for(self, page: Page[Any]) -> Scenario:
         """Return the scenario of a page: the one set there alone, or the nearest to the visit's."""

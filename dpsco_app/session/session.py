@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from dpsco_app.lessons.path import LessonPath
 
 NO_HARDEST = "No hardest data are known at these settings: **data Student t**."
-# The control for the notion of privacy, which is no field: it says which of epsilon, delta and rho
-# are set.
+# The control for the notion of privacy, which is not a field of the scenario: it determines which
+# of epsilon, delta and rho are set.
 NOTION = "notion"
 FREE = ("methods", "grid", "seed")  # Fields on which no other field depends.
 UNSET = Scenario()  # The default values, for fields that are not set yet.
@@ -376,7 +376,7 @@ class Session:
 
 def _with_offset_in_range(scenario: Scenario) -> Scenario:
     """Move a value into its range after another field has changed that range."""
-    if not scenario.offset:  # An offset of zero is the middle of any set.
+    if not scenario.offset:  # An offset of zero is valid for every set.
         return scenario
     offsets = offered("offset", scenario, scenario.offset)
     return scenario if scenario.offset in offsets else replace(scenario, offset=offsets[-1])

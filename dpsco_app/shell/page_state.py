@@ -19,11 +19,11 @@ from dpsco_core.scenario import Scenario
 
 __all__ = ["PageState", "PageView", "V", "checked"]
 PRESENT = "visit_page"  # The session key of the page whose widgets are complete.
-# The browser learns of a new address a moment after the page has written it. A control moved, or
-# the page's link clicked, within that time still arrives with the old address.
+# The browser learns of a new address a moment after the page has written it. If a control is moved
+# or the page's link is clicked within this time, the old address still arrives.
 UNHEARD_SECONDS = 3.0
-# All parameters that any page reads. On the way back between pages, the browser may still send
-# those of the page that was left.
+# All parameters that any page reads. When the visitor goes back to another page, the browser may
+# still send the parameters of the page just left.
 KNOWN_SOMEWHERE = set(FIELDS)
 
 
@@ -50,7 +50,7 @@ class PageState(Page[V]):
     has_presets: bool = False  # Whether the page has presets or scenes of its own.
     # Returns the nearest view that a scenario allows, since some scenarios offer fewer views.
     fit_view: Callable[[V, Scenario], V] = lambda view, _: view
-    # Returns the scenario fields without meaning in a view, beside those of the whole page.
+    # Returns the scenario fields without meaning in a view, in addition to those of the whole page.
     unused_fields: Callable[[V], Collection[str]] = lambda _: ()
 
     def __post_init__(self) -> None:

@@ -19,8 +19,8 @@ from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost
 from dpsco_core.runs.study import cells, run_cell
 
-# The time after which a thread releases Python's global lock. Among many runs, the thread that
-# reads and sends messages waits for all others many times a page. Python's default is 5 ms.
+# The time after which a thread releases Python's global lock. While many runs compute, the thread
+# that reads and sends messages waits for all of them many times per page. The default is 5 ms.
 SWITCH_SECONDS = 0.0005
 
 

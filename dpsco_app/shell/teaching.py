@@ -21,7 +21,7 @@ HIDE, TYPE, EXTENT = "hide", "type", "extent"
 NAMES = (HIDE, TYPE, EXTENT)
 EXTENTS = ("page", "figure")
 SIZES = ("normal", "large")
-SCALE = 1.25  # How many times as large text is with large type, on a page and in its figures.
+SCALE = 1.25  # The factor by which large type enlarges the text of pages and figures.
 SIDEBAR_WIDTH = 360  # The width of the sidebar with large type, in pixels.
 MODE_KEY, WRONG = "teaching", "teaching_wrong"
 
@@ -149,7 +149,7 @@ def controls_place() -> DeltaGenerator:
 
 
 def wrong() -> list[str]:
-    """Return the errors in the address, until it changes."""
+    """Return the errors that were found in the address when it last changed."""
     return list(st.session_state.get(WRONG, []))
 
 

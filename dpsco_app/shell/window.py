@@ -67,7 +67,7 @@ def watch(
         default={"size": size(), "low": low(), "dark": is_dark()},
         on_size_change=note_window,
         on_low_change=note_window,
-        on_dark_change=lambda: None,  # The rerun that this change causes reads the theme.
+        on_dark_change=lambda: None,  # A new theme causes a rerun, which reads it.
         width="content",
         height="content",
     )

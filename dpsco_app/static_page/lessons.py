@@ -124,8 +124,8 @@ class Lessons:
     def _set(self, view: LessonsView) -> None:
         """Show a view of the lessons, and queue the runs that it needs."""
         view = view.validate()
-        # The other links of the first page are views of this page, and assignments are not made
-        # here.
+        # The links of the start page are views of this page, and assignments cannot be made here,
+        # so both steps are replaced by the first lesson.
         is_lesson = view.lesson not in (START, ASSIGN)
         self.view = view if is_lesson else replace(view, lesson=SLUGS[0]).validate()
         self.wrong = []

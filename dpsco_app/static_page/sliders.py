@@ -85,7 +85,7 @@ def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
     seconds = PLACE_SECONDS * machine_speed() * math.prod(map(len, sliders.values()))
     for value in sliders[
         field
-    ]:  # Each value needs a study; the slider of the study's axis needs no further runs.
+    ]:  # Each value needs its own study; the slider of a study's axis needs no further runs.
         change: dict[str, Any] = {field: value}
         varied = replace(scenario, **change)
         seconds += sum(

@@ -45,7 +45,7 @@ def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
 
 def _accuses(is_member: bool, rng: np.random.Generator) -> bool:
     """Return whether the attacker accuses, based on one release of the share."""
-    half = (ANSWERS // 2) / ANSWERS  # the mean of the half of the answers that the non-members give
+    half = (ANSWERS // 2) / ANSWERS  # the average of the answers without the member's own
     noise = GaussianNoise(l2_sensitivity=1 / ANSWERS, rho=RHO)
     (share,) = Ledger(BUDGET).release(noise, np.array([half + is_member / ANSWERS]), rng)
     return bool(share > half + noise.noise_std * ndtri(1 - FALSE_ALARMS / 100))

@@ -20,7 +20,7 @@ from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.privacy.tradeoff import TradeoffCurve, budget_curve, ledger_curve
 
 CUTS = 400  # the number of candidate thresholds
-PAIRS = 2  # the number of pairs of neighbours, of which an audit shows the best distinguished
+PAIRS = 2  # the number of pairs of neighbours; an audit shows the easier one to distinguish
 
 
 @dataclass(frozen=True, kw_only=True)

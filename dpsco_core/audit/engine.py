@@ -44,7 +44,7 @@ LARGEST_RUNS = 10_000_000
 CONFIDENCE = 0.999
 RHO_DELTA = 0.05  # the delta at which a zCDP claim is converted to a claim about epsilon
 UNCLIPPED = 1e9  # a multiple of the claimed clip that exceeds every record
-STEPS = 2  # the number of steps of a descent that is private for any number of steps
+STEPS = 2  # the number of steps in an audit of a descent that may take any number of steps
 RUNS_PER_STEP = 50  # the number of runs on each data set between two chances to cancel
 DATA_SETS = 3  # two pairs of neighbours share one data set
 BOOKED_RELEASES = 5  # the number of releases per run whose recorded noise is compared
@@ -116,7 +116,7 @@ class AuditFindings:
     neighbours: str  # a description of the data sets
     entries: tuple[Entry, ...]  # the ledger of one run
     flaws: tuple[str, ...]  # entries of the ledger that claim more privacy than their noise gives
-    booked: str  # differences of the neighbours' ledgers at the last look; empty if there are none
+    booked: str  # differences between the ledgers of neighbours at the last look; empty if none
     outputs: Vector  # shape (runs so far, k): the outputs on the first data set at the last look
     neighbour_outputs: Vector  # shape (runs so far, k): the outputs on its neighbour
 
@@ -173,7 +173,7 @@ def audit_steps(task: Audit) -> Iterator[tuple[int, AuditFindings | None]]:
             for outputs in sets:
                 outputs.run(count)
             ledger = next((outputs.ledger for outputs in sets if outputs.ledger is not None), None)
-            if ledger is None:  # Without a ledger, the method fails on every data set.
+            if ledger is None:  # No ledger means that the method failed on every data set.
                 assert sets[0].problem is not None
                 raise sets[0].problem
             runs_done += count

@@ -21,9 +21,9 @@ class Samples:
     edges: NDArray[np.float64]
     # Shape (bins,): counts of runs on the first data set; the end bins include everything beyond.
     counts: NDArray[np.intp]
-    neighbour_counts: NDArray[np.intp]  # shape (bins,): the same counts on its neighbour
-    threshold: float  # the threshold of the last look's event, in the same units
-    is_above: bool  # whether the event lies above it
+    neighbour_counts: NDArray[np.intp]  # shape (bins,): counts of runs on the neighbouring data set
+    threshold: float  # the threshold of the last look's event, in the units of `edges`
+    is_above: bool  # whether the event is that the statistic exceeds the threshold
 
 
 def samples(result: AuditFindings) -> Samples:

@@ -147,7 +147,7 @@ def data_sets(
     elif isinstance(sample, LinearSample):
         targets = sample.link.admissible(
             np.full(total, FAR_COORDINATE)
-        )  # so far from 0 that slopes are largest
+        )  # targets so far from 0 that the slopes are largest
         data_sets = tuple(replace(sample, features=DenseRows(x), targets=targets) for x in places)
         difference = f"one record of target {targets[0]:g}, with its features"
     else:

@@ -179,7 +179,7 @@ def best_event(
     even = np.linspace(0, last_rank, min(len(pooled), CUTS))
     tails = np.geomspace(
         1, max(last_rank, 1), min(len(pooled), CUTS // 4)
-    )  # the grid is fine in the tails
+    )  # this part of the grid is fine in the tails
     ranks = np.unique(np.concatenate([even, tails, last_rank - tails]).round().astype(np.intp))
     ranks = np.unique(np.append(ranks[(ranks >= 0) & (ranks < last_rank)], last_rank // 2))
     cuts = (pooled[ranks] + pooled[ranks + 1]) / 2

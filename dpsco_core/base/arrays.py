@@ -24,8 +24,8 @@ def real_array(
     name: str,
     value: object,
     *,
-    # whether a float32 array stays float32, for half the memory; readers then convert what they
-    # read
+    # Whether a float32 array is kept as it is, in half the memory; readers then convert the rows
+    # that they read.
     keep_single: bool = False,
 ) -> Vector:
     """Return an array of real numbers as a plain float64 array: itself if it is one already.

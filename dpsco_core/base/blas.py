@@ -40,7 +40,7 @@ def one_blas_thread() -> Iterator[None]:
             if _Limit.users == 0:
                 _take_control()
                 _Limit.limiter.restore_original_limits()
-                _take_control()  # This call gives up the control over the limits.
+                _take_control()  # This call lets the next thread set the limits.
 
 
 @lru_cache(maxsize=1)

@@ -11,9 +11,9 @@ from dpsco_core.base.loss_classes import MEAN, LossClass
 Privacy = Literal["none", "pure", "zcdp", "approx"]
 Level = Literal["item", "user"]
 Quantity = Literal["l2 error", "squared l2 error", "excess risk", "item gradients"]
-# For each privacy notion of a method, the notions whose lower bounds bind the method. A zCDP method
-# is one of the (epsilon, delta) algorithms under such a budget only, so their lower bounds are used
-# only there.
+# For each privacy notion of a method, the notions whose lower bounds apply to the method. A zCDP
+# method counts as an (epsilon, delta) algorithm only under an (epsilon, delta) budget, so lower
+# bounds for that notion are applied to it only there.
 BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
     "none": ("none",),
     "pure": ("none", "approx", "zcdp", "pure"),
@@ -292,7 +292,7 @@ class Card:
 @dataclass(frozen=True, kw_only=True)
 class ProblemCard(Card):
     # The properties of the problem's loss for every law of the records. Least squares is strongly
-    # convex if the features span the space, which those of a hard instance do not.
+    # convex if the features span the space; the features of a hard instance do not.
     loss_class: LossClass
 
     @property
@@ -307,8 +307,8 @@ class MethodCard(Card):
     # whether a zCDP method also has a form for pure budgets
     pure_form: bool = False
     short: str = ""  # a short name, for labels in a figure
-    # whether the method chooses its clipping radius from the records, by private releases; all
-    # other radii are fixed before any record is seen
+    # Whether the method chooses its clipping radius from the records, by private releases; other
+    # methods fix the radius before they see any record.
     private_radius: bool = False
     geometry: str = "l2"  # the geometry that the method is made for: `"l2"`, or another norm
     level: Level = "item"  # whether a neighbour replaces an item or a user
@@ -343,8 +343,8 @@ class BoundCard(Card):
     # explicit bound does not.
     printing: Printing = ""
     latex: str  # the formula in LaTeX
-    # Of an upper bound, the notion that its method guarantees; of a lower bound, the algorithms
-    # that it binds, where `"none"` means every algorithm.
+    # For an upper bound, the notion that its method guarantees; for a lower bound, the algorithms
+    # to which it applies, where `"none"` means every algorithm.
     privacy: Privacy
     method: str = ""  # slug of the method that attains an upper bound; empty for lower bounds
     # slug of the distribution on which a lower bound binds; empty if the catalogue has none

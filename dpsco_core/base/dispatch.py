@@ -26,12 +26,12 @@ Label = TypeVar("Label")
 Argument = TypeVar("Argument")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-# tasks in runs; the tasks of a run share some preparation
+# The tasks, grouped into runs; the tasks of a run share some preparation.
 Runs: TypeAlias = tuple[tuple[Task, ...], ...]
 
-RESTARTS = 3  # how many breaks of the executor are tolerated, in a row or with the same call
+RESTARTS = 3  # the number of executor failures that are tolerated, in a row or for the same call
 CHECK_EVERY = 5.0  # the seconds without a result after which the executor's workers are checked
-CALLS_PER_WORKER = 3  # how many calls per worker wait or run at a time
+CALLS_PER_WORKER = 3  # the number of calls per worker that wait or run at a time
 # the intended and the longest duration, in seconds, of a call with several tasks
 SHORT, LONG = 0.1, 10.0
 
@@ -107,7 +107,7 @@ def finished(
             except CancelledError:
                 condition = "executor must run what it is given"
                 raise _work_lost_error(condition, "calls that were dropped") from None
-    finally:  # If the reader stops, the remaining calls are of no use.
+    finally:  # If the caller stops reading, nobody needs the remaining calls.
         with uninterrupted():
             for future in calls.running:
                 future.cancel()
@@ -117,7 +117,7 @@ def finished(
 class _Call(Generic[Label, Argument]):
     label: Label
     argument: Argument
-    losses: int = 0  # how often the executor broke while it held this call
+    losses: int = 0  # the number of times that the executor broke while it held this call
 
 
 @dataclass(eq=False)
@@ -138,7 +138,7 @@ class _Calls(Generic[Label, Argument, Result]):
     suspects: deque[_Call[Label, Argument]] = field(default_factory=deque)
     finished: SimpleQueue[Future[Result]] = field(
         default_factory=SimpleQueue
-    )  # A call that finished before the break has a result, though it may count as lost.
+    )  # A call that finished before the executor broke keeps its result here.
 
     def submit(self) -> bool:
         """Submit as many calls as allowed; False if none is running and none is left."""
@@ -152,8 +152,7 @@ class _Calls(Generic[Label, Argument, Result]):
                 self._keep_for_retry(call)
                 if not self.running:
                     raise
-                # The broken executor is reported by the calls that were running, after the finished
-                # calls.
+                # The running calls report the broken executor, after the finished calls.
                 break
         return bool(self.running)
 

@@ -58,7 +58,7 @@ class CodeFailed(InvalidInput, NotApplicable):
         NotApplicable.__init__(self, sentence)
 
 
-# The beginning of the sentence that suggests a change of a field whose value is a name.
+# The first words of a suggestion to change a field whose value is a name.
 CHANGE_WORDS = {
     "distribution": "choose the distribution ",
     "problem": "choose the problem ",

@@ -24,8 +24,8 @@ class LawClass:
 
     name: str  # the name of the class in a table
     words: str  # the class in a sentence, after "for" or "over"
-    # The class in a figure: it follows "for" where an upper bound holds for this class, and is the
-    # name of a lower bound over it.
+    # The class in a figure. It follows "for" if an upper bound holds for this class, and stands
+    # alone as the name of a lower bound over it.
     short: str
     worst: str
     # the names of the `Constants` of the records that define the class; empty if the class is a

@@ -11,7 +11,7 @@ SEED_MAX = 2**63 - 1
 EPSILON_MIN = 1e-6
 RHO_MIN = EPSILON_MIN**2
 M_MAX = 10_000_000
-# With several items a user, n m d may be up to this multiple of `Limits.elements`.
+# With several items per user, n m d may be up to this multiple of `Limits.elements`.
 ITEM_BLOCKS = 5
 P_MIN = 1.1  # For p closer to 1 the law of large numbers needs more records than are allowed.
 P_MAX = 50.0  # For larger p the powers of a radius overflow.

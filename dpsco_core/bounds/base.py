@@ -32,8 +32,8 @@ class Hypothesis:
     # Whether the condition is about the set that contains the answer. A lower bound has no value on
     # a set that lacks its hard instances.
     is_about_set: bool = False
-    # Whether the condition only limits the settings for which the row is meant, and is not needed
-    # by its proof: from p = 2 on, sharper rows replace those for infinite variance.
+    # Whether the condition only limits the settings for which the row is meant and is not needed
+    # for its proof. For example, sharper rows replace those for infinite variance from p = 2 on.
     is_scope: bool = False
 
     def seen_from(self, view: Callable[[Setting], Setting]) -> "Hypothesis":
@@ -91,11 +91,11 @@ class AtPlan:
     figure draws it beside the measured line of that run (theory/bounds-of-runs.md, 1).
     """
 
-    # The method with tight calibration and practical tuning, whose plan is used if there is no run.
+    # The method with tight calibration and practical tuning. Its plan is used if there is no run.
     method: Method
     names: tuple[str, ...]
-    # A function that takes the method's plan and returns the terms; infinite if nothing is proven
-    # of such a run.
+    # A function that takes the method's plan and returns the terms, which are infinite if nothing
+    # is proven for such a run.
     formula: Callable[[Any], tuple[float, ...]]
 
     def __call__(self, setting: Setting) -> Terms:

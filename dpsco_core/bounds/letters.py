@@ -20,7 +20,7 @@ def delta_of(setting: Setting) -> float:
     return setting.budget.delta if isinstance(setting.budget, ApproxDP) else math.nan
 
 
-# What a letter means in a formula whose bound does not say otherwise.
+# The meanings of letters, unless a bound defines them otherwise.
 COMMON = (
     Letter("n", "records (users, where they have several items)", lambda s: s.n),
     Letter("m", "items per user", lambda s: s.m),

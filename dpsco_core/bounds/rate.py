@@ -43,11 +43,11 @@ class Rate:
     scale: Callable[[Setting], float] = lambda _: 1.0
     # the letters whose meaning differs from that in `COMMON`
     letters: tuple[Letter, ...] = ()
-    # The function that makes the rate of its terms: the sum of all of them, or `max`.
+    # The function that combines the terms into the rate: the sum, or `max`.
     combine: Callable[[tuple[float, ...]], float] = math.fsum
-    # Whether a setting is one of those that the statement is about.
+    # Whether the statement covers a setting.
     applies: Callable[[Setting], bool] = lambda _: True
-    void: float = math.inf  # the value of every term where the rate has none; 0 of a lower bound
+    void: float = math.inf  # each term's value where the rate is undefined; 0 for a lower bound
 
     def __call__(self, setting: Setting) -> Terms:
         """Return the terms by name."""

@@ -110,7 +110,7 @@ def run_about(chosen: argparse.Namespace) -> None:
     print_text(f"{card.slug}: {card.name} ({card.paper}, {card.statement})")
     print()
     print(_wrap_text(method_story.what))
-    # What to set comes before the reasons.
+    # The parameters to set come before the reasons.
     if method_recipe is not None:
         print_recipe(method_recipe)
         if libraries := ", ".join(snippets(method_recipe)):

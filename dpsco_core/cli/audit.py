@@ -23,7 +23,7 @@ from dpsco_core.fields import parse
 from dpsco_core.scenario import Scenario
 
 RUNS = 20_000
-# the default delta for a flawed printed constant, which 20,000 runs refute at this delta
+# The default delta for a flawed printed constant: 20,000 runs refute the constant at this delta.
 FLAW_DELTA = 0.2
 
 
@@ -61,7 +61,7 @@ def add_audit(commands: Any) -> None:
 def run_audit_command(chosen: argparse.Namespace) -> None:
     """Run an audit, show each look at it, and print the findings."""
     task = _audit_task(chosen).validate()
-    for result in run_audit(task):  # at least one look, because the last one is at the end
+    for result in run_audit(task):  # there is at least one look, at the end
         if sys.stderr.isatty():
             last_look = result.evidence[-1]
             line = f"\r{last_look.runs:,} of {task.runs:,} runs: epsilon is at least "

@@ -53,9 +53,9 @@ FLAGS = {
 }
 
 
-PASS_POINTS = 16  # a fine grid for several passes: the command line may take longer than a page
+PASS_POINTS = 16  # a finer grid for several passes, since a command may take longer than a page
 REPLACED = "neighbours replace one record"
-# A sentence for each section on the use of its numbers.
+# For each section, a sentence on how its numbers are meant.
 STATED = {
     "conversions": f"{REPLACED}; no sampling; noise_multiplier is noise over sensitivity",
     "composition": f"{REPLACED}; each release spends the whole budget on all records; by each "
@@ -92,7 +92,7 @@ def run_budget(chosen: argparse.Namespace) -> None:
     numbers = _requested_numbers(inputs, chosen.sampling)
     if numbers["budget"]["kind"] == "approx":
         noise = _noise_section(inputs, chosen)
-        # Nobody stated a budget if epsilon is what is asked for.
+        # If epsilon is requested, no budget was given, and the other sections are left out.
         numbers = (numbers if inputs["noise-multiplier"] is None else {}) | {"noise": noise}
     else:
         for name in ("noise-multiplier", "epochs", "sampling", "neighbours"):
@@ -164,7 +164,7 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
         ],
     }
     releases = None if inputs["releases"] is None else read_whole("releases", inputs["releases"])
-    # On sampled batches the budget is that of all releases, and not of each.
+    # With sampled batches, the budget is that of all releases together, not of each one.
     if releases is not None and sampling in (None, "none"):
         composition = composed(point, releases)
         numbers["composition"] = [
@@ -174,7 +174,7 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
                 "delta": composition.basic_delta if name == "basic" else point.delta,
             }
             for name in ("basic", "advanced", "zcdp", "exact")
-            # The theorem is for many small releases, and proves less than a sum for few large ones.
+            # The theorem is for many small releases; for few large ones it proves less than a sum.
             if name != "advanced" or composition.advanced < composition.basic
         ]
         numbers["total"] = _rho_of_all(composition)
@@ -257,14 +257,15 @@ def _noise_section(inputs: dict[str, float | None], chosen: argparse.Namespace) 
             f"got sampling={chosen.sampling or 'none'}."
         )
     priced = _price_releases(inputs, chosen, neighbours or "replace-one")
-    # The noise is a given one, and no counterpart of it is asked for.
+    # The noise is given, so its counterpart for the other kind of neighbours is left out.
     given_name = "noise_multiplier_" + (neighbours or "replace-one").replace("-", "_")
     section = {
         name: value
         for name, value in priced.to_dict().items()
         if not name.startswith("noise_multiplier") or name == given_name
     }
-    if neighbours is None and priced.sampling != "fixed":  # There the accountant has no proof.
+    # For fixed batches the accountant has no proof for added or removed records.
+    if neighbours is None and priced.sampling != "fixed":
         section["neighbours"] = "replace one, or add or remove one"
         section["epsilon_add_remove"] = _price_releases(inputs, chosen, "add-remove").epsilon
     elif neighbours is not None:

@@ -102,7 +102,7 @@ def number(value: Any) -> str:
     """
     if value is None or not math.isfinite(value):
         return "-"
-    # Of five digits and more the format g would print a power of ten.
+    # For five or more digits, the format g would print a power of ten.
     return f"{value:.4g}" if abs(value) < 9999.5 else f"{value:,.0f}"
 
 

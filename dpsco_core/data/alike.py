@@ -23,8 +23,8 @@ from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 
 PANELS = 40  # The line is cut into this many panels, equally long on the scale of arsinh.
-# A law's density may bend within this distance of its median, on the scale of arsinh: that stretch
-# is cut once more, into `PANELS` panels of its own.
+# A law's density may bend within this distance of its median, on the scale of arsinh, so this
+# stretch is cut into `PANELS` further panels.
 MIDDLE = 4.0
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
 REACH = 1e12  # The integral ends here, in units in which the law's moment is about 1.
@@ -151,7 +151,7 @@ class AlikeItems(Distribution):
     def sample_items(self, n: int, m: int, rng: np.random.Generator) -> DenseRows:
         """Return m items of each of n users, one user after another, shape (n m, d).
 
-        The first users are the same ones whatever n is.
+        The items of the first users do not depend on n.
         """
         base: Distribution = self.base.centred
         d = self.d
@@ -207,11 +207,11 @@ def mixed_moment(law: ScaledLaw, share: float, order: float) -> float:
     a, b = math.sqrt(share), math.sqrt(1 - share)
     common_part, own_part = (a * points)[:, None], (b * points)[None, :]
     sizes = np.maximum(np.abs(common_part), np.abs(own_part))
-    # The ratios divide the smaller of two terms by the larger, with its sign.
+    # Each ratio is the smaller of two terms over the larger one, in absolute value, with its sign.
     ratios = np.where(
         np.abs(common_part) >= np.abs(own_part), own_part / common_part, common_part / own_part
     )
-    # Two terms may cancel exactly, and the logarithm of 0 is then taken.
+    # If two terms cancel exactly, the logarithm of 0 is taken.
     with np.errstate(divide="ignore"):
         joint = np.expm1(order * np.log1p(ratios)) - np.abs(ratios) ** order
     mixed_terms = float(weights @ (sizes**order * joint) @ weights)

@@ -31,9 +31,9 @@ Unit = Literal["moment", "variance"]  # the quantity of a coordinate that is sca
 # the quantity that a hard instance hides from the algorithm
 Hidden = Literal["mean", "parameter", "labels", "classes", "median"]
 
-# The questions that a law may leave open; see `overrides_answer`.
+# The questions about a law that it may leave unanswered; see `overrides_answer`.
 ANSWERS = ("univariate", "two_point", "inverse_norm", "shifts", "draw_means")
-# A class that overrides one of these methods draws other records than its parent.
+# A class that overrides one of these methods draws different records from its parent.
 DRAWING_METHODS = ("fill", "_fill_centred", "moment", "_log_moment")
 
 
@@ -46,9 +46,9 @@ class Distribution(ABC):
     """
 
     card: ClassVar[Card]
-    # the running time of drawing records; the default is a guess
+    # The time to draw records; the default is a guess.
     sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
-    # whether the mean is hidden, in which case `draw` takes a member of a prior
+    # Whether the mean is hidden; `draw` then returns a member of the prior.
     has_prior: ClassVar[bool] = False
     hides: ClassVar[Hidden] = "mean"  # the quantity that the prior hides
     # whether the tail index is p + margin; other laws ignore the margin

@@ -19,9 +19,9 @@ from dpsco_core.base.errors import require
 Key = tuple[int, int]
 Precision = type[np.float64] | type[np.float32]
 
-# This number is part of the definition of a sample: with another one samples differ.
+# This number is part of the definition of a sample: changing it changes every sample.
 BLOCK_ENTRIES = 3 << 15
-# the number of words in a jump of PCG64DXSM, which its method `jumped` takes
+# The number of words that the method `jumped` of PCG64DXSM skips.
 STEP = 210306068529402873165736369884012333109
 
 

@@ -23,9 +23,10 @@ def symmetric_direction_bound(d: int, order: float) -> float:
     >>> round(symmetric_direction_bound(20, 4.0) ** 4, 12)
     3.0
     """
-    # sqrt(d): Minkowski, and the l1 norm of a unit vector is at most sqrt(d).
+    # The bound sqrt(d) follows from Minkowski's inequality, since the l1 norm of a unit vector is
+    # at most sqrt(d).
     #
-    # The other: X_j has the law of e_j |X_j| with independent signs e_j. Given the |X_j|,
+    # The other bound: X_j has the law of e_j |X_j| with independent signs e_j. Given the |X_j|,
     # Khintchine's inequality with its sharp constant (Haagerup 1981, p >= 2) gives
     #     E_e |sum_j e_j u_j |X_j||^p <= ||Z||_p^p (sum_j u_j^2 X_j^2)^(p/2),
     # and since the u_j^2 are weights that sum to 1 and t -> t^(p/2) is convex,

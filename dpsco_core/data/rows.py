@@ -19,7 +19,7 @@ from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.norms import row_norms as row_norms_in
 
-# Blocks of 1.5 MiB stay in the cache for a second visit, and keep the overhead of calls small.
+# Blocks of 1.5 MiB still fit the cache for a second pass, and keep the overhead of calls small.
 BLOCK_BYTES = 3 << 19
 
 
@@ -245,7 +245,7 @@ def row_norms(block: Vector) -> Vector:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = np.vecdot(block, block)
         norms: Vector = np.sqrt(squares)
-        # Outside this range squares have lost digits or have overflowed; a NaN is outside too.
+        # Outside this range squares have lost digits or have overflowed; a NaN counts as outside.
         if len(block) and not (squares.min() > 1e-250 and squares.max() < 1e300):
             doubtful = ~((squares > 1e-250) & (squares < 1e300))
             rows = block[doubtful]

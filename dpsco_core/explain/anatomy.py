@@ -37,8 +37,8 @@ SHOWN_POINTS = 40
 LARGE_SAMPLE = 10
 LARGEST_ELEMENTS = 2_000_000
 SHOWN_NORMS = 20_000
-# For the risk of the centre the fewest members of a prior are drawn first, then twice as many until
-# their standard error is this share of the mean, up to the largest number.
+# The average risk of the centre starts with the fewest members of a prior. Their number is doubled
+# until the relative standard error is small enough, or up to the largest number.
 FEWEST_MEMBERS, MOST_MEMBERS, MEMBERS_ERROR = 16, 1024, 0.01
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # multiples of the chosen clip radius
 # The descents of one group run side by side, and read the records once.
@@ -150,7 +150,7 @@ def _starting_risk(point: Scenario) -> float:
         return problem.draw(rng).excess_risk(problem.constraint.centre).value
     law = problem.law
     is_tracing = isinstance(law, Tracing)
-    # The risk is compared with a quantity that is nearly proportional to it and has a known mean.
+    # The ratio estimator uses a quantity of known mean that is nearly proportional to the risk.
     mean_size = law.mean_norm**2 / (1 + law.shape) if isinstance(law, Tracing) else 1.0
     risks, sizes = np.empty(0), np.empty(0)
     while len(risks) < MOST_MEMBERS:

@@ -172,8 +172,8 @@ def guess_ceiling(epsilon: float, delta: float = 0.0) -> float:
 class Promise:
     """The promise of a budget for one kind of neighbours."""
 
-    # whether a neighbour replaces one record, or takes one out of a sum over a public number of
-    # records
+    # Whether a neighbour replaces one record, or removes one record from a sum over a public number
+    # of records.
     neighbours: Literal["replace", "remove"]
     epsilon: float
     delta: float
@@ -273,7 +273,7 @@ def composed(point: Point, releases: int) -> Composed:
     """
     whole("releases", releases, 1, MOST_RELEASES)
     rho, delta = conversions(point)[-1].rho, point.delta
-    # The sum is a budget too; its limit is put into terms of the releases' number.
+    # The composed rho must be a valid budget; its limit is stated as a number of releases.
     largest = max(1, math.floor(RHO_MAX / rho))
     require(releases * rho <= RHO_MAX, "releases", f"at most {largest:,} at this budget", releases)
     if point.kind == "pure":

@@ -36,8 +36,8 @@ PARTS = ("optimisation", "bias", "sampling", "noise")
 Split = tuple[float, float, float, float]  # one value for each of `PARTS`
 
 RECORDS = 200_000  # the number of records in the sample that stands for a law
-# The parts of an error are shown only if the mean square that remains without the privacy noise has
-# at most this relative standard error.
+# The parts of an error are shown only if the relative standard error of the mean square without the
+# privacy noise is at most this.
 LARGEST_UNCERTAINTY = 0.25
 FEWEST_TRIALS = 5
 
@@ -113,7 +113,7 @@ def clipped_law(law: Distribution, radii: Vector, rng: np.random.Generator) -> C
     clipped_mean = (outer_sums[3 : 3 + law.d] - radii * outer_sums[3 + law.d :]) / RECORDS
     second_moment = (inner_counts + radii**2 * count) / RECORDS
     variance = second_moment - ((law.mean[:, None] - clipped_mean) ** 2).sum(axis=0)
-    # The square of an average is too large by the average's variance.
+    # The squared average exceeds the squared mean by the variance of the average, in expectation.
     bias = (clipped_mean**2).sum(axis=0)
     excess = (square - 2 * radii * length + radii**2 * count) / RECORDS - bias
     return ClippedLaw(

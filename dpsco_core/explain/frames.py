@@ -26,11 +26,11 @@ Risk = Callable[[Vector], ExcessRisk]
 
 ASPECT = 4 / 3  # the width over the height of the visible part of the plane
 MARGIN = 0.12  # the margin around a view, as a share of the size of its content
-# the number of points a side at which a risk is computed that is an average over records, which
-# takes milliseconds
+# The number of points per side of the grid for a risk that is an average over records, each of
+# which takes milliseconds.
 NODES = 7
-ROWS = 1 << 15  # This many records suffice for such an average: contours move by a few per cent.
-FINE = 37  # the number of points a side between which contours are drawn
+ROWS = 1 << 15  # The number of records in such an average; contours then move by a few per cent.
+FINE = 37  # the number of points per side of the grid on which contours are drawn
 DEEPEST = 60.0  # the ratio of the highest contour to the lowest
 DIRECTIONS = 120  # the number of directions in which the edge of the constraint set is sought
 SHOWN_RECORDS = 400  # the number of records whose gradients a frame shows
@@ -43,8 +43,8 @@ class RunPlane:
     """A plane through the start of a run."""
 
     origin: Vector  # the start of every run, shape (d,): the centre of the constraint set
-    # Orthonormal axes, shape (2, d): the direction of the best parameter, and the direction beside
-    # it in which the runs spread most. In dimension 1 the second axis is 0.
+    # Orthonormal axes, shape (2, d): the direction of the best parameter, and the orthogonal
+    # direction in which the runs spread most. In dimension 1 the second axis is 0.
     axes: Vector
     share_in_plane: (
         float  # the share of the runs' squared distances from the start that lies in the plane
@@ -92,7 +92,7 @@ class Frames:
     # The clip radius that clipped gradients choose here; if they cannot run, the median of the
     # gradients' lengths at the start.
     radius: float
-    # the ends of the axis of lengths, between which all radii lie that a reader can try
+    # The ends of the axis of lengths; all radii that a reader can try lie between them.
     reach: tuple[float, float]
 
 

@@ -24,8 +24,7 @@ def hardest_bound(scenario: Scenario) -> Bound | None:
     point = replace(scenario, axis=None, grid=())
     if point.level == "user" or scenario.axis == "m":
         return None
-    # The instances have a moment of 1 in every coordinate, and a variance that these fields cannot
-    # set.
+    # Every coordinate of an instance has a moment of 1, and these fields cannot set its variance.
     if point.alike > 0 or point.scale != "moment" or point.decay > 0 or scenario.axis == "decay":
         return None
     bounds_by_slug = {b.card.slug: b for b in bounds_for(point.problem)}

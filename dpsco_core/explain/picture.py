@@ -67,8 +67,8 @@ class Picture:
     start: float
     noise: Vector  # standard normal numbers, shape (RELEASES, 2); each row is the noise of one run
     # The private choice of `AdaptiveClipping`: the candidate radii, the number of records longer
-    # than each, the wanted number k of longer records, the epsilon of the choice (0 if there are
-    # too few records, and the largest radius is taken), and the rho that is left for the noise.
+    # than each, the target number k of longer records, the epsilon of the choice (0 if there are
+    # too few records; the largest radius is then used), and the rho that is left for the noise.
     ladder: Vector
     longer: Vector
     target: float

@@ -23,8 +23,8 @@ from dpsco_core.base.errors import InvalidInput, require
 FEWEST = 100
 LARGEST = 1e100  # The size of a number is at most this, so that powers of sums stay finite.
 LIGHT = 20.0  # No sample distinguishes this tail index from a light tail.
-HEAVY = 4.0  # A tail is called light if this tail index is out of the question.
-# An index is out of the question at this many standard errors, more than 1.96 because of the bias.
+HEAVY = 4.0  # A tail is called light if the numbers rule out this tail index.
+# An index is ruled out if it is this many standard errors away: above 1.96 because of the bias.
 CARE = 2.5
 # A normal variable differs from its mean by more than this many standard deviations with
 # probability 0.05.
@@ -39,10 +39,10 @@ ONE_SIDED = 0.9  # A tail is called one-sided if one side has this share of it.
 class Tail:
     """The estimated tail of n numbers."""
 
-    count: int  # the number of numbers
+    count: int  # the size of the sample
     tail_count: int  # the number of farthest numbers on which the estimate rests
     shape: float  # the estimated shape, one over the tail index; at most 0 for a light tail
-    # increasing numbers of farthest numbers, and the estimate from each
+    # Increasing counts of the farthest numbers, and the shape that each count gives.
     farthest: tuple[int, ...]
     shapes: tuple[float, ...]
     mean: float

@@ -34,8 +34,8 @@ SCENARIO = Scenario(
 LIGHT = 10.0  # the tail index of the light tail in the comparison
 MANY_N = 1000 * SCENARIO.n  # the largest number of records for which the price is stated
 WORST_D = 20  # the dimension of the records in the worst case; in the plane the proofs are weaker
-# the numbers of records in the worst case, from those of the picture to `MANY`, two for each factor
-# of 10
+# The numbers of records in the worst case, from that of the picture to `MANY_N`, with two for each
+# factor of 10.
 SIZES = tuple(round(SCENARIO.n * 10 ** (k / 2)) for k in range(7))
 
 
@@ -61,13 +61,13 @@ class Side:
     """The effect of one tail index on the records, and on the cost of privacy."""
 
     p: float
-    # the distances from the centre within which half of the records lie, and all of them
+    # The distances from the centre that contain half of the records, and all of them.
     middle: float
     farthest: float
     average_error: float  # the error of the average of the shown records
     plain: float  # the root mean square error of an average without clipping and noise
     best: AtRadius  # the picture at the radius with the smallest error
-    later: float  # the price with `MANY` records of the same law
+    later: float  # the price with `MANY_N` records of the same law
     # For each number of records in `SIZES`, over all data with the tail index in dimension
     # `WORST_D`: the best proven guarantee, and the lower bound for (epsilon, delta)-private
     # algorithms. Both bound the mean error, in units of the largest sampling error, the root of
@@ -93,13 +93,13 @@ class Why:
     # The picture at the heavy tail, at a quarter of the best radius and at four times that radius.
     small: AtRadius
     large: AtRadius
-    # The largest chance of an adversary to guess one record right, if she knows all others, two
-    # values are equally likely, and the noise is Gaussian.
+    # The largest probability with which an adversary who knows all other records guesses one
+    # record, if two values are equally likely and the noise is Gaussian.
     guess: float
-    # The same chance for the first record and the value that moves the average most, at the best
-    # radius of the heavy tail, as in the picture.
+    # The probability of such a guess for the first record and the value that moves the average
+    # most, at the best radius of the heavy tail, as in the picture.
     seen_guess: float
-    limit: float  # the largest such chance under any (epsilon, delta)-private method
+    limit: float  # the largest such probability under any (epsilon, delta)-private method
 
 
 @lru_cache(maxsize=1)

@@ -35,8 +35,8 @@ Missing = Literal[
     "upper bound",
     "room between the bounds",
 ]
-# For each notion, the guarantees whose upper bounds hold for it; lower bounds of the notion bind
-# them.
+# For each notion, the guarantees whose upper bounds count for it. The notion's lower bounds apply
+# to methods with these guarantees.
 ATTAINED: Mapping[Notion, tuple[Privacy, ...]] = {
     "pure": ("pure",),
     "zcdp": ("zcdp", "pure"),
@@ -52,7 +52,7 @@ SPANS = {
 }
 
 
-# A bound this close to the error of an answer without data, relatively, is that answer's own.
+# A bound within this relative distance of the error of an answer without data counts as that error.
 NO_MORE = 1e-9
 CLOSE = 0.05  # Shares of an upper bound that differ by less than this count as equal.
 
@@ -68,8 +68,8 @@ class Window:
     # the values of both bounds: infinite and 0 where they are missing
     ceiling: float
     floor: float
-    # Every bound that holds, the best first: an upper bound over the best lower bound, and a lower
-    # bound relative to the best upper bound.
+    # All bounds that hold, the best first. The value of an upper bound is its ratio to the best
+    # lower bound, and that of a lower bound is its ratio to the best upper bound.
     uppers: Mapping[str, float]
     lowers: Mapping[str, float]
     # the share by which the best upper bound would fall without each of its terms
@@ -124,8 +124,8 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     conditions = of_class(point.setting, laws)
     loss, comparable = problem.loss_class, ("explicit", "expectation", problem.quantity)
     notions = {"upper": ATTAINED[notion], "lower": binding(point.budget)}
-    # Bounds for other norms hold in l2, at q = 2, with the constants of the loss at hand. These are
-    # all losses of the lower bounds' class only for the losses of the hard instances.
+    # Bounds for other norms also hold in l2, as q = 2, with the constants of this loss. They are
+    # comparable with lower bounds for a class only if the loss is that of the hard instances.
     is_special = loss.curvature == "linear" or loss.squared_distance
     fitting = [
         b
@@ -194,7 +194,7 @@ def standing(point: Scenario, notions: tuple[Notion, ...] = ()) -> Standing:
     """Return the proven bounds at a point of mean estimation, for some notions or for all."""
     require(point.problem == "mean", "problem", "mean", point.problem)
     point = replace(point, offset=0.0, axis=None, grid=(), methods=())
-    if point.scale == "moment":  # Nothing is assumed about the law, so the quickest one serves.
+    if point.scale == "moment":  # No property of the law is used, so the fastest law will do.
         point = replace(point, distribution="gaussian")
     return Standing(
         point=point,

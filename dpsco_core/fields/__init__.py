@@ -15,7 +15,7 @@ from dpsco_core.fields.words import has_alike_items, has_offset
 TABLE: dict[str, Field] = {f.name: f.metadata["known"] for f in fields(Fields)}
 NAMES = tuple(TABLE)
 AXES += [name for name, known in TABLE.items() if known.grid]
-# These values replace the fields that only a study, or only a run, uses: equal cells of two studies
+# These values replace the fields that only a study, or only a run, uses. Equal cells of two studies
 # then have equal keys, and two runs have equal data (see `Field.neutral`).
 OF_STUDY = {name: known.neutral for name, known in TABLE.items() if known.scope == "study"}
 OF_RUN = {name: getattr(Fields, name) for name, known in TABLE.items() if known.scope == "run"}

@@ -46,7 +46,7 @@ class Field:
     is_shown: Callable[[Any], bool] = lambda _: True  # whether the control is shown for a scenario
     front: int = 0  # the place among the controls that are always open; 0 if it is folded away
     plain: Words = ""  # an explanation in plain words beside the control
-    # a word each for the meaning of the smallest and of the largest value
+    # One word each for the meaning of the smallest and of the largest value.
     ends: tuple[str, str] | None = None
     name: str = ""  # the name in a list of differences, for a field without a symbol
     symbol: str = ""  # the symbol of the field, such as ε; may be empty

@@ -193,8 +193,8 @@ def _project_positive(size: Vector, exponent: float, target: float) -> Vector:
         slope = -float(weights @ (share / (1 + (p - 1) * share))) / total
         return math.log(total) / exponent + float(z.max()) - log_target, slope
 
-    # If the term in nu is alone in the equation, the norm is too small at this nu: |v|_{q'} /
-    # target^{q-1} bounds the root from above.
+    # Without its first term, the equation has the root nu = |v|_{q'} / target^{q-1}. With that term
+    # the norm is smaller, so this value bounds the root from above.
     high = math.log(lq_norm(size, dual_exponent(exponent))) - p * log_target
     # For a target near 1 the norm is about 1 - nu sum v^{2q-2}, which gives a starting point.
     start = math.log(-log_target) - math.log(float(np.exp(2 * p * logs).sum()))

@@ -19,8 +19,8 @@ class Width:
     It depends on no data, so that it costs no privacy to compute (Su et al. 2023, Definition 12).
     """
 
-    # The width to a relative 1e-10 if `exact`; otherwise the upper bound, because error bounds need
-    # one.
+    # The width, to a relative accuracy of 1e-10 if `exact`; otherwise the upper bound, which error
+    # bounds need.
     value: float
     # proven lower and upper bounds on the width; both equal `value` if `exact`
     lower: float

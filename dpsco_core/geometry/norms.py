@@ -53,7 +53,7 @@ def row_norms(x: Matrix, exponent: float) -> Vector:
     top: Vector = size.max(axis=1, initial=0.0)
     if math.isinf(exponent):
         return top
-    # The norm of a row of zeros, or of a row with an infinity, is its largest entry: no scaling.
+    # The norm of a row of zeros, or of a row with an infinity, is its largest entry, unscaled.
     ordinary = (top > 0) & (top < math.inf)
     size /= np.where(ordinary, top, 1.0)[:, None]
     size[~ordinary & ~np.isnan(top)] = 0

@@ -17,8 +17,8 @@ from dpsco_core.base.arrays import Vector
 _CLOSE = 1e-8
 # This stands for the logarithm of 0.
 _VANISHED = -800.0
-# Fewer than ten steps are the rule, by quadratic convergence; with exponents near 0 further steps
-# only amplify rounding.
+# Convergence is quadratic and usually takes fewer than ten steps. With exponents near 0, further
+# steps only amplify rounding errors.
 _MOST_STEPS = 40
 _ROUNDING = 4e-16
 

@@ -19,8 +19,7 @@ from dpsco_core.geometry.base import ConstraintSet
 # Nodes and weights of the Gauss-Legendre rule, which is used on panels of length about 1/2.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
-# The sum of e^(w - e^w) runs over logarithms w in this range; outside of it the summand is below
-# 1e-23.
+# The sum of e^(w - e^w) runs over these logarithms w; outside, the summand is below 1e-23.
 _PER_LOG_WEIGHT = 8
 _LOG_WEIGHTS = np.arange(-60 * _PER_LOG_WEIGHT, 4 * _PER_LOG_WEIGHT + 1) / _PER_LOG_WEIGHT
 

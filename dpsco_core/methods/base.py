@@ -91,13 +91,13 @@ class MethodCost(Coefficients):
 
     # Whether the coefficients describe a whole run, or one step over all records or users.
     unit: Literal["run", "step"] = "run"
-    # The coefficients of a run that has a closed form; None: such a run costs what any other does.
+    # The coefficients of a run in closed form; None if it costs as much as any other run.
     closed_form: Coefficients | None = None
     per_piece: float = 0.0  # nanoseconds per piece, without the costs of the problem and of the set
     fixed_if_narrow: tuple[float, ...] = ()  # replaces `fixed` at d = 1, 2 and so on
-    # For plans that take about 0.1 s: a rough number of steps in place of the planned one. It is
-    # epsilon n / sqrt(d) over the first entry, clipped to between 1 and the second entry. At 40
-    # settings it was 0.8 to 16 times the planned number, most often at most 2 times.
+    # A rough number of steps for plans that take about 0.1 s: epsilon n / sqrt(d) over the first
+    # entry, clipped to between 1 and the second entry. At 40 settings it was 0.8 to 16 times the
+    # planned number, and mostly at most 2 times.
     rough_steps: tuple[float, float] | None = None
 
     def seconds(self, n: int, d: int) -> float:
@@ -145,7 +145,7 @@ class Method(Protocol):
 
     card: ClassVar[MethodCard]
     reads: ClassVar[Reads] = "whole"
-    # The default of a method that declares no cost: a guess.
+    # The default is a guess, for methods that declare no cost.
     cost: ClassVar[MethodCost] = MethodCost(fixed=2e5, per_row=30, per_element=3)
     # Whether a method at user level needs only the mean of each user's gradients.
     needs_only_means: ClassVar[bool] = False
@@ -161,9 +161,9 @@ class Method(Protocol):
     # The text of the method's page. If None it is read from the method's file in
     # `dpsco_core/words/methods`, and without such a file the page shows the text of the card.
     story: ClassVar[Story | None] = None
-    # the dashboard's name of the hue of the method's family; empty: a free hue is chosen
+    # The dashboard's name for the hue of the method's family; if empty, a free hue is chosen.
     colour: ClassVar[str] = ""
-    # the dashboard's name of the method's marker; empty: a free marker is chosen
+    # The dashboard's name for the method's marker; if empty, a free marker is chosen.
     symbol: ClassVar[str] = ""
     dashed: ClassVar[bool] = False  # whether another method in the same figure has the same hue
 
@@ -182,8 +182,8 @@ class Method(Protocol):
 
     def release(
         self,
-        # Samples for the mean, problem samples for an optimiser, either by user at user level
-        # (where ``setting.n`` counts the users).
+        # A sample of records for a mean, or the problem's sample for an optimiser. At user level
+        # both are grouped by user, and ``setting.n`` counts the users.
         records: Any,
         plan: Any,  # the method's own plan, as its method `plan` returns it
         ledger: Ledger,

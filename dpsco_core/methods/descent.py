@@ -31,7 +31,7 @@ class DescentPlan(Plan):
     access: Access = ALL_RECORDS  # the records that a step reads
     descent: Moves  # the rule that moves the point
     rho: float = 0.0  # the budget of the whole run; 0 for a method without privacy
-    # The budget of one step: rho/T on all records, or all of rho on a block of its own.
+    # The budget of one step: rho/T if it reads all records, all of rho if it reads its own block.
     rho_step: float = 0.0
     losses: KnownLosses | None = None  # the losses to minimise; None: those of the sample
     # Parameters that are worth showing beside the result.

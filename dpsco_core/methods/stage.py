@@ -56,15 +56,15 @@ class Stage:
     And where `tests/trust` breaks it on purpose: `splits`, `small` and `others`.
     """
 
-    # The number of records, or users. It is 1 if a method takes one record per step, or puts each
-    # record into its own group: all that it releases is then about that one.
+    # The number of records, or users. It is 1 if a method takes one record per step or puts each
+    # record into its own group, because all releases are then about that one record.
     records: int = 8
-    # The slug of an optimiser's problem. The loss whose gradient is the record itself shows a leak
-    # best, where the method allows it; otherwise the first problem of its card.
+    # The slug of an optimiser's problem. The loss whose gradient is the record itself reveals a
+    # leak best. A method that does not allow it uses the first problem of its card.
     problem: str = "linear"
     exponent: float = 1.5  # q of the geometry, for methods of the geometry `"lq"`
-    # A function of the plan and d that returns the coordinate of the worst record; None: beyond
-    # every clip.
+    # A function of the plan and d that returns the coordinate of the worst record; None for a
+    # record beyond every clip level.
     place: Callable[[Any, int], float] | None = None
     # Whether the method draws only one noisy value, which is its result.
     at_once: bool = False

@@ -57,7 +57,7 @@ class Statistic:
     """A statistic that a method releases; subclasses define `value` and `sensitivity`."""
 
     label: ClassVar[str]  # the name of the statistic in the ledger, in words
-    # Whether the estimate is the last value that is released, so that it has the noise of that one.
+    # Whether the estimate is the last released value, and so has the noise of that release.
     is_last_release: ClassVar[bool] = True
 
     def label_of(self, t: int) -> str:
@@ -209,7 +209,7 @@ class MedianOfClippedMeans(Statistic):
     def value(self, rows: Rows) -> Vector:
         """Return the medians of the clipped block means, shape (d,)."""
         means = clipped_block_means(rows, 3 * self.threshold, self.blocks)
-        # with an even number of means, the midpoint of the middle two
+        # For an even number of means, this is the midpoint of the middle two.
         return np.asarray(np.median(means, axis=0))
 
     def sensitivity(self, n: int, d: int) -> float:

@@ -35,7 +35,7 @@ class Story:
 
     what: str  # a description of the method in three sentences
     steps: tuple[str, ...]  # the steps as the library runs them
-    # Assumptions of the accuracy and of the guarantee; those of privacy alone are in `privacy`.
+    # The assumptions for accuracy and for the guarantee; those for privacy alone are in `privacy`.
     assumptions: tuple[str, ...]
     privacy: Proof | None  # None for a method without privacy
     smooth: Smooth  # the part of the problem that must be smooth

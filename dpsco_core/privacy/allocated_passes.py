@@ -31,8 +31,8 @@ MOST_PASSES = 1_000_000
 POINTS = 14  # base-2 logarithm of the number of grid points of a pass, as for `allocation_delta`
 CELLS = 6  # the number of points on a pass's curve per standard deviation of its loss
 DENSE = 6.0  # Up to this many deviations the points of the curve are equally spaced.
-GROWTH = 1.15  # Beyond, each gap between points is this much larger than the gap before it.
-NEGLIGIBLE = 1e-3  # the share of delta that may be lost to losses counted as total
+GROWTH = 1.15  # Beyond `DENSE`, each gap between points is this many times the previous gap.
+NEGLIGIBLE = 1e-3  # the share of delta that may be due to losses counted as total
 # The rounding error of a value on a pass's curve, which is added to the value.
 ROUNDING = 1e-15
 ACCURACY = 2e-3  # the largest relative excess of a certificate's noise over the least noise

@@ -68,7 +68,7 @@ class AllocatedSteps:
         entry = approximate_entry(
             "allocated gaussian", label, 2 * largest_norm, noise_std, size, cost
         )
-        # A replaced record stays in its step, so only one of a pass's sums changes.
+        # A replaced record stays in its step, so only one sum of each pass changes.
         return replace(entry, disjoint_blocks=self.steps, releases=self.passes)
 
 
@@ -260,8 +260,8 @@ def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
     size = 1 << math.ceil(math.log2(2 * room / width))
     transform = scipy.fft.rfft(tilted, size)
     sums = scipy.fft.irfft(transform**steps, size)
-    # The error bound applies to each value of the probabilities' transform, T times it to the T-th
-    # powers, and the average of these to the sums, which are means over all frequencies.
+    # Each value of the probabilities' transform has this error, its T-th power has T times as much,
+    # and each sum has the average over all frequencies.
     error = TRANSFORM_ROUNDING * (math.log2(size) + 4)
     error *= (steps + 1) * float(np.mean(np.abs(transform) ** (steps - 1)))
     index = np.arange(1, size // 2)

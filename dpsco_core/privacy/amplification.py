@@ -117,7 +117,8 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     epsilon = min(epsilon, LARGEST_EPSILON)
     share = 1 / (1 + math.exp(-epsilon_group))  # the share a in the paper's notation
     a_term = -math.expm1(epsilon - epsilon_group) * share  # A = a - e^epsilon (1 - a)
-    # B = e^epsilon a - (1 - a), and A - B = 1 - e^epsilon; neither is a difference near 0.
+    # B = e^epsilon a - (1 - a), and A - B = 1 - e^epsilon. Neither is computed as a difference of
+    # nearly equal numbers.
     b_term = (math.expm1(epsilon) - math.expm1(-epsilon_group)) * share
     q = math.exp(-epsilon_group)
     trials = groups - 1
@@ -127,7 +128,7 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     clones = np.arange(low, high + 1, dtype=np.int64)
     binom = scipy.stats.binom
     weights = binom.pmf(clones, trials, q)
-    # i_c = floor((c+1) B/(A+B)) + 1, from A/(A+B): B/(A+B) rounds to 1 at large epsilon.
+    # i_c = floor((c+1) B/(A+B)) + 1 uses A/(A+B), because B/(A+B) rounds to 1 at large epsilon.
     start = clones + 2 - np.ceil((clones + 1) * (a_term / (a_term + b_term)))
     # This equals A P(i >= i_c - 1) - B P(i >= i_c), without cancellation between the two large
     # terms.
@@ -216,8 +217,8 @@ def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Rou
         low, high = high, high + 1.0
     holds_up_to, fails_from = low, high
     if route == "numerical" and high < 700:
-        # A divergence is slow to compute: a few steps of Brent's method bracket the root, after
-        # which most bisection steps need none.
+        # A divergence is slow to compute, so a few steps of Brent's method bracket the root first.
+        # Most bisection steps then need no divergence.
         def height(group: float) -> float:
             """Return how far the reached delta is from the target, and note where it holds."""
             nonlocal holds_up_to, fails_from

@@ -180,7 +180,7 @@ def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> 
         return zcdp_epsilon(math.exp(log_rho), delta) - epsilon
 
     low = math.log(paper)
-    # A zCDP guarantee cannot beat the Gaussian mechanism that attains it.
+    # The Gaussian mechanism attains its zCDP guarantee, so no conversion allows a larger rho.
     high = math.log(gaussian_rho(epsilon, delta)) + 1e-6
     if excess(low) > 0:  # the paper's formula is already optimal up to rounding
         return paper * (1 - 1e-9)
@@ -301,7 +301,7 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
     _positive("epsilon", epsilon, EPSILON_MAX)
     _check_delta(delta)
     likely = float(expit(epsilon))
-    # the probability beyond is below 1e-300
+    # The probability outside this spread is below 1e-300.
     spread = 40 * math.sqrt(releases * likely * (1 - likely)) + 1
 
     def is_met(target: float) -> bool:

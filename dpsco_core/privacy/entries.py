@@ -79,9 +79,9 @@ class Entry:
 
 
 PURE = ("laplace", "spherical laplace", "pure objective perturbation")
-# Mechanisms that are (epsilon, delta)-DP as a whole. A noisy test, which is pure itself, belongs to
-# such a whole: disjoint users may divide epsilon between tests and noise freely, and the most
-# expensive user counts.
+# Mechanisms that are (epsilon, delta)-DP as a whole. A noisy test is pure by itself but belongs
+# here: disjoint users may divide epsilon freely between tests and noise, and the most expensive
+# user counts.
 APPROXIMATE = (
     "shuffled gaussian",
     "allocated gaussian",

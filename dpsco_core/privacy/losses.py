@@ -17,11 +17,12 @@ from scipy.special import log_ndtr, ndtr
 
 from dpsco_core.base.arrays import Vector
 
-# Exponential mechanisms in order: the epsilon of each, and how many equal ones follow each other.
+# Exponential mechanisms in order, as pairs: an epsilon, and the number of mechanisms in a row that
+# have this epsilon.
 Choices = tuple[tuple[float, int], ...]
 
 CELLS = 24
-# points of a distribution of privacy losses; beyond, its lattice becomes coarser
+# The largest number of points of a distribution of privacy losses before its lattice is coarsened.
 MOST_POINTS = 1024
 TAIL = 1e-40  # the probability that is cut off and counted as a total loss of privacy
 # Above this size distributions are convolved by Fourier transforms. The error in an entry is at
@@ -191,7 +192,7 @@ class LossLaw:
         values = self.values
         places = np.searchsorted(values, epsilons, side="right")
         likely_above = np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)
-        # A smaller probability under R raises the curve.
+        # A smaller probability under R raises the curve, so this cap is safe.
         rare = self.weights * np.exp(np.minimum(-values, LARGEST_EXPONENT))
         rare_above = np.append(np.cumsum(rare[::-1])[::-1], 0.0)
         curve = likely_above[places] - np.exp(epsilons) * rare_above[places]

@@ -39,8 +39,8 @@ DIRECTIONS: dict[Neighbours, tuple[Direction, ...]] = {
 MOST_STEPS = 10_000_000
 CELLS_PER_DEVIATION = 25
 MOST_CELLS = 60_000
-# In standard deviations of a step's noise: outputs that are farther out at the end of large losses
-# count as a total loss, those at the other end as the least loss of the lattice.
+# The reach of the lattice, in standard deviations of a step's noise. Outputs beyond it count as a
+# total loss at the end of large losses, and as the least loss of the lattice at the other end.
 REACH = 9.5
 LEAST_NOISE, MOST_NOISE = 0.2, 1e6
 NOISE_ACCURACY = 1e-4

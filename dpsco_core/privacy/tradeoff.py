@@ -37,7 +37,7 @@ LINES = 4000  # the number of points of a curve whose tangent lines bound the tr
 ORDERS = np.geomspace(1e-5, 1e5, 600)  # orders minus 1 of the conversion from zCDP
 FARTHEST = 300.0  # a larger loss of privacy counts as total
 FALSE_ALARMS = (0.001, 0.01, 0.1)
-# Parts of one (epsilon, delta)-DP whole: the noise is private only together with the test.
+# These entries are (epsilon, delta)-DP only together: the noise is not private without the test.
 TESTED = ("noisy test", "tested gaussian")
 
 # The cost of a release: its kind, then its epsilon and delta, or its rho.
@@ -157,7 +157,7 @@ class Odds:
 
     false_alarms: float
     least_misses: float  # the smallest share of misses under every algorithm that meets the budget
-    # the same for Gaussian noise within the budget, if it may be used
+    # The smallest share of misses for Gaussian noise within the budget; None if it may not be used.
     gaussian_least_misses: float | None
 
 
@@ -275,7 +275,7 @@ def _loss_law(costs: tuple[Cost, ...], spacing: float) -> LossLaw:
     start = LossLaw(
         spacing=spacing, first_index=0, weights=np.ones(1), most_points=MOST_POINTS, tail=TAIL
     )
-    # Shares of Gaussian noise add up, and so do shares with a zCDP guarantee only.
+    # The rhos of Gaussian noise add up, and so do those of releases with only a zCDP guarantee.
     sums = {
         kind: math.fsum(size for name, size, _ in costs if name == kind)
         for kind in ("gaussian", "concentrated")

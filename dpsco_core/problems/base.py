@@ -46,8 +46,8 @@ class Constants:
     variance_trace: float  # bound on the trace of Cov(g)
     # public bound on :math:`\|E g\|_2` (the papers' R), which methods may use
     mean_gradient_bound: float
-    # A bound on the same trace at the minimiser, if it grows like the square of the distance (see
-    # `variance_growth`); infinite if none is certified.
+    # A bound on the trace of Cov(g) at the minimiser, if the trace grows like the square of the
+    # distance (see `variance_growth`); infinite if none is certified.
     minimum_variance: float = math.inf
     # twice the largest l2 norm of a point of the constraint set: its l2 diameter if the set is
     # symmetric, otherwise at least the diameter

@@ -15,7 +15,8 @@ from dpsco_core.problems.base import ExcessRisk
 EVALUATION_SEED = 20_221_104
 EVALUATION_ELEMENTS = 4_000_000  # the number of entries of an evaluation sample: 32 MB
 EVALUATION_ROWS = 1 << 17
-KEPT_BYTES = 1 << 27  # the size of the cache: a sweep of d or p returns to each sample in turn
+# The size of the cache, for sweeps of d or p that return to each sample in turn.
+KEPT_BYTES = 1 << 27
 
 _cached_samples: dict[Distribution, DenseRows] = {}  # the most recently used sample is last
 _lock = Lock()

@@ -92,7 +92,8 @@ def _transforms(law: Univariate, c: float) -> tuple[Vector, Vector]:
 
 
 HALVINGS = 60  # the number of bisection steps for a number between 0 and 1
-ON_BOUNDARY = 1e-12  # relative to the set: so close a mean counts as inside, as in `mean_inside`
+# A mean this close to the boundary, relative to the set, counts as inside; see `mean_inside`.
+ON_BOUNDARY = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,9 +151,9 @@ class GeometricMedian(PointProblem):
 
     @classmethod
     def may_fall(cls, family: type[Distribution]) -> bool:
-        """Return whether scales may differ: only if the law is symmetric.
+        """Return whether the scales of coordinates may differ: only if the law is symmetric.
 
-        The mean is then the median at any scales.
+        The mean is then the geometric median for all scales.
         """
         return not family.has_prior and univariate_of(family()).symmetric
 

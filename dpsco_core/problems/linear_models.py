@@ -151,7 +151,7 @@ class LinearModelProblem(OptimisationProblem):
         Otherwise it is the average over the evaluation sample, with its standard error.
         """
         if self.hidden is not None:
-            # The losses at a feature and at its negative are equal, with the corresponding targets.
+            # With the corresponding targets, a feature and its negative have equal losses.
             margins, best = (self.hidden.spike_margins(v) for v in (w, self.minimiser))
             if self.hidden.hides == "classes":
                 labels = np.full(len(margins), self.classes[1])
@@ -191,7 +191,7 @@ class LinearModelProblem(OptimisationProblem):
         *,
         curvature: float,  # bound on the second derivative of the conditional risk in the margin
         squared_slope: float | None = None,  # a sharper bound on E‖g‖² than the one below
-        twice_differentiable: bool = False,  # whether the link is so
+        twice_differentiable: bool = False,  # whether the link is twice differentiable
     ) -> Constants:
         r"""Return the constants of a problem whose link has a bounded slope.
 

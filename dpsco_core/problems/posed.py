@@ -24,8 +24,8 @@ class Problem(ABC):
     """A mean to estimate, or a risk to minimise."""
 
     card: ClassVar[ProblemCard]
-    # Whether risks are exact instead of averages over an evaluation sample; on a two-point
-    # distribution they always are exact.
+    # Whether risks are exact rather than averages over an evaluation sample; on a two-point
+    # distribution they are always exact.
     exact_risk: ClassVar[bool] = False
     geometry: Geometry  # the family of the set of possible estimates
     # The quantities that the prior of a hard instance may hide in this problem: see

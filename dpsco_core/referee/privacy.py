@@ -32,8 +32,8 @@ DIMENSIONS = (1, 3)
 RECORDS = 9
 # The relative rounding error of the method's computation, allowed in comparisons of releases.
 SLACK = 1e-6
-# The label of a release whose sensitivity is not between neighbours: the solver's error on one data
-# set, which the linear term of the objective hides.
+# The label of a release whose sensitivity does not compare neighbours. It is the solver's error on
+# one data set, which the linear term of the objective hides.
 OF_A_SOLVER = "what the solver left open"
 NAME = "Privacy"
 

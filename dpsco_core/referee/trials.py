@@ -22,7 +22,7 @@ FRESH_SEED = 1  # added to the seed for the trials of a test
 CHOSEN = 3  # the number of settings that are tested
 SCAN_SHARE = 0.5  # the share of the time for a first scan of all settings
 SUSPECT = 0.7  # the least ratio of the measured to the claimed error at which a setting is tested
-CAUTION = 6.0  # a cautious error is this many standard errors of the evaluation lower
+CAUTION = 6.0  # a cautious error is lowered by this many standard errors of its evaluation
 MOST_ROWS = 6
 NAME = "Measured over claimed"
 

@@ -25,8 +25,8 @@ class Measurement:
     standard_error: float  # the standard error of the mean; NaN with a single trial
     low: float  # the 10% quantile of the trials
     high: float  # the 90% quantile of the trials
-    # The error relative to that of the table's `reference_of` in the same trials; None for the
-    # reference itself and without one.
+    # The ratio to the error of the table's `reference_of` in the same trials; None for the
+    # reference itself, and if there is none.
     price: Ratio | None
     seconds: float  # the median over the releases
     refusal: str = ""  # why the method cannot run; empty if it can

@@ -116,7 +116,8 @@ def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
     )  # A variance bound is about the sum of the coordinates.
     note = WORST_COORDINATE if unequal and not row.card.of_law else ""
     if row.card.instance and setting.spike_probability is not None:
-        note = ON_OWN_DATA  # With the user's own data the scales cannot differ.
+        # The note on unequal scales is not needed: hard instances have equal scales.
+        note = ON_OWN_DATA
     elif row.card.infinite_variance and setting.moment_order < 2:
         note = row.card.infinite_variance
     reason = row.refusal(setting)

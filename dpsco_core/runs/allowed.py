@@ -24,7 +24,7 @@ from dpsco_core.scenario import RANGED, Scenario
 
 # A function that returns the scenarios that run together with a given one, which may depend on it.
 CompanionsOf = Callable[[Scenario], Sequence[Scenario]]
-# the least numbers of trials and of points; below them, a size is reduced instead
+# Trials and points are not reduced below these numbers; a size is reduced instead.
 ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3
 SIZES = ("n", "m")  # the axes whose largest points may exceed the limits
 LEAST_SIZE = 50  # the least number of records or users: hardly any method runs with fewer

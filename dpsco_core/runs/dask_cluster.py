@@ -22,9 +22,9 @@ from dpsco_core.plugins import extend
 
 PATIENCE = 10.0  # seconds to wait for the scheduler's answer, and for the first worker
 PATIENCE_FOR_WORKERS = 60.0  # seconds that a study waits after all workers have gone
-# Errors of a connection to something that is no Dask scheduler: another service may send huge
-# lengths, or words in place of numbers. Dask raises the last two if certificates are missing that
-# the address or its configuration asks for.
+# The errors of a connection to something other than a Dask scheduler: another service may send huge
+# lengths, or words in place of numbers. Dask raises the last two if it lacks certificates that the
+# address or its configuration asks for.
 NO_SCHEDULER = (OSError, EOFError, LookupError, MemoryError, ValueError, TypeError, RuntimeError)
 
 

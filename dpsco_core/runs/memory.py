@@ -11,8 +11,8 @@ from dpsco_core.problems.samples.users import items_fit
 from dpsco_core.scenario import Scenario
 
 NUMBER = 8  # bytes per number
-# Measured as the peak of a process: the rows with a block of work on them, and the vectors with
-# one entry per row (labels, norms, margins).
+# Peaks measured in a process: the rows with one block of work on them, in multiples of the rows,
+# and the number of vectors with one entry per row (labels, norms, margins).
 WORK = 1.3
 VECTORS = 4
 USERS_MEANS = 3.4  # rows are stored as users' means, bounded means and gradients

@@ -42,7 +42,7 @@ MIRROR_STEPS: dict[type[ConstraintSet], Coefficients] = {
 }
 # The share of steps that leave the set, by whether its minimiser is known to lie in the interior.
 LEAVING = {True: 0.15, False: 0.6}
-# How much more a pass costs than one for a generalised linear model, whose gradients are multiples
+# The extra cost of a pass, compared with a generalised linear model, whose gradients are multiples
 # of the features.
 LINEAR_MODEL = Coefficients(fixed=0, per_row=0, per_element=0)
 GRADIENTS = dict.fromkeys(SCO_PROBLEMS, LINEAR_MODEL) | {

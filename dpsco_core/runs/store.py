@@ -237,7 +237,8 @@ class Store:
         """Return the stored scenarios, and the errors of those that cannot be read."""
         with self._in_a_sentence("read"):
             rows = self._base.execute("SELECT scenario FROM studies").fetchall()
-        readable: dict[Scenario, None] = {}  # without duplicates in the formats of earlier versions
+        # A dict, since earlier formats may hold a scenario twice.
+        readable: dict[Scenario, None] = {}
         unreadable = []
         for (stored,) in rows:
             text = self._study_text(stored)

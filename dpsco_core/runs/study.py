@@ -49,8 +49,8 @@ from dpsco_core.problems.samples.users import (
 from dpsco_core.runs.memory import require_memory
 from dpsco_core.scenario import Scenario
 
-# The range of a nonzero error is from the first number to the second. Rounding lowers an excess
-# risk below 0 by less than the third, times the square of the diameter if that is above 1.
+# Nonzero errors lie between the first two numbers. Rounding lowers an excess risk below 0 by less
+# than the third number, times the squared diameter if that is above 1.
 SMALLEST, LARGEST, ROUNDING = 1e-200, 1e100, 1e-6
 
 Dataset = Rows | UserRows | Sample | ItemSample | MeanSample
@@ -180,7 +180,7 @@ def _means_shrunk(point: Scenario, method: str, records: Any, release: Release) 
     bound = release.diagnostics.get("feature_bound", math.inf)
     # Lipschitz losses need no shrinking of records.
     is_certified = math.isfinite(point.setting.constants.lipschitz)
-    # Such a method shrinks users' means at every size.
+    # A method that needs only means shrinks the users' means at every size.
     is_meant = method_class(method).needs_only_means
     if not isinstance(records, MeanSample) or math.isinf(bound) or is_certified or is_meant:
         return ()

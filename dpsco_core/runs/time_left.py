@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-# the weight of the prediction: that of a cell with 3% of the largest predicted seconds
+# The weight of the prediction, equal to that of a cell with 3% of the largest predicted seconds.
 WEIGHT = 1e-3
 
 

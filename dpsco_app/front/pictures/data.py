@@ -19,10 +19,10 @@ from dpsco_core.scenario import Scenario
 
 MOST_SPIKED = 0.1  # the largest share of far records for which the others are called "the rest"
 WIDTH, GROUND = 150, HEIGHT - 5.0  # the width, and the distance of the axis from the top, in pixels
-NEAR_X, FAR_X = 8.0, WIDTH - 6.0  # the positions of the many records and of the far ones
+NEAR_X, FAR_X = 8.0, WIDTH - 6.0  # the positions of most records and of the far ones
 TALL = 58.0  # the height of the tallest bar
 STACK = 7  # the largest number of dots in a stack
-DOT, PITCH = 2.6, 7.0  # the radius of a dot, and the distance of two dots in a stack
+DOT, PITCH = 2.6, 7.0  # the radius of a dot, and the distance between two dots in a stack
 BARS = 44  # the number of bars in a histogram
 LETTERS = "font-family='Source Sans,Source Sans 3,Arial,sans-serif' font-size='12'"
 
@@ -31,10 +31,10 @@ LETTERS = "font-family='Source Sans,Source Sans 3,Arial,sans-serif' font-size='1
 class FarRecords:
     """The far records of a hard instance, in which all other records are alike."""
 
-    count: int  # about how many records are far out
+    count: int  # the approximate number of far records
     other_count: int
     distance: float  # the distance of a far coordinate from the mean, in standard deviations
-    is_steady: bool  # whether about as many are far out at every n of the axis
+    is_steady: bool  # whether this number is the same at every n of the axis
 
 
 def far_records(scenario: Scenario) -> FarRecords | None:
@@ -49,8 +49,7 @@ def far_records(scenario: Scenario) -> FarRecords | None:
     return FarRecords(
         count=rounded,
         other_count=point.n - rounded,
-        # A two-point coordinate that is far out with probability q has this size over its
-        # deviation.
+        # A two-point coordinate that is far out with probability q is this many deviations long.
         distance=1 / math.sqrt(law.spike_probability * (1 - law.spike_probability)),
         is_steady=len(grid) > 1 and counts == {rounded},
     )

@@ -30,7 +30,7 @@ from dpsco_core.explain.error_parts import PriceParts, price_parts
 
 # The name of the dashboard, spelled out once on the first screen.
 SPELLED_OUT = "DP-SCO: differentially private stochastic convex optimization"
-# The steps; each has a picture and makes one part of the error.
+# The three steps; each has a picture and causes one part of the error.
 AVERAGE, CLIP, NOISE = "average", "clip first", "add noise"
 PART_OF = {AVERAGE: "sampling", CLIP: "bias", NOISE: "noise"}
 WHY_CLIP = "Unclipped, one record could move the answer anywhere: no noise hides it."
@@ -46,7 +46,8 @@ LETTER = 6.4  # the mean width of a letter of these names in pixels, or slightly
 WIDTHS = {AVERAGE: 124, CLIP: 124, NOISE: 72}
 # the length of the largest error, and the largest length of a price of 1, in pixels
 LONGEST_ERROR, LARGEST_UNIT = 20.0, 8.0
-UNKNOWN = PriceParts(clipping=1.0, noise=0.6)  # the parts that are drawn if no run tells them
+# The parts that are drawn if no run has measured them.
+UNKNOWN = PriceParts(clipping=1.0, noise=0.6)
 # The places of records, in multiples of the radius: many near the centre, and two far out.
 NEAR_RECORDS = tuple(
     (length * math.cos(2.4 * i), 0.8 * length * math.sin(2.4 * i))
@@ -56,7 +57,9 @@ FAR_RECORDS = ((2.15, 0.4), (-2.05, 0.4))
 CLUMP = 0.4  # The distances between records that are all alike are multiplied by this number.
 # The far records of a hard instance: their distance, the gap between two, and how many are drawn.
 FAR_DISTANCE, FAR_PITCH, MOST_DRAWN = 2.2, 0.3, 8
-BREAK_AT = 1.35  # where the line to them has the mark of a cut distance, in multiples of the radius
+# The place on the line to the far records where a mark shows that the distance is cut, in multiples
+# of the radius.
+BREAK_AT = 1.35
 
 
 def meaning(study: Study, theme: Theme, *, has_prices: bool = True) -> str:

@@ -35,7 +35,7 @@ from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 STEPS = 3  # the number of steps of the proof; further texts are remarks
-# What an answer adds to the sentence about a guess; the headline says the rest.
+# What an answer adds to the sentence about the visitor's guess; the headline says the rest.
 TOLD_MORE = {"data": " Nobody can promise that for all data."}
 HARDLY = 1.15  # two methods whose errors differ by at most this factor count as equal
 

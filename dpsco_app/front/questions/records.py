@@ -34,8 +34,8 @@ class Worth:
     caption: str  # the caption of the squares
     colour: Pair
     filled_share: float  # the share of filled squares
-    largest_share: float  # the squares between the two shares are open, those beyond crossed out
-    is_proven: bool  # whether none beyond `largest_share` can be saved
+    largest_share: float  # squares up to this share are open, and those beyond it are crossed out
+    is_proven: bool  # whether it is proven that no more than `largest_share` can be saved
 
 
 @lru_cache(maxsize=50)

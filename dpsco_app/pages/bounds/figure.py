@@ -20,7 +20,7 @@ from dpsco_core.results.report import Evaluation
 
 FEW_ROWS = 5  # The number of rows that are shown at first.
 MOST_ROWS = 17  # The largest number of rows that fit in the figure.
-# The pixels of the ladder besides its names: the ends of the leader lines, and the numbers.
+# The pixels of the ladder besides its names: the ends of leader lines, and the numbers.
 ROOM = 90
 MOST_ROOM = 400
 PITCH = 22  # The pixels from one row to the next.
@@ -55,7 +55,7 @@ def bounds_figure(
     low, high = 10.0 ** math.floor(math.log10(min(values) / 1.6)), max(values) * 1.6
     limit = 0.0 if wider is None else wider.value
     upright_at = start if 0 < start < math.inf else limit
-    # On this side, the names of the groups leave room.
+    # The groups' names stand at the left, unless the vertical guide is in the left half.
     is_left = not 0 < upright_at < math.sqrt(low * high)
     lines, names = [], []
     rank = top = len(drawn_rows) + len(groups)

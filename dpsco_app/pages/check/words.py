@@ -37,7 +37,7 @@ ABOUT = (
     "claim: it is refuted, contradicted or not. The command line also checks algorithms and "
     "inequalities of your own, in a Python file."
 )
-# Matches the place of a trial: a law, a set unless it is the ball, and fields with their values.
+# Matches the setting of a trial: a law, a set (omitted for the ball), and fields with their values.
 PLACE = re.compile(r"\b([a-z][\w-]*)(?: ([a-z][\w-]*))?((?: [nmdpερ]=[\d.e+-]+)+ offset=[\d.e+-]+)")
 # The answer for each verdict, if the report has no answer of its own.
 HEADLINES: dict[Judgement, str] = {

@@ -17,7 +17,7 @@ DOORS = {WHY: ("A story in five minutes", "A story")}
 def draw_doors(scenario: Scenario) -> None:
     """Draw the links for newcomers in the space beside the question."""
     doors = st.empty()  # The container keeps the figure's position when the links disappear.
-    # Large type is for a class, whose teacher is no newcomer.
+    # Large type is for teaching, and a teacher needs no links for newcomers.
     large = teaching.current().large
     if (
         scenario != FIRST.scenario

@@ -134,7 +134,7 @@ def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
             ),
         ],
         layout={
-            "height": 300 + 20 * len(fits),  # A phone has one name a line in the legend.
+            "height": 300 + 20 * len(fits),  # On a phone, the legend has one name per line.
             "xaxis": {"type": "log", "title": "Numbers beyond the threshold", "dtick": 1},
             "yaxis": {
                 "type": "log",
@@ -147,7 +147,7 @@ def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
     )
     words = f"{LIGHT:g} or more: no sign of a heavy tail"
     figure.add_hline(LIGHT, line_dash="dash")
-    # Plotly takes the height of a note on an axis of logarithms as a logarithm.
+    # On a logarithmic axis, Plotly takes the height of a note as a logarithm.
     return figure.add_annotation(
         text=words,
         x=1,

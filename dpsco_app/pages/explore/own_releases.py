@@ -98,7 +98,7 @@ def draw_releases(
     if too_large:
         st.error(in_print(too_large))
         return
-    # A mean is written down to its own error, or to the noise if that is smaller.
+    # A mean is rounded to its own error, or to the noise if that is smaller.
     blurs = [public.unit / math.sqrt(point.n) for public in publics]
     try:
         advice = clip_advice(records.values, publics, point)
@@ -119,7 +119,7 @@ def draw_releases(
 
 def _draw_public(fit: Tail, unit: float, name: str, key: str) -> Public:
     """Draw the fields for the public values of a column, named if there are several."""
-    digits = -math.floor(math.log10(unit))  # The digits with which a guess is right to one unit.
+    digits = -math.floor(math.log10(unit))  # the decimal digits that state a guess to one unit
     filled = {
         "guess": round(fit.median, digits),
         "within": float(f"{2 * unit:.2g}"),

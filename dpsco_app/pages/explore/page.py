@@ -76,7 +76,8 @@ def page() -> None:
     wrong = STATE.restore()
     session, look = visit.current(), theme()
     if arrived() and not TURNS.is_contested and session.curves.would_be_over_at_once:
-        session.press_run()  # After a quick move, the first drawing then already shows the new run.
+        # With this call, the first drawing after a quick move already shows the new run.
+        session.press_run()
     if session.curves.is_running and not TURNS.is_contested:
         session.curves.start_ahead()
     screen, is_phone = session.screen(look), not look.size.ladder

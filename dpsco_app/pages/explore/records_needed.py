@@ -18,7 +18,7 @@ from dpsco_core.explain.need.runs import Unknown
 from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
 
-RUNS = 160  # About the number of runs that an answer needs.
+RUNS = 160  # The approximate number of runs for an answer.
 LEAST_ERROR = 1e-9  # The smallest target error.
 ANSWER = "need_answer"
 GREEK = {"epsilon": "ε", "rho": "ρ"}

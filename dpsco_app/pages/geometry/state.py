@@ -14,7 +14,7 @@ PARTS = {"set": "The set", "width": "Its width", "noise": "The noise"}
 SPAN = 2.0  # the largest absolute value of a coordinate of the point
 UNUSED_FIELDS = tuple(name for name in FIELDS if name not in ("geometry", "q"))
 STEP = 0.05  # how far one key press moves a coordinate
-LARGEST_Q = 100.0  # a ball of a larger exponent looks the same
+LARGEST_Q = 100.0  # balls with larger exponents look the same
 NOISE_Q_OPTIONS = (1.01, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2)
 DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 

@@ -253,7 +253,7 @@ def _draw_lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
     """Draw the predictions among which the visitor chooses."""
     key = state.prediction_key(lesson.slug)
-    # It is set in every run, because the browser may have missed it in a run that was stopped.
+    # The prediction is set in every run: if a run was stopped, the browser may not have got it.
     st.session_state[key] = state.prediction_of(lesson.slug)
     place.radio(
         f"**{lesson.words.question}**",

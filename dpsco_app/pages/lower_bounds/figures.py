@@ -75,7 +75,7 @@ def sweep_figure(
         upper=upper,
         lower=[max(v, 1e-300) for v in floors[notion]],
         look=WINDOW,
-        edge=0,  # no edge: its top is a bound only where one is proven
+        edge=0,  # no edge, because the top is not a proven bound everywhere
     )
     start = [s.start for s in standings]
     lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, proven, WINDOW.ink, "solid")]

@@ -180,7 +180,7 @@ def _draw_floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         return
     notion = notion_of_proof(view, point)
     proof = floor_proof(point, notion)
-    assert proof is not None  # there is always a floor for the budget's own notion
+    assert proof is not None  # there is always a lower bound for the budget's own notion
     answer = (
         f"No {words.CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these "
         f"data, has a smaller mean error than {words.brief(proof.value)}"

@@ -159,7 +159,7 @@ def _draw_path(
     else:
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
     draw_files("path", lambda: figures.path_table(lines), player, setting)
-    # Below the picture, which stays in its place while the radius is dragged.
+    # This text is below the picture, so that dragging the radius does not move the picture.
     st.markdown(figures.clipping_helps(runs.get("clipped"), runs.get("exact")))
     return runs, player is not None
 

@@ -59,7 +59,7 @@ def run_audit(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
     stored[task] = latest
     if len(stored) > KEPT_AUDITS:
         del stored[next(iter(stored))]
-    if waits:  # the next run of the page draws no buttons
+    if waits:  # after the rerun, the page no longer shows the audit's buttons
         st.session_state[RUNNING] = None
         st.rerun()
     return latest

@@ -78,7 +78,7 @@ COLUMNS = {
         "False hits",
     ),
 }
-# The sliders of the parts, beside the scenario's budget: the label, values and help of each.
+# The sliders that the parts need besides the scenario's budget: label, values and help text.
 SLIDER_OPTIONS: dict[str, SliderOptions] = {
     "read_at": ("Read ε at δ (delta)", OPTIONS["read_at"], None),
     "records": ("Records", OPTIONS["records"], None),

@@ -20,7 +20,7 @@ from dpsco_core.explain.budgets import (
 from dpsco_core.explain.recipe.ledgers import Account
 from dpsco_core.privacy.budget import ApproxDP
 
-# A share of right guesses, and the words for anything up to it.
+# For each verdict: the largest share of right guesses that it covers, and its words.
 VERDICTS = (
     (0.55, "hardly better than tossing a coin"),
     (0.8, "better than a coin, and far from certain"),
@@ -228,7 +228,7 @@ def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:
 
 def title_composed(composition: Composed) -> str:
     """Return the takeaway of the figure of compositions."""
-    # Releases that are pure add up without a delta.
+    # For pure releases, the sum of the epsilons needs no delta.
     at_part = f" at δ/{composition.releases:,} each" * (composition.basic_delta > 0)
     return (
         f"{composition.releases:,} releases together cost ε = {composition.exact:.3g}; adding "

@@ -20,7 +20,7 @@ INDEPENDENT = "Adaptive user means, γ = 0"
 
 
 def alike_figure(
-    # by the slug of the method, for items with the scenario's share in common
+    # The errors by method slug, on items with the scenario's share in common.
     curves: Mapping[str, Errors],
     independent: Errors,  # the errors of adaptive user means on independent items
     scenario: Scenario,

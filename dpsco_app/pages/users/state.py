@@ -32,8 +32,8 @@ ENDS = {
     "trials": (1, 50),
 }
 PROBLEM = "quadratic"  # the problem of the measured runs
-# The items per user, for a scenario with one item: where filters pay off, and in the link to a
-# mean.
+# The numbers of items per user that replace a single item: on this page, where filters pay off, and
+# in the link to a mean.
 DEFAULT_ITEMS, FEW_ITEMS = 100_000, 50
 
 
@@ -103,7 +103,7 @@ def fit(scenario: Scenario) -> Scenario:
         delta=fitted.delta or 1e-6,
         m=DEFAULT_ITEMS if fitted.m == 1 else fitted.m,
     )
-    if fitted.axis == "decay":  # the coordinates of this law are equal
+    if fitted.axis == "decay":  # all coordinates of this page's law are equal
         fitted = replace(fitted, axis=None, grid=())
     clamped = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ENDS.items()}
     return replace(fitted, **clamped)
@@ -112,7 +112,7 @@ def fit(scenario: Scenario) -> Scenario:
 STATE = PageState(
     name="users",
     default=View(),
-    # The part on alike items draws a mean over m, so that problem and m do not matter.
+    # The part on alike items draws a mean over m, so the scenario's problem and m do not matter.
     unused_fields=lambda view: ("problem", "m") if view.part == "alike" else (),
     use=Use(
         fit=fit,

@@ -32,7 +32,7 @@ class ScrollStep:
     title: str
     text: tuple[str, ...]
     state: PictureState
-    # The links below the text: label, and query of Explore.
+    # The links below the text, each with its label and its query for Explore.
     leads: tuple[tuple[str, str], ...] = ()
 
 
@@ -42,7 +42,7 @@ class ScrollStory:
 
     scenarios: tuple[Scenario, ...]
     steps: tuple[ScrollStep, ...]
-    # The "sizes", and in "lines", for each scenario's p, the worst-case "prices" and "floors" at
+    # The "sizes"; and under "lines", for each scenario's p, the worst-case "prices" and "floors" at
     # these sizes.
     prices: dict[str, Any]
 

@@ -38,7 +38,7 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 RATE = replace(CLIPPED, unit="D*M")
-# Theorem 4, (20) with (73).
+# Theorem 4: (20) with (73).
 RATE_WITH_LOGS = replace(
     RATE,
     terms={
@@ -47,7 +47,7 @@ RATE_WITH_LOGS = replace(
         "sampling tail": RATE.terms["sampling tail"] + "*ln(n)",
     },
 )
-# With the clipping bias of directional moments: theory/zhao-et-al.md, 3.6.
+# This rate uses the clipping bias for directional moments: theory/zhao-et-al.md, 3.6.
 DIRECTIONAL_RATE = replace(
     RATE,
     terms={

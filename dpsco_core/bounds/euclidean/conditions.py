@@ -179,7 +179,7 @@ def approximate(largest_epsilon: float = 1.0, *, is_strict: bool = False) -> Hyp
     return Hypothesis(text=f"(epsilon, delta) with {condition}", check=check)
 
 
-# At rho = 1 the single term of the rate still exceeds that of sampling, at all n and d.
+# At rho = 1 the only term of the rate is still larger than the sampling term, for all n and d.
 SMALL_BUDGET = Hypothesis(
     text="rho <= 1",
     check=lambda s: (

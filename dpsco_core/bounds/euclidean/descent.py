@@ -162,7 +162,7 @@ def by_descent(
         return math.inf
     weights, sizes, counts = _steps_in_average(steps)
     left = weights * (1 - sizes * objective.strong_convexity) / (2 * sizes)
-    # The inequality of the step before contributes this negative weight.
+    # This negative weight comes from the inequality for the previous step.
     left[1:] -= weights[:-1] / (2 * sizes[:-1])
     contractions = np.maximum(1 - sizes * objective.smoothness, 0.5)
     noises = 1 / (2 * contractions) * sizes * energies[counts]

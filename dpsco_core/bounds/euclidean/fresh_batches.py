@@ -82,7 +82,8 @@ def _budget_fits(setting: Setting, privacy: Privacy) -> bool:
     return isinstance(setting.budget, PureDP) == (privacy == "pure")
 
 
-# The practical tuning uses a variance for p >= 2, and a proven choice below.
+# For p >= 2 the practical tuning needs a finite variance; for p < 2 it uses a proven choice, which
+# does not.
 _PRACTICAL = replace(
     FINITE_VARIANCE, check=lambda s: "" if s.moment_order < 2 else FINITE_VARIANCE.check(s)
 )

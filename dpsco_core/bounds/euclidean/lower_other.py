@@ -72,7 +72,7 @@ _UNRESTRICTED = Hypothesis(
 )
 
 
-# The rates of Kamath et al. (2022), and Theorem 1 of Zhao et al. (2024), (6), as quoted there.
+# The rates of Kamath et al. (2022), and the rate (6) that Theorem 1 of Zhao et al. (2024) quotes.
 _lower_rate = partial(two_terms, unit="g*M/2", void=0.0)
 QUOTED = _lower_rate(
     "sqrt(d/n)",
@@ -121,7 +121,7 @@ def _width_rate_terms(setting: Setting) -> Terms:
     case = objective(setting)
     if case is None or not math.isfinite(case.lipschitz * case.diameter):
         return {"privacy": 0.0, "sampling": 0.0}
-    # A lower bound may use only the proven lower bound of the width.
+    # A lower bound on the risk may use only a lower bound on the width.
     case = replace(case, width=width_bounds(setting).lower)
     private, sampling = width_lower(case, setting.d)
     return {"privacy": private, "sampling": sampling}

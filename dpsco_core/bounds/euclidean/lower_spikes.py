@@ -157,7 +157,7 @@ def bound_over(
     value: Value,  # the bound in moment units, for means of norm at most `mean_cap`
     *hypotheses: Hypothesis,  # the conditions in addition to those of the class
     letters: tuple[Letter, ...] = LOWER,
-    on_set: Hypothesis | None = None,  # the condition on the set, if it is not that of the prior
+    on_set: Hypothesis | None = None,  # the condition on the set, if it differs from the prior's
 ) -> Bound:
     """Return the bound with its value in units of the excess risk."""
     strong = card.loss_class.strongly_convex

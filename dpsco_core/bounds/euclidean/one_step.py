@@ -89,5 +89,5 @@ def one_step(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
     return tuple(_risk_of_one_step(row, area) for row in rows if is_mean_square(row))
 
 
-# A bound on a mean with parameters of its own is at most the bound with those of a run.
+# Bounds on a mean with their own parameters suffice: they never exceed the bounds on a run.
 ONE_STEP_RISKS = one_step((b for b in UPPER_MEAN_BOUNDS if b.parameters == "own"), "sco")

@@ -62,8 +62,8 @@ _rate = partial(two_terms, unit="L*D", combine=max)
 OPTIMAL = _rate("1/sqrt(n)", "sqrt(d/rho)/n")
 # Bassily et al. (2014), for the population risk.
 UNIFORM_CONVERGENCE = _rate("d^(1/4)/sqrt(n)", "sqrt(d/rho)/n")
-# Chaudhuri et al. (2011) as Arora et al. (2020) quote it, with a smoothness that is not in the
-# units of the rest.
+# Chaudhuri et al. (2011), as quoted by Arora et al. (2020). The smoothness is not in the units of
+# the other terms.
 CHAUDHURI = Rate(
     terms={
         "sampling": "1/sqrt(n)",

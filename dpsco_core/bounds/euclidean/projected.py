@@ -100,5 +100,5 @@ def projected(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
     return tuple(_risk_of_projected_mean(row, area) for row in rows if is_mean_square(row))
 
 
-# A bound on a mean with parameters of its own is at most the bound with those of a run.
+# Bounds on a mean with their own parameters suffice: they never exceed the bounds on a run.
 PROJECTED_RISKS = projected((b for b in UPPER_MEAN_BOUNDS if b.parameters == "own"), "sco-strong")

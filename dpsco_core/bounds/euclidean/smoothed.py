@@ -68,7 +68,7 @@ def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, f
     return root * d ** ((3 - q) / 2), root * d ** ((1 + q) / 2) / math.pow(rho, 0.25)
 
 
-# Wang et al. (2020), convex and strongly convex, as corrected: the analysis that was printed had
+# The corrected rates of Wang et al. (2020), convex and strongly convex. The printed analysis had
 # d^2 (Kamath et al. 2022, section 1.1, footnote 4).
 WANG = Rate(terms={"privacy": "M*d/(rho*n)^(1/3)"}, scale=moment_scale)
 WANG_STRONG = Rate(

@@ -51,7 +51,7 @@ _STRONG_NEEDS = (
 )
 
 
-# Theorem 5.7 of Kamath et al. (2022): its factor, times the squares of the mean rate.
+# Theorem 5.7 of Kamath et al. (2022): its factor times the squared terms of the rate for a mean.
 RATE = two_terms(
     "sqrt(d/n)^2",
     "d*(sqrt(d)/(sqrt(rho)*n))^(2-2/p)",

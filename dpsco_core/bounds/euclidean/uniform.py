@@ -46,9 +46,9 @@ def convex_risk(
 class UniformOracle:
     r"""A clipped mean oracle that is near the population gradient on the whole set."""
 
-    # The parts of the deviation without noise, which are bounded at all points except with
-    # probability `failure`: finite data, clipping, and the distance to the next point of the net.
-    # Their sum is called S.
+    # The parts of the deviation without noise: finite data, clipping, and the distance to the next
+    # point of the net. They bound it at all points except with probability `failure`; their sum is
+    # called S.
     sampling: float
     bias: float
     covering: float

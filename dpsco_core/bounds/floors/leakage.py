@@ -34,7 +34,7 @@ CERTIFICATES = (
 
 
 def _expm1(exponent: float) -> float:
-    """Return e^x - 1, infinite where it is above the range of a float."""
+    """Return e^x - 1; infinite if it exceeds the range of a float."""
     return math.expm1(exponent) if exponent < 700 else math.inf
 
 

@@ -18,7 +18,7 @@ from dpsco_core.privacy.budget import Budget
 
 # A tilt c changes densities by a factor between 1 - c and 1 + c.
 _TILTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-# The levels at which values are clipped; norms of a spherical law are clipped at those below.
+# The levels at which values are clipped, and those for the norms of a spherical law.
 _LEVELS = np.geomspace(0.1, 60, 60)
 _NORMS = np.geomspace(0.3, 300, 80)
 # The mass of a law beyond these log odds is negligible.

@@ -215,7 +215,7 @@ def tilts_of(law: Distribution) -> tuple[Tilt, ...]:
 def near_floor(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | None:
     """Return floor B, its family and its costs; None without known shifts or a fitting budget."""
     law_shape, budget = shape(setting), budget_of(setting, notion)
-    # The families of floor B change single values, not all values of a user.
+    # The families of floor B describe single values, so the bound needs users with one value.
     if law_shape is None or budget is None or setting.m > 1:
         return None
     return _near_floor(setting.n, law_shape[0], budget)

@@ -48,8 +48,8 @@ def bessel_zero(order: float) -> float:
     zeros = {-0.5: math.pi / 2, 0.0: 2.404825557695773, 0.5: math.pi}
     if order in zeros:
         return zeros[order]
-    # An upper bound by Qu and Wong (1999). The right end of an interval is safe, because it makes J
-    # larger.
+    # Qu and Wong (1999) bound the zero from both sides. If the search fails, the right end is the
+    # safe choice, because a larger zero makes J larger.
     root = order ** (1 / 3)
     low = order + 1.8557571 * root
     high = low + 1.0332 / root
@@ -105,7 +105,7 @@ def costs(n: int, rank: float, information: float, kappa: float, prior: float, m
     single = m * information
     # This product is the tau of Lemma 3.
     whole = rank * single
-    # By Lemma 3 both parts add. Without privacy G is n tau, and the sum is larger.
+    # By Lemma 3, 1/G is the sum of both parts. It is at least 1/(n tau), the value without privacy.
     privacy = 1 / n / kappa / n / kappa / single if kappa > 0 else math.inf
     sampling = max((n - 1) / n / n / whole, 1 / n / whole - privacy)
     return Costs(sampling=sampling, privacy=privacy, prior=1 / prior if prior > 0 else math.inf)

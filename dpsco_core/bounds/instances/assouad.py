@@ -60,7 +60,8 @@ def harmonic(count: int, epsilon: float, delta: float) -> float:
     failures = group_delta(epsilon, delta, count - j)
     heights = 1 - small * (1 - failures) + delta * (1 - small) / math.expm1(epsilon)
     logs = (count - 2 * j) * epsilon
-    # Lines before the lowest line at 0 are above it everywhere, and it is safe to omit a line.
+    # The lines before the one that is lowest at 0 lie above it everywhere, so they are omitted.
+    # Lines with a slope that overflows are omitted too, since omitting a line is always safe.
     start = max(int(np.argmax(-heights)), int(np.argmax(logs <= 690)))
     slopes = np.exp(np.minimum(logs, 690.0))
     heights, slopes = heights[start:], slopes[start:]

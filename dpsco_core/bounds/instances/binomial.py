@@ -17,11 +17,11 @@ from scipy.special import xlog1py
 
 Floats = NDArray[np.float64]
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-# The excess at 0 to 15, where Stirling's series is not accurate enough.
+# The excess of ln k! over k ln k - k up to k = 15, where Stirling's series is not accurate enough.
 _SMALL_EXCESS = np.array(
     [0.0, *(math.lgamma(x + 1) - x * math.log(x) + x for x in range(1, 16))], dtype=np.float64
 )
-# Up to this many counts are summed one by one, for a single probability.
+# For a single probability, up to this many counts are summed one by one.
 _FINE_NODES = 4096
 
 
@@ -71,7 +71,7 @@ def expectation(
     n: int,
     p: Floats,  # the probabilities, in [0, 1]
     *,
-    # the number of counts over which f may change much; the stride stays below this number
+    # The number of counts over which f may change substantially; the stride stays below it.
     scale: float = math.inf,
     largest: float = math.inf,  # the count beyond which f is 0
     # the longest stride of a search, in standard deviations; smaller where f has kinks
@@ -146,7 +146,7 @@ def maximise(
 
 
 def search_range(
-    # The closed form's scale of n p; if it is below 1, at least one spike is expected.
+    # The scale of n p in the closed form; below 1 it is replaced by 1, so that a spike is expected.
     count: float,
     n: int,
     largest: float,  # the largest allowed probability, in (0, 1]

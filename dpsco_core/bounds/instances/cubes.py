@@ -32,10 +32,10 @@ _FEW_COORDINATES = (
     # too.
     40
 )
-# The walk over few coordinates starts at these places, whatever the dimension of the set, so that
-# results on signs are found again in the cache when the dimension changes.
+# For sets of every dimension, the walk over few coordinates starts at these places, so that cached
+# results on signs can be reused when the dimension changes.
 _STATIONS = (0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48, 64)
-# A best spike probability below this share of the largest one is not limited by the set.
+# If the best spike probability is below this share of the largest one, the set does not limit it.
 _NO_LIMIT = 0.999
 # These multiples of the best size are tried next.
 _SIZE_FACTORS = (0.6, 0.75, 0.88, 1.0, 1.15, 1.35, 1.7)
@@ -67,7 +67,7 @@ class Cube:
         `room` bounds the squared norm of the means.
         """
         free = room / self.support - (unit * self.centre) ** 2
-        # The vector of signs may point away from the centre of all coordinates.
+        # Unpaired signs may all agree, so that the size adds to the centre in every coordinate.
         if not self.paired:
             free = max(0.0, math.sqrt(max(0.0, room / self.support)) - unit * self.centre) ** 2
         return min(unit * self.side, math.sqrt(max(0.0, free)))
@@ -87,7 +87,7 @@ def holds_whole_cube(body: ConstraintSet) -> bool:
     return is_round(body) or touches_at_signs(body)
 
 
-# A family consists of numbers of coordinates and the cube of each number.
+# A family: the possible numbers of coordinates, and the cube for each number.
 Family = tuple[range, Callable[[int], Cube]]
 
 
@@ -192,7 +192,7 @@ def _stations_near(start: int, last_place: int) -> tuple[set[int], int]:
 
 def _walk_uphill(
     height: Callable[[int], float],
-    is_left_lower: Callable[[int], bool],  # whether all places before a place are known to be lower
+    is_left_lower: Callable[[int], bool],  # whether all earlier places are known to be lower
     paths: Sequence[Sequence[int]],
     start: int,
 ) -> int:

@@ -34,14 +34,14 @@ from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.spikes import check_point, mean_power
 from dpsco_core.bounds.instances.two_sided import sum_of_signs
 
-# The bound on the chance of a hit: by Fano's inequality, by the divergence in both directions, or
-# by these and the Renyi divergences of all orders.
+# How the chance of a hit is bounded: by Fano's inequality, by the divergence in both directions, or
+# by this divergence and the Renyi divergences of all orders.
 Chance = Literal["fano", "both ways", "all orders"]
 # The integral over distances has this many points.
 DISTANCES = 160
 _LEVELS = 400  # The cubic bound on a tail is the smallest over this many levels.
 _ALMOST = 1 - 1e-14  # A chance above this number counts as 1.
-_COUNTS = 512  # Up to this many numbers of spikes the integral is exact at each.
+_COUNTS = 512  # Up to this many possible numbers of spikes, the integral is computed for each.
 
 
 def log_tail(d: int, x: Floats) -> Floats:

@@ -26,14 +26,14 @@ from dpsco_core.bounds.instances.groups import (
     some_counts,
 )
 
-# Up to this dimension sums of signs are exact; above it, larger normal variables replace them.
+# Up to this dimension sums of signs are exact; above it, dominating normal variables replace them.
 EXACT = 400
 _RHOS, LEVELS, _CUBES = 501, 1200, 120
-# At one in this many levels all cubes are searched.
+# All cubes are tried at one level in this many.
 _COARSE = 16
-# At the other levels, the cubes at these distances from a line are tried.
+# At the other levels, only the cubes at these distances from a line are tried.
 _SHIFTS = (0, 1, -1, 2)
-# If delta matters, one in this many levels is tried.
+# If delta matters, only one level in this many is tried.
 _SKIP = 12
 # The loss is capped at these numbers of standard deviations.
 CAPS = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, 7])
@@ -252,8 +252,8 @@ def _least_gap(
     """
     rows, norms = np.arange(len(line)), np.arange(line.shape[1])
     place = np.floor(line).astype(np.intp)
-    # A single cube bounds the gap of a norm from below. A norm whose lower bound is not below a gap
-    # that is already computed is not the minimiser, so that only the others are computed in full.
+    # A single cube gives a lower bound on the gap of a norm. A norm whose lower bound is not below
+    # a known gap cannot be the minimiser, so only the other norms are computed in full.
     cubes = factor.shape[1]  # A flat index is several times as fast as a pair of indices.
     bound = factor.take(rows[:, None] * cubes + place)
     bound += log_moments.take(norms * cubes + place)

@@ -315,7 +315,7 @@ _PRIORS: dict[type[HardInstance], Callable[..., dict[str, float]]] = {
     Corners: _hardest_corner,
     SignBlocks: _hardest_block,
 }
-# The hidden words of a law on a set, for the sets that have such words.
+# The functions that return the hidden words of a law on a set, for the laws that have such words.
 _WORDS: dict[type[HardInstance], Callable[[ConstraintSet], WordPrior | None]] = {
     Corners: corners_of,
     SignBlocks: blocks_of,

@@ -31,7 +31,7 @@ from dpsco_core.bounds.instances.spikes import (
     spike_exponent,
 )
 
-ROUGH_POINTS = 16  # This many probabilities are tried if only an order of settings is needed.
+ROUGH_POINTS = 16  # This many probabilities are tried if settings are only to be ranked.
 
 
 def entropy_inverse(deficit: Floats) -> Floats:

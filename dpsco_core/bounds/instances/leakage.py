@@ -12,8 +12,8 @@ from dpsco_core.base.root import find_root
 
 # The full spread is the best one under (epsilon, delta)-DP if delta is small.
 FULL = 1.0
-# The largest spread at which a coordinate of the anti-copy has the proxy 32/27 throughout. The data
-# of the catalogue have this spread, so that the bounds of both notions bind them.
+# The largest spread at which every coordinate of the anti-copy has variance proxy 32/27. The
+# catalogue's data have this spread, so that the bounds for both privacy notions apply to them.
 CONCENTRATED = math.sqrt(1 - (1 - 2 * math.sqrt(2) / 3) ** 2)
 
 

@@ -35,7 +35,7 @@ from dpsco_core.bounds.instances.groups import (
 )
 from dpsco_core.bounds.instances.spikes import mean_power
 
-# If few levels matter, this many are tried at once.
+# If few levels matter, this many are tried together.
 _FEW_LEVELS = 24
 
 
@@ -167,7 +167,7 @@ class _Levels:
         e, whole = self.e[places], self.whole[places]
         growth = np.exp(np.minimum(self.log_excess[places] + log_growth[:, None], 700.0))
         chances, values = failure[:, None], np.zeros(len(failure))
-        # The first chi is the one without a cap on the loss, the others are for the caps in `CAPS`.
+        # The first chi is for a loss without a cap, and the others are for the caps in `CAPS`.
         factors = [((e + self.root) / e, e)]
         factors += [
             ((e + g) / np.maximum(e - w, 1e-300), e - w)

@@ -12,7 +12,7 @@ from dpsco_core.problems.base import Setting
 Largest = Callable[[int, float, float], float]
 
 
-# The proofs over priors hold for p below 2 by theory/infinite-variance.md, 4.
+# Why the proofs over priors also hold for p below 2: see theory/infinite-variance.md, 4.
 SHRUNK = (
     "For p < 2 spikes are shrunk until their central moment is at most 1, to a smaller θ in the "
     "place of q^(1-1/p); nothing else in the proof reads p."
@@ -29,7 +29,7 @@ def prior_within(
     largest: Largest,  # the largest spike probability of the prior
     # the bound R as a function of a setting, in units of the moment scale
     cap: Callable[[Setting], float],
-    region: str = "the bound R",  # the sentence's words for the region that contains the means
+    region: str = "the bound R",  # the name of the region that contains the means, in sentences
     leaves: str = "prior leaves {} or its moments exceed 1",
     keeps: str = "it in the class",
 ) -> Hypothesis:

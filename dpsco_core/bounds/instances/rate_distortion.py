@@ -64,7 +64,7 @@ def log_largest_mean(log_lambda: Floats) -> Floats:
     """
     size = np.exp(log_lambda)
     y = np.where(size > 0.5, np.sqrt(np.clip(3 * (1 - 0.5 / size), 0.0, 1.0)), 0.0)
-    # Newton's steps from above the root stay above it, where f is concave.
+    # Newton's method starts above the root and stays there, because y - tanh(2 size y) is convex.
     for _ in range(60):
         t = np.tanh(2 * size * y)
         slope = 1 - 2 * size * (1 - t * t)
@@ -98,8 +98,8 @@ def l2_envelope(d: int) -> Envelope:
     inverse = np.exp(-nodes) / 4
     middle = _log_sums(common, inverse, s * s)
     middle += np.log(s / (2 * math.sqrt(math.pi)))
-    # The mixture has an inverse normal law, of which this is the mass up to 1/2, tilted by exp(-d
-    # lambda).
+    # The mixing variable lambda has a Levy law: this is its mass up to 1/2, tilted by the factor
+    # exp(-d lambda).
     log_below = np.logaddexp(log_ndtr(root - s) - s * root, log_ndtr(-root - s) + s * root)
     log_above = np.log(erf(s / (2 * math.sqrt(40.0)))) - d * LOG_2
     log_mixture = np.logaddexp(np.logaddexp(log_below, middle), log_above)

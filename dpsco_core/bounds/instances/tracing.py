@@ -197,8 +197,8 @@ class TracingBounds:
                 alpha = _positive_root(u, x, left) + 1e-300
                 return np.asarray(a - x / (2 * u * alpha + x) * (1 + share / alpha))
 
-            # Without the slack the maximum is where T1's formula places it; with the slack it lies
-            # before.
+            # Without the slack, the maximum is where the formula of T1 places it; with the slack,
+            # it is at a smaller x.
             top = np.sqrt(4 * u * total) * a / math.sqrt((1 - a) * (1 + a))
             candidates.append(self._spike_probability_of(_change_of_sign(rises, top), c, largest))
         q, shape = self.best_l2(largest, u)

@@ -38,13 +38,13 @@ from dpsco_core.bounds.instances.rate_distortion import Envelope, envelope
 from dpsco_core.bounds.instances.spikes import check_point, mean_power
 
 _LINES = 48  # the number of lines of the first grid
-# The table of slopes reaches this far down, in steps of this size.
+# The table of slopes extends down to minus `_DEEPEST`, in steps of `_EVEN_STEP`.
 _DEEPEST, _EVEN_STEP = 1000.0, 0.01
 # The width of the cells of c, each of which contains at most one node of the conjugate's table.
 _CELL = 0.004
 _ROUNDS = 5  # In each round, points are added between those whose lines matter.
 _ENOUGH_LINES = 150  # An envelope of this many lines is not refined further.
-_SMALL = 0.03  # The bound is not refined where it is below this share of its start.
+_SMALL = 0.03  # The bound is not refined below this share of its value without information.
 # The number of intervals of an answer's norm, and how often an interval is halved.
 _INTERVALS, _HALVINGS = 10, 6
 # Up to this dimension the law of a sum of signs is exact.
@@ -72,7 +72,7 @@ def conjugate(c: Floats) -> Floats:
     nodes, values, _ = _conjugate_table()
     chords = _chord_table()
     place = (c - chords.start) * (1 / _CELL)
-    # Few values lie far outside the cells, and they are found by a search.
+    # The few values far outside the cells are found by a search.
     is_near = (place >= 0) & (place < len(chords.left_chord) - 1)
     if is_near.all():
         return _conjugate_on_chord(c, place)
@@ -145,7 +145,7 @@ def sum_of_signs(d: int) -> tuple[Floats, Floats]:
     root = math.sqrt(d)
     counts = np.arange(d + 1, dtype=np.float64)
     sums = (2 * counts - d) / root
-    # No weight is rounded to 0, since the function could be as large as the weight's inverse.
+    # Weights are not rounded to 0, because the function may be as large as the inverse of a weight.
     weights = np.maximum(np.exp(log_pmf(counts, d, np.full(1, 0.5))), 1e-305)
     if d <= _ATOMS:
         return sums, weights
@@ -206,7 +206,7 @@ def least_loss(
         upper = envelope(values, -1 / slopes)
         if len(upper.heights) > _ENOUGH_LINES:
             break
-        # A line is refined where the bound is not yet a small part of its start.
+        # A line is refined only where the bound is not yet small compared with its start.
         tops = np.concatenate([upper.heights[:1], upper.value_at(upper.breaks)])
         worth = np.isin(values, upper.heights[tops > _SMALL * start])
         is_near = worth[:-1] | worth[1:]

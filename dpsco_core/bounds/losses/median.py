@@ -122,7 +122,8 @@ def _make_row(privacy: Privacy) -> Bound:
         if level is None or not exists:
             return {"privacy": 0.0}
         if s is None:
-            # So few points lie on axes that the mean gradient is within R.
+            # The share of points on the axes is so small that the norm of the mean gradient is at
+            # most R.
             s = hardest(n, d, level, min(1.0, mean * math.sqrt(d)))
             return {"privacy": radius * median_bound(s, n, d, level)}
         return {"privacy": radius * median_bound(s, n, d, level, distance=FAR_DISTANCE)}

@@ -36,7 +36,7 @@ class FarWords:
     """The hidden words of a set as directions of points far away; frozen, as a key of caches."""
 
     words: WordPrior  # the words of linear losses
-    places: Places  # the law's name for them
+    places: Places  # the law's name for these directions
     # The excess risk of an answer in units of that of the linear loss of `words`, at s = 1.
     factor: float
 
@@ -111,7 +111,8 @@ def _make_row(row: Bound) -> Bound:
             return {"privacy": 0.0}
         s, n = setting.spike_probability, setting.n
         if s is None:
-            # So few points lie at the word that the mean gradient is within R.
+            # The share of points at the word is so small that the norm of the mean gradient is at
+            # most R.
             s = hardest(directions, argument, n, level, min(1.0, mean))
             return {"privacy": radius * far_words_bound(directions, argument, s, n, level)}
         value = far_words_bound(directions, argument, s, n, level) - 1 / (2 * (FAR_DISTANCE - 1))

@@ -118,13 +118,13 @@ class OneHotBounds:
                 return self.values(s, self.largest_margins(s))
 
             best_s = min(1.0, k * best_chance(value, n, level, 1 / k))
-            # Huber's loss changes from a square to a line at margins of 1.
+            # Huber's loss changes from quadratic to linear at margins of 1.
             peaks = np.append(kinks, self.largest_probability(1.0))
             candidates = np.append(best_s, peaks[peaks > _RAREST])
             margins = self.largest_margins(candidates)
             top = int(np.argmax(self.values(candidates, margins)))
             return float(candidates[top]), float(margins[top])
-        # For margins of one size the bound is a multiple of this value, until a cap on s binds.
+        # If all margins have one size, the bound is a multiple of this value until s reaches a cap.
         free = best_chance(
             lambda chance: chance * mean_left(unlearnt(level), n, chance, level), n, level, 1 / k
         )

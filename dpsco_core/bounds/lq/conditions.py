@@ -204,8 +204,8 @@ def _condition_on_truncation(statement: str, *, shuffled: bool) -> Hypothesis:
 
 # The condition of Theorem 10 on n is lambda >= max(beta, 1) M, in units of sigma/M.
 LARGE_TRUNCATION = _condition_on_truncation("Theorem 10", shuffled=True)
-# The derivation of the rate in theory/su-zhao-wang.md, 2.6 and 3.6, uses this condition; the
-# paper's own is in its appendix.
+# The derivation of the rate in theory/su-zhao-wang.md, 2.6 and 3.6, uses this condition; the paper
+# states its own condition in the appendix.
 LARGE_BATCHED_TRUNCATION = _condition_on_truncation("The rate", shuffled=False)
 
 

@@ -35,8 +35,7 @@ SMALLEST = (
 GAUSSIAN = " With Gaussian noise."
 FREE = (LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, LIPSCHITZ_EVERYWHERE)
 KAPPA = r"\kappa=(r-1)d^{2(1/r-1/q')},\ r=\min\{q',2\ln d+1\}"
-# The kappa that the paper prints and uses for its own parameters; these are rounded where they must
-# be whole.
+# The kappa that the paper prints and uses for its parameters, which are rounded where necessary.
 PRINTED_KAPPA = r",\ \kappa_0=\min\{\tfrac1{q-1},2\ln d\}"
 
 

@@ -76,14 +76,14 @@ class _Sets:
     name: str  # the name in slugs and titles
     title: str
     description: str  # the description in sentences
-    # The sections of the page with the statements: without Fano's inequality, with it, and for
-    # every (epsilon, delta).
+    # The sections of the page with the statements: without Fano's inequality, with it, and for all
+    # (epsilon, delta) algorithms.
     statement: str
     approximate: str
     instance: str
     loss: str  # the loss of an answer, in LaTeX
     fano: str  # the loss that remains by Fano's inequality, in LaTeX
-    left: str  # the loss that remains under every (epsilon, delta), in LaTeX
+    left: str  # the loss that remains for every (epsilon, delta) algorithm, in LaTeX
     # the summaries for two-sided information, for Fano's inequality and for group privacy
     summaries: tuple[str, str, str]
     letters: tuple[Letter, ...]

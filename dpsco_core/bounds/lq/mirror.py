@@ -130,8 +130,8 @@ def best_b4(inputs: MirrorInputs) -> DescentChoice:
             math.log(scale) - 5.0,
             math.log(scale) + 15.0,
         )[1]
-        # The bias has kinks at the thresholds from which on nothing is clipped, and at the one
-        # where it is sigma.
+        # The bias has kinks at the thresholds above which nothing is clipped, and at the threshold
+        # where it equals sigma.
         kinks = [t for t in (inputs.lipschitz, 2 * inputs.gradient_bound) if 0 < t < math.inf]
         tried = [(value(t), t) for t in (*kinks, inputs.gradient_bound + math.exp(log))]
         return smallest_or(tried, lambda pair: pair[0], (math.inf, math.inf))

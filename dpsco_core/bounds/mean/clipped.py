@@ -132,15 +132,15 @@ def balanced_radius(setting: Setting, beta: float) -> float:
     return printed_bias(setting).best_radius(slope)
 
 
-# The balance of Zhao et al. (2024), Theorem 2. The third term is the sub-exponential part of the
-# sample.
+# The balanced bound of Zhao et al. (2024), Theorem 2. The third term is the sub-exponential part of
+# the sampling error.
 CLIPPED = Rate(
     terms={**CDP.terms, "sampling tail": "sqrt(d)*(d/n)^(1-1/p)"},
     unit="M",
     letters=letters.CLIPPING,
 )
-# Directional moments: the rate of Kamath, Singhal and Ullman (2020). Norm clipping attains it with
-# the sharp clipping bias (theory/zhao-et-al.md, 3.6).
+# The rate of Kamath, Singhal and Ullman (2020) for directional moments. Norm clipping attains it
+# with the sharp clipping bias (theory/zhao-et-al.md, 3.6).
 DIRECTIONAL_RATE = two_terms(
     "sqrt(d/n)", "(d/(sqrt(rho)*n))^(1-1/p)", unit="M", letters=letters.CLIPPING
 )
@@ -206,8 +206,8 @@ def mean_square(
     return Parts(sampling=sampling, bias=bias.at_radius(radius), noise=slope * radius)
 
 
-# Zhao et al. (2024), after Theorem 4: at smaller epsilon the third term of the rate is not the
-# largest.
+# Zhao et al. (2024), after Theorem 4: for smaller epsilon, another term of the rate exceeds the
+# third one.
 OPTIMAL = Frontier(text="ε = 1/√d", epsilon=lambda d: 1 / math.sqrt(d))
 _OTHER_RADIUS = "The method's own tunings take other radii, and may have a larger error."
 _CLIPPED_CARD = BoundCard(

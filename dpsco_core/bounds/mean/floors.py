@@ -97,8 +97,8 @@ def _floors_of_notion(notion: Notion) -> tuple[Bound, ...]:
         latex=r"\max_{T,c}\frac{C_d}{\sqrt{G+J}},\ \frac1G=\frac1{n^2\kappa^2\lambda}"
         r"+\frac{n-1}{n^2d\lambda},\ J=d\Big(\frac{\pi T}{ca}\Big)^2",
         law_class=NEARBY_SLOPES,
-        # The integrals are cut off at a point beyond which the first moments of such laws still
-        # matter.
+        # Infinite variance is refused: the integrals are cut off at a point beyond which the first
+        # moments of such laws still matter.
         infinite_variance="",
         drawn=False,
     )

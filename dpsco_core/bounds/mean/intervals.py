@@ -20,7 +20,7 @@ from dpsco_core.methods.mean.coordinatewise import MedianPlan
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.statements.kamath import Noise
 
-# The sampling error exceeds its term with this probability, and so does the noise.
+# The sampling error exceeds its term with at most this probability; the noise does, too.
 CHANCE = 0.025
 GUARANTEE: Guarantee = "probability 0.95"
 

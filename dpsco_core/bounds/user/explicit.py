@@ -134,8 +134,8 @@ def phased_sgd_risk(
     case: UserLevel,
     schedule: SgdSchedule,
     *,
-    # The distance D, at least that of the start from a minimiser (R/2 from the centre of a ball);
-    # by default R.
+    # The distance D, which is at least the distance of the start from a minimiser (R/2 from the
+    # centre of a ball); by default R.
     distance: float | None = None,
     failure: float = 0.0,  # the probability P(B) of the filter's failure, 0 without a filter
 ) -> Terms5:
@@ -173,8 +173,8 @@ def one_chain_risk(case: UserLevel, *, distance: float | None = None) -> Explici
     >>> round(one_chain_risk(case, distance=0.5).value, 4)
     0.0079
     """
-    # At this base step, the noise of a user's m steps costs as much as the start, so the step falls
-    # like 1/m.
+    # At this base step, the noise that hides a user's m steps costs as much as the distance of the
+    # start, so the step decreases like 1/m.
     multiplier = gaussian_multiplier(case.epsilon, case.delta)
     loud = case.n * float(case.m) ** 2 * math.sqrt(case.d) * multiplier
     return _best_sgd(
@@ -284,7 +284,7 @@ def phased_erm_risk(
     case: UserLevel,  # the setting, with a finite smoothness
     schedule: ErmSchedule,  # the schedule, with full batches
     *,
-    # The distance D, at least that of the start from a minimiser; by default R.
+    # The distance D, at least the distance of the start from a minimiser; by default R.
     distance: float | None = None,
     failure: float = 0.0,  # the probability P(B) of the filter's failure, 0 without a filter
 ) -> Terms5:
@@ -337,7 +337,7 @@ def erm_risk(case: UserLevel, *, filtered: bool, distance: float | None = None) 
     reach = case.diameter if distance is None else distance
     for phases in PHASES:
         for weight in _WEIGHTS:
-            # No number of steps can reduce the parts of the start and of the first phase's users.
+            # No number of steps reduces the terms of the start and of the first phase's users.
             start = base * weight * reach**2 / 2 + stability(case, case.n, base * weight)
             if start * FLOOR > best.value:
                 continue

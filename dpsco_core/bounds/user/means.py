@@ -154,7 +154,7 @@ _ALIKE = (
 # The sampling error of n users' means, and the factor of the moment root of such a mean.
 _SAMPLING = r"\frac{dg^2}n\big(\gamma+\tfrac{1-\gamma}m\big)"
 _KEEPS = r"c^2=\min\Big\{1,\frac{\gamma+(1-\gamma)(p-1)/m}{\max\{\gamma,1-\gamma\}}\Big\},\ "
-# Each term of the number of people, solved for the error.
+# The terms of the required number of people, each solved for the error.
 _PERSON_RATE = Rate(
     terms={
         "sampling": "sqrt(d/(n*m))",

@@ -71,8 +71,8 @@ LOCAL_NEEDS = (
 )
 
 
-# Levy et al. (2021) as section 1 quotes it, which does not give its conditions; and, under theirs,
-# the rate of the prior methods.
+# Levy et al. (2021), as section 1 quotes it without conditions; also the prior methods' rate under
+# their own conditions.
 QUOTED = OPTIMAL.drop("*ln(1/delta)")
 
 _PRIOR = replace(
@@ -173,7 +173,7 @@ USER_LOWER: tuple[Bound, ...] = (
     ),
     bound_like(
         _LOWER,
-        # The risk lies above a parabola, so that no point has more than L^2/(2 mu).
+        # The risk lies above a parabola, so no point has an excess risk above L^2/(2 mu).
         evaluate=_limited(
             STRONG.drop("*ln(1/delta)"),
             lambda c: min(

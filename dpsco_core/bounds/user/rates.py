@@ -87,19 +87,20 @@ USER_LETTERS = (
     Letter(r"\kappa", "smoothness in units of L/R", _condition_number, r"\kappa=\frac{\beta R}L"),
 )
 _rate = partial(two_terms, unit="L*R", letters=USER_LETTERS, applies=is_approximate)
-# Theorems 3.2 (C.3) for smooth and 4.1 (D.3) for any losses. Without the logarithm it is the risk
-# of Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al. (2023), under their own conditions.
+# Theorem 3.2 (C.3) for smooth losses and Theorem 4.1 (D.3) for any. Without the logarithm it is the
+# risk of Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al. (2023), each under its
+# conditions.
 OPTIMAL = _rate("1/sqrt(n*m)", "sqrt(d*ln(1/delta))/(epsilon*n*sqrt(m))")
-# Theorem 2.1 (B.1), Algorithm 1, as stated; the rate of Bassily and Sun (2023), Algorithm 5.
+# Theorem 2.1 (B.1), Algorithm 1, as stated; also the rate of Bassily and Sun (2023), Algorithm 5.
 LINEAR_TIME = _rate("1/sqrt(n*m*epsilon)", "sqrt(d*ln(1/delta))/(epsilon*sqrt(n*m))")
-# Theorem B.1 as its proof has it: R^2/(eta T_1) and d eta L^2 at eta = R/(L sqrt(d m n epsilon)).
-# For epsilon below 1 its power of epsilon is the better one (theory/lowy-liu-asi.md, 3.1).
+# Theorem B.1 as proven: the terms R^2/(eta T_1) and d eta L^2 at eta = R/(L sqrt(d m n epsilon)).
+# For epsilon below 1 its power of epsilon is better (theory/lowy-liu-asi.md, 3.1).
 LINEAR_TIME_PROVEN = _rate("sqrt(d/(n*m*epsilon))", "sqrt(d/(n*m*epsilon))")
 # An optimal item-level method with group privacy (footnote 3), for example that of Feldman, Koren
 # and Talwar (2020), in linear time.
 GROUP_PRIVACY = _rate("1/sqrt(n*m)", "sqrt(d*ln(1/delta))/(epsilon*n)")
 # Remark 3.6, by the reduction of Feldman et al. (2020), section 5.1. Without the logarithm it is
-# what the paper calls optimal, without naming a lower bound.
+# the rate that the paper calls optimal, although it names no lower bound.
 STRONG = _rate("1/(n*m)", "(sqrt(d*ln(1/delta))/(epsilon*n))^2/m", unit="L^2/mu")
 THEOREM_3_2_CARD = BoundCard(
     slug="upper.user.accelerated",

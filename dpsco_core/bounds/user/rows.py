@@ -20,7 +20,7 @@ from dpsco_core.bounds.user.rates import USER_LETTERS, USER_RATES
 _UPPER = (*USER_RATES, *QUOTED_RATES, *EXPLICIT_RISKS, *USER_GRADIENTS)
 UPPER_USER_BOUNDS: tuple[Bound, ...] = lettered(USER_LETTERS, _UPPER)
 USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(USER_LETTERS, USER_LOWER))
-# A bound with parameters of its own is at most the bound with those of a run.
+# Bounds with their own parameters suffice: they never exceed the bounds on a run.
 _PRIVATE_MEANS = tuple(
     b
     for b in (*USER_MEAN_BOUNDS, *USER_BELOW_TWO)

@@ -23,7 +23,7 @@ from dpsco_core.results.slopes import PointErrors, slope_rows
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-# The largest predicted time for a recipe in the table, which needs one run more of each private
+# The largest predicted time for a recipe in the table, which needs one more run of each private
 # method; slower recipes are left to `dpsco about`.
 MOST_SECONDS = 2.0
 PROMISE = (

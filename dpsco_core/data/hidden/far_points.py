@@ -15,12 +15,13 @@ from dpsco_core.data.ranges import exp_or_inf
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import GROUP_SIZE
 
-# Where the points that pull lie: on every axis, or all at one hidden word, scaled to length 1.
-# A word is all signs, a signed or positive unit vector, or signs in one block of five coordinates.
+# Where the far points lie: on every axis, or all in the direction of one hidden word. A word
+# consists of signs in all coordinates, is a signed or positive unit vector, or consists of signs in
+# one block of five coordinates.
 Places = Literal["axes", "signs", "signed corner", "corner", "block"]
 
-# The distance of the points in radii of the constraint set. On the set a point's loss is linear, up
-# to half the radius over this distance.
+# The distance of the points, in radii of the constraint set. On the set, the loss of a point is
+# linear up to an error of half the radius over this distance.
 FAR_DISTANCE = 1e7
 
 
@@ -42,11 +43,11 @@ class FarPoints(HardInstance):
     (10000000.0, [-1.0, 1.0, 1.0, 1.0])
     """
 
-    # The distance K in the unit of the parameters; `FAR_DISTANCE` is for a constraint set of radius
-    # 1, and is multiplied by the radius of others.
+    # The distance K in the unit of the parameters. `FAR_DISTANCE` is for a constraint set of radius
+    # 1; other sets multiply it by their radius.
     distance: float = FAR_DISTANCE
     places: Places = "axes"
-    # the hidden word; on axes the hidden signs, one for each coordinate; None until it is drawn
+    # The hidden word or, on axes, the hidden signs, one for each coordinate; None until drawn.
     pattern: tuple[int, ...] | None = None
 
     hides = "median"
@@ -158,7 +159,7 @@ class FarPoints(HardInstance):
         s = self.spike_probability
         if self.places == "axes":
             return self.distance**2 * (s / self.d + 1 - s)
-        # The eigenvalues of s vv' + (1 - s)uu', with the largest <u, v>.
+        # This is the largest eigenvalue of s vv' + (1 - s)uu', at the largest <u, v>.
         spread = 4 * s * (1 - s) * (1 - self._nonzero_entries / self.d)
         return self.distance**2 * (1 + math.sqrt(max(0.0, 1 - spread))) / 2
 
@@ -223,7 +224,7 @@ class FarPoints(HardInstance):
         """Return the law with a drawn direction of the median."""
         word = np.zeros(self.d, dtype=np.int8)
         length, start = self._nonzero_entries, 0
-        if length < self.d:  # The hidden coordinate, or the hidden block.
+        if length < self.d:  # Choose the hidden coordinate or block.
             start = length * int(rng.integers(self.d // length))
         signs = 2 * rng.integers(0, 2, size=length, dtype=np.int8) - 1
         word[start : start + length] = 1 if self.places == "corner" else signs

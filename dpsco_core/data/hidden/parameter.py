@@ -33,8 +33,8 @@ class HiddenParameter(HardInstance):
 
     hides: ClassVar[Hidden] = "parameter"
     fits_model: ClassVar[bool] = True  # whether the targets are those of the true parameter
-    # The difference between the target of a spike and its true margin, both measured from 0, where
-    # the problem has residuals.
+    # For problems with residuals: the difference between the target of a spike and its true margin,
+    # both measured from 0.
     label_gap: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:

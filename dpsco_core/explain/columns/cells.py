@@ -19,7 +19,7 @@ MISSING = {
     *("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "nil", "missing"),
     *("-", "--", "–", "—", ".", "..", "...", "?"),
 }
-LONGEST_CELL = 400  # A longer cell is no number, since the digits of a float end at 309.
+LONGEST_CELL = 400  # A longer cell is not a number, since floats have at most 309 digits.
 _PLAIN = re.compile(r"\s*[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\s*", re.ASCII)
 _EXPONENT = r"(?:[eE][-+]?[0-9]+)?"
 _SPACES = "\u00a0\u2007\u2009\u202f "
@@ -86,7 +86,7 @@ def read_cells(cells: Sequence[str], lines: Sequence[int]) -> ReadCells:
     dotted = {i: cells[i].strip() for i in np.flatnonzero(plain).tolist() if "." in cells[i]}
     whole = [abs(values[i]) for i in np.flatnonzero(plain).tolist() if cells[i].strip().isdigit()]
     decimal, notes = _find_decimal_mark(bodies, dotted, max(whole, default=0.0), lines)
-    if decimal == ",":  # With a decimal comma, 1.234 is a thousand and more.
+    if decimal == ",":  # With a decimal comma, 1.234 means 1234.
         bodies |= {i: text.lstrip("+-") for i, text in dotted.items()}
         marked |= {i: (bodies[i], "", text.startswith("-")) for i, text in dotted.items()}
     for i, (_, _, negative) in marked.items():
@@ -114,7 +114,7 @@ def _parse_number(cell: str) -> tuple[str, str, bool] | None:
     negative = text.startswith("(") and text.endswith(")")
     if negative:
         text = text[1:-1].strip(_SPACES + "\t")
-    if text.endswith("-") and not negative:  # Accounts write the sign behind the number.
+    if text.endswith("-") and not negative:  # Accounts write the sign after the number.
         negative, text = True, text[:-1].strip()
     elif text[:1] in ("-", "+") and not negative:
         negative, text = text[0] == "-", text[1:].strip()
@@ -151,8 +151,8 @@ def _find_decimal_mark(
     decimal = next(iter(votes), "")
     if not decimal and commas:
         example = f"'{texts[commas[0]]}' in line {lines[commas[0]]:,}"
-        # Numbers below a thousand have no groups, so a comma before three digits is a decimal comma
-        # or separates groups: the column must have whole numbers below a thousand to decide.
+        # A comma before three digits is a decimal comma or separates groups. It separates groups if
+        # all whole numbers of the column are below a thousand, so that they need no groups.
         has_small = not dots and 0 < largest_whole < 1000
         if not has_small:
             raise InvalidInput(

@@ -219,7 +219,7 @@ def _find_separating_spaces(lines: list[str]) -> str:
     if even[0] == " " and all(map(is_one_number, body)) and not is_counted:
         return ";"  # The spaces separate groups of thousands.
     units = sum(len(row) == 2 and is_number(row[0]) and not is_number(row[1]) for row in parts)
-    if 2 * units > len(parts):  # A unit belongs to its number, so the spaces separate no cells.
+    if 2 * units > len(parts):  # Units follow their numbers, so the spaces separate no cells.
         return ";"
     numbers = sum(any(map(is_number, row)) for row in parts)
     return even[0] if 2 * numbers > len(parts) else ";"

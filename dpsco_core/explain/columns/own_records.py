@@ -79,7 +79,7 @@ class ClipAdvice:
     low: tuple[float, ...]  # the guess minus R and the guess plus R, in the unit of every column
     high: tuple[float, ...]
     noise: float  # the standard deviation of the noise in every column
-    bias: float  # the largest distance that clipping can move the mean of a law with this moment
+    bias: float  # the largest distance by which clipping moves the mean of a law with this moment
     # the number of records beyond the radius; this number is computed from the records
     clipped: int
 

@@ -29,7 +29,7 @@ from dpsco_core.methods.user.printed_schedules import (
 from dpsco_core.privacy.budget import gaussian_delta
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
-TINY = 1e-12  # Theorems C.3 and D.3 ask for a delta below 1/(mn), which this one is.
+TINY = 1e-12  # a delta below 1/(mn), as Theorems C.3 and D.3 require
 
 
 def smoothed_printed(level: UserLevel) -> float:
@@ -74,7 +74,7 @@ def kept_points() -> Finding:
     The hub has 40 % of the points, and six petals just within the radius have 10 % each.
     """
     rows = []
-    # At ε = 10, m = 1 and δ = 1e-6 the paper's K is as large as this.
+    # At ε = 10, m = 1 and δ = 1e-6 the paper's K has this size.
     for count in (2000, 3000, 4000):
         petal = 0.99 * np.vstack([np.eye(3), -np.eye(3)])
         points = np.vstack(
@@ -198,7 +198,7 @@ def chain_noise(level: UserLevel, users: float, steps: int) -> float:
     together have :math:`\zeta T=\delta/(10e^\varepsilon)` for their deltas.
     """
     batch = printed_batch(level, users, steps)
-    # This share belongs to half of zeta T.
+    # This is ln(2/(zeta T)), since half of zeta T is left for composition.
     log_share = level.log_delta + math.log(20) + level.epsilon
 
     def excess(epsilon: float) -> float:

@@ -215,11 +215,12 @@ class Curved:
         return max(self.smoothness / (self.epsilon * self.n) - self.modulus, 0.0)
 
     def chances(self) -> tuple[float, float]:
-        r"""Return the chances of a minimiser in [-w, w] with the curved record, and without.
+        r"""Return the probabilities of a minimiser in [-w, w], with and without the curved record.
 
-        The objective is minimised exactly (:math:`\alpha=0`), so that H is 0. The minimiser is
-        there when -G lies between the slopes of n times the rest of the objective at -w and at w,
-        which differ by :math:`2(n\mu+2n\lambda)w`, and with the curved record by 2s more.
+        The objective is minimised exactly (:math:`\alpha=0`), so that H is 0. The minimiser lies in
+        the interval if -G lies between the slopes at -w and at w of n times the rest of the
+        objective. These slopes differ by :math:`2(n\mu+2n\lambda)w`, and by 2s more with the curved
+        record.
         """
         std = algorithm_1_noise(1.0, self.epsilon, self.delta)
         stiff = self.n * (self.curvature + 2 * self.ridge) * self.half_width

@@ -277,7 +277,8 @@ class Floors:
     # The lower bound for n records without any privacy, from sign patterns: bound N2 of
     # theory/kamath-liu-zhang.md, 4.6, or (S) of theory/approx-lower-bounds.md, 6, within R.
     sampling: float
-    # the lower bound N1 of the same note for normal data with an unrestricted mean, without privacy
+    # The lower bound N1 of theory/kamath-liu-zhang.md, 4.6, for normal data with an unrestricted
+    # mean, without privacy.
     gaussian: float
     # The largest bounds for rho-zCDP and for epsilon-DP algorithms; an epsilon-DP algorithm is also
     # epsilon*tanh(epsilon/2)-zCDP.

@@ -47,7 +47,7 @@ def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
         normal = residual / distance
     else:
         distance = 0.0
-    # Small coordinates of a projection on an l_q ball are not 0.
+    # On an l_q ball, small coordinates of a projection do not count as 0.
     tiny = 0.0 if isinstance(constraint, LqBall) else ZERO
     height, square = constraint.support(x), float(x @ x)
     farthest = constraint.support_point(x)[None]

@@ -89,7 +89,7 @@ class Advice:
 
     # the private methods that ran, with their mean errors, the smallest first
     ranked: tuple[tuple[str, float], ...]
-    # the methods that are not shown to be worse than another, in the same order
+    # The methods that are not shown to be worse than another one, the smallest mean error first.
     unbeaten: tuple[str, ...]
     choice: str  # the method to start with; empty where none ran
 
@@ -141,7 +141,7 @@ class Fit:
 
 @lru_cache(maxsize=500)
 def fitting(point: Scenario) -> tuple[Fit, ...]:
-    """Return whether each of the point's methods runs there, in order, by asking its plan."""
+    """Return whether each of the point's methods can run, and how long it takes, in order."""
     fits = []
     evaluation = 0.0 if problem_class(point.problem).exact_risk else EVALUATION
     for slug in point.methods:

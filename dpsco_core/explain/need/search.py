@@ -34,8 +34,8 @@ from dpsco_core.scenario import Scenario
 PILOTS, PILOT_TRIALS = 6, 16
 FIRST_SLOPE, SLOPES = -0.6, (-1.2, -0.2)
 LONGEST_STEP, CLOSE = 1.5, 0.1
-SPACING = 0.3  # the distance, in ln n, of the last two points from their middle
-WIDE = 1.0  # The distance before a plateau is accepted, because chance may flatten a short slope.
+SPACING = 0.3  # the distance, in ln n, of the last two points from their midpoint
+WIDE = 1.0  # The distance at which a plateau is confirmed, since chance may flatten a short slope.
 FLATTEST = -0.15  # A slope above this number counts as a plateau.
 FINAL_TRIALS, FEW_TRIALS = 64, 16
 CHEAP = 100_000  # Up to this n times d the last two points have many trials.
@@ -68,7 +68,7 @@ class Need:
     unknown: Unknown  # the unknown quantity
     target: float  # the target for the median error over data and noise
     # Where the answer lies: inside the searched range, below it, or above it. On a plateau there is
-    # none, because the error hardly changes near the end of the search.
+    # no answer, because the error hardly changes near the end of the search.
     side: Literal["inside", "below", "above", "plateau"] = "plateau"
     # The answer, with records rounded up; NaN unless it is inside the range.
     value: float = math.nan
@@ -78,8 +78,8 @@ class Need:
     # the end of the range beyond which the answer lies; NaN if it lies inside
     limit: float = math.nan
     near: float  # the value of the unknown at the last trials
-    # The slope of log error against the log of the unknown at the last trials; for rho, against
-    # that of its root.
+    # The slope of log error against the log of the unknown at the last trials; for rho, the slope
+    # against the log of its square root.
     slope: float
     trials: int  # the number of trials at each of the last two points
     # the values that lower bounds require, one for each class of laws, for the algorithms of the
@@ -171,7 +171,7 @@ class _FinalRuns:
         chosen = rng.integers(0, count, size=(RESAMPLES, count)).astype(np.intp)
         left_errors, right_errors = (np.median(x[chosen], axis=1) for x in (self.left, self.right))
         slope = (right_errors - left_errors) / (2 * self.spacing)
-        # A flatter resample is due to chance, since a plateau would have been refused.
+        # Flatter slopes of resamples are due to chance, since a plateau would have been refused.
         centre = goal - 0.5 * (left_errors + right_errors)
         ends = self.middle + centre / np.minimum(slope, FLATTEST)
         low, high = np.quantile(ends, (0.025, 0.975))

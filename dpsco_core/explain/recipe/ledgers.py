@@ -17,7 +17,7 @@ class Spending(Entry):
 
     count: int = 1  # the number of equal entries
     # The share of the run's spending that all these entries take. Of the blocks of a partition only
-    # the dearest counts, and may take all of it.
+    # the most expensive one counts, which may take the whole share.
     share: float
 
     @property
@@ -36,7 +36,7 @@ class Account:
 
     outcome: Outcome  # the outcome of the run; `not_applicable` if it could not run
     budget: Budget  # the budget that the run may spend
-    spendings: tuple[Spending, ...]  # the entries in order, with equal neighbours as one
+    spendings: tuple[Spending, ...]  # the entries in order, with consecutive equal entries merged
     entries: tuple[Entry, ...]  # all entries of the run
 
     @property

@@ -357,7 +357,7 @@ def _merge_spendings(spendings: Sequence[Spending]) -> Iterator[Spending]:
         count = sum(spending.count for spending in alike)
         if alike[0].part is None:
             yield replace(alike[0], count=count, share=math.fsum(s.share for s in alike))
-        else:  # Disjoint blocks together cost as much as the dearest of them.
+        else:  # Disjoint blocks together cost as much as the most expensive one.
             yield replace(alike[0], count=count, share=max(s.share for s in alike))
 
 

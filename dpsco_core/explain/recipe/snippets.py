@@ -13,7 +13,7 @@ from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.problems.points import PointProblem
 
-# Diagnostics which show that records are shrunk, and their gradients not clipped.
+# The diagnostics which show that records are shrunk, so that their gradients are not clipped.
 SHRINKS = {"feature_bound"}
 Snippet = Callable[[Recipe, NoisyRelease], str]
 

@@ -27,7 +27,7 @@ class ClassRatio:
 
 
 def class_ratios(
-    # rows for one quantity; only rows count whose hypotheses hold and whose constants are proven
+    # Rows for one quantity. Only rows with proven constants and hypotheses that hold are counted.
     rows: Sequence[Row],
 ) -> tuple[ClassRatio, ...]:
     """Return the smallest proven upper bound of each class, with the lower bound that it meets.

@@ -61,7 +61,7 @@ class PaperTable:
 
     @property
     def slugs(self) -> tuple[str, ...]:
-        """The slugs of the bounds that name the table, then of others that belong to it."""
+        """The slugs of the table's bounds; bounds whose cards name the table come first."""
 
         def rank(card: BoundCard) -> tuple[bool, bool, bool]:
             """Return the rank of a card in the table: bounds of the paper come first."""

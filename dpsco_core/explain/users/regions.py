@@ -33,7 +33,7 @@ RATES: dict[Loss, tuple[str, ...]] = {
     "strong": (GROUP, GROUPS, FILTERED, STRONG),
 }
 BOUNDED = (GROUP, CLIPPED, GROUPS, FILTERED)
-MEASURED = (CLIPPED, GROUPS, FILTERED)  # A run of group privacy takes n m steps.
+MEASURED = (CLIPPED, GROUPS, FILTERED)  # Group privacy is left out, because a run takes n m steps.
 LARGEST_STRONG = 2.0  # the largest ratio mu R/L of an L-Lipschitz loss on a set of diameter R
 # the numbers of users, from 100 to 10^7
 RATE_USERS = tuple(round(10 ** (k / 3)) for k in range(6, 22))

@@ -54,9 +54,9 @@ from dpsco_core.problems.samples.protocol import Sample
 LOOKS = 2
 LOOK_SHARE = 0.03  # the share of rho for all looks together
 TEST_SHARE = 0.02
-# A certified norm above this multiple of the radius from a look is too loose to be kept.
+# A certified norm above this multiple of the radius from a look is discarded as too loose.
 LOOSE = 1.5
-# The descent has not arrived where the spread of its points exceeds this multiple of the noise.
+# The descent has not converged if the spread of its points exceeds this multiple of the noise.
 UNSETTLED = 4.0
 # The largest candidate radius is this multiple of the certified norm of a gradient.
 TOP_FACTOR = 32.0
@@ -108,7 +108,7 @@ class RetestedRadius:
 
     def __init__(self, statistic: AdaptivelyClippedMean, rho: float, steps: int) -> None:
         self.statistic, self.rho_step, self.steps = statistic, rho, steps
-        # The radius that needs no look, and those that the looks have found.
+        # The radius that needs no look, followed by those that the looks have found.
         self.chosen_radii = [statistic.blind_radius]
         if statistic.found_radius is not None:
             self.chosen_radii.append(statistic.found_radius)
@@ -137,8 +137,8 @@ class RetestedRadius:
             )
             better = False
             if radius_pair[0] == radius_pair[1]:
-                # The test is charged in any case: the budget spent must not depend on what the
-                # looks return.
+                # The test is charged even if it is not made, because the spent budget must not
+                # depend on what the looks return.
                 blank = GaussianNoise(l2_sensitivity=1.0, rho=mean.test_rho)
                 ledger.release(blank, np.zeros(1), rng, label="no test")
             else:
@@ -331,7 +331,7 @@ class AdaptiveDescent(Method):
             points, spread = np.array(tail), noise / moves.curvature
             if has_settled(points, plan.setting.d * spread * spread):
                 value, averaged = points.mean(axis=0), len(points)
-        # A run of a single step has one look fewer and is charged for it all the same.
+        # A run of a single step has one look fewer, but is charged for it as well.
         for _ in range(mean.looks + 1 - len(measuring.chosen_radii)):
             ledger.release(*_blank_choice(mean.epsilon), rng, label="no look")
         return replace(result, value=value).released(

@@ -39,7 +39,7 @@ class Clipped:
     """Bounds on the moments of a gradient clipped to each of several radii; arrays of one shape."""
 
     slope: Vector  # bound on the norm of the mean of a clipped gradient
-    bias: Vector  # bound on the distance of that mean from the mean of the unclipped gradient
+    bias: Vector  # bound on the distance between the means of clipped and unclipped gradients
     variance: Vector  # bound on the trace of the covariance of a clipped gradient
 
 

@@ -39,7 +39,7 @@ class UntilCertified(MeanOfAll):
     halts = True
 
     most_gradients: int  # the number of mean gradients after which a run ends in any case
-    depends_on_mean: bool  # whether gradients depend on the mean record alone, which one pass finds
+    depends_on_mean: bool  # whether gradients depend on the mean record alone, computed in one pass
 
     def gradients(self, setting: Setting, steps: int) -> int:
         """Return the largest number of gradients that a run computes."""

@@ -47,7 +47,7 @@ from dpsco_core.privacy.mechanisms.correlated import encoding_norm, inverse_coef
 from dpsco_core.problems.base import Setting
 
 STEP_COUNTS = tuple(sorted({round(2 ** (k / 2)) for k in range(19)}))  # from 1 to 512
-HALVINGS = 80  # the range of step size times curvature: this many half octaves from 1 down
+HALVINGS = 80  # step size times curvature ranges over this many half octaves, from 1 down
 SIZES = np.arange(20)  # exponents of the step sizes, in half octaves below 1/beta
 MOST_PHASES = 4
 WORTH_IT = 1.6
@@ -159,7 +159,7 @@ def _phase(
     if low == 0:
         low = largest / ASSUMED_CONDITION
         low = min(low, slope) if 0 < slope < math.inf else low
-    # Far from the minimiser the clip shortens gradients, and lowers their curvature by that factor.
+    # Far from the minimiser, clipping shortens gradients and lowers their curvature by this factor.
     norm = math.hypot(math.sqrt(constants.variance_trace), constants.mean_gradient_bound)
     if math.isfinite(norm):
         low /= max(1.0, norm / radius)

@@ -17,7 +17,7 @@ from dpsco_core.methods.tune import choose_parameter
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-# the largest number of passes; more of them lower the bound by less than 3% of L D
+# The largest number of passes; further passes lower the bound by less than 3% of L D.
 MOST_PASSES = 1000
 
 

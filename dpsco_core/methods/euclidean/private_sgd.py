@@ -61,8 +61,8 @@ class PrivateSgdPlan(Plan):
     rho_step: float  # the budget that one record's noisy gradient spends
     l2_sensitivity: float
     noise_std: float
-    # The number of records whose noisy gradients are averaged into one step: everything released
-    # depends on them through this mean alone. It is 1 if there are noise-only steps.
+    # The number of records whose noisy gradients are averaged into one step. The released values
+    # depend on these gradients only through their mean. It is 1 if there are noise-only steps.
     batch: int = 1
     # the mirror map of the steps; None: Euclidean steps with projection
     potential: MovingPotential | None = None

@@ -125,7 +125,7 @@ def _steps(setting: Setting, batch: int, steps: int) -> SgdSteps:
     if smoothness < math.inf and variance < math.inf:
         noisy = radius / math.sqrt(variance * steps) if variance > 0 else math.inf
         curved = 1 / (2 * smoothness) if smoothness > 0 else math.inf
-        # If the loss is linear and the same for all records, one step of any length is as good.
+        # If the loss is linear and the same for all records, any step size is as good as another.
         size = min(noisy, curved) if min(noisy, curved) < math.inf else radius
         return SgdSteps(rule="smooth", batch=batch, steps=steps, step_size=size)
     energy = min(constants.mean_gradient_bound**2 + variance, constants.lipschitz**2)

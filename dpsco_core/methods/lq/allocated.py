@@ -245,7 +245,7 @@ class NoisyMirrorDescentAllocated(RecordByRecord):
             steps=self.steps, calibration=self.calibration, tuning=self.tuning
         ).plan(setting)
         steps, share = sgd.allocated_steps, sgd.allocated_steps / setting.n
-        # The mean square of a step's vector: the number of records in a step is random as well.
+        # The mean square of a step's vector, whose number of records is random as well.
         size, noise = sgd.losses.lipschitz * math.sqrt(1 + share), sgd.noise_std * share
         if self.tuning == "theory":
             potential = potential_of(setting.body, own_exponent(setting))

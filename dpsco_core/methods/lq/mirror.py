@@ -176,7 +176,7 @@ def mirror_plan(
         steps, threshold = published_parameters(
             setting, next(iter(inputs.values())), shuffled=shuffles
         )
-        # The last of the three parts of the error is the noise on the mean of a batch.
+        # The third part of the error is the noise on the mean of a batch.
         noises = {o: at.errors(steps, threshold)[2] for o, at in inputs.items()}
         order = smallest(noises, lambda o: noises[o], what="order of the noise")
         weight = published_weight(inputs[order], steps, threshold)
@@ -259,8 +259,8 @@ def _accounted(
     return proven, certificate if proven is draw else sound
 
 
-# The norm of a gradient that is just kept, as a share of the threshold. Audits use it: a longer one
-# becomes 0 and reveals nothing.
+# The norm of the gradients in audits, as a share of the threshold: they are just kept, whereas
+# longer ones become 0 and reveal nothing.
 INNER_SHARE = 0.999
 
 

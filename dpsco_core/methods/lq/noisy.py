@@ -28,8 +28,8 @@ from dpsco_core.methods.lq.inputs import dual_energy, smooth_energy
 from dpsco_core.methods.stage import AMPLIFIED, SmallRun
 from dpsco_core.problems.base import Setting
 
-# Beyond this number of steps several records share one: where a step is a search, and where it is
-# two nested searches.
+# Beyond this number of steps, several records share a step. The first number is for steps with one
+# search, the second for steps with two nested searches.
 SEARCHES, NESTED_SEARCHES = 10_000, 2000
 SPACES = 12  # the number of exponents that are compared
 

@@ -81,7 +81,7 @@ class AdaptiveMean(Statistic):
     """The mean of rows clipped to a privately chosen radius, about a private centre."""
 
     records: int  # n, the number of records
-    # how the radius is chosen; "blind": from the setting alone, because there are too few records
+    # How the radius is chosen; "blind" means from the setting alone, if there are too few records.
     mode: Mode
     top_radius: float  # the largest candidate radius
     mean_bound: float  # the radius of the ball on which the centre is projected
@@ -144,7 +144,7 @@ class AdaptiveMean(Statistic):
                 ledger=ledger,
                 rng=rng,
             )
-            # The number of rows that are expected beyond the radius goes with it.
+            # The expected number of rows beyond the radius is chosen with the radius.
             radius, expected = (wide, self.wide_target) if fired else (narrow, self.target)
         else:
             # There are no two radii to test, so the release gets the budget of the test.
@@ -286,7 +286,8 @@ class AdaptiveClipping(MeanMethod):
     def _looking_statistic(self, setting: Setting, mode: Mode, centre: float) -> AdaptiveMean:
         """Return the statistic with looks, whose centre spends this share of rho."""
         n, d, guarded = setting.n, setting.d, mode == "guarded"
-        slope = 2.0 if guarded else 1.5  # The target grows by so much with the noise and with d.
+        # The rate at which the target grows with the noise and with d.
+        slope = 2.0 if guarded else 1.5
         inner = mode != "blind" and self.inner is not False
         if self.inner is None:
             allowed = self.tuning != "theory" and (guarded or centre > 0)

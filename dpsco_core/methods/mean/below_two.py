@@ -16,7 +16,7 @@ from dpsco_core.problems.base import Setting
 
 def norm_costs(
     radius: float,
-    # R_0, an upper bound on the norm of the mean; only below the radius the costs are finite
+    # R_0, an upper bound on the norm of the mean; costs are infinite unless the radius exceeds it.
     mean_bound: float,
     n: int,
     d: int,
@@ -36,7 +36,7 @@ def norm_costs(
 
 def coordinate_costs(
     limit: float,
-    # R_0, an upper bound on the norm of the mean; only below the limit the costs are finite
+    # R_0, an upper bound on the norm of the mean; costs are infinite unless the limit exceeds it.
     mean_bound: float,
     n: int,
     d: int,

@@ -64,7 +64,7 @@ def inner_is_enough(
     )
     distance = max(0.0, float(noisy[0]))
     overshoot, squared_overshoot = overshoots(large / small, BEYOND_INNER * n / crowd)
-    # Lengths are in units of gap/n, because squares of radii may exceed the doubles.
+    # Lengths are in units of gap/n, because the squares of radii may overflow.
     nearness = gap / (large + small)
     explained = 2 / rhos[0] + n * squared_overshoot
     saved = (

@@ -117,7 +117,7 @@ class InstanceOptimal(MeanMethod):
         caveat="The split of its budget is ours, since the paper's is not known for certain, and "
         "none of its bounds is drawn here.",
     )
-    # with this many records noisy counts seldom change what the release clips
+    # With this many records, noisy counts rarely change which records the release clips.
     stage = Stage(records=128)
     clipped_values = "records"
     colour = "brown"
@@ -165,7 +165,7 @@ def _centre(
         steps = min(most_halvings, shares.median_steps - halvings)
         cells = 2**steps
         width /= cells
-        # The number of records below each cell's upper end: the next halvings need nothing else.
+        # The next halvings need only the number of records below each cell's upper end.
         part = partial(_counts_below, signs=signs, low=low, width=width, cells=cells)
         counts = rows.total(part).reshape(size, cells)
         place = np.zeros(size, dtype=np.intp)

@@ -192,7 +192,7 @@ def walk_length(setting: Setting, r0: float) -> int:
 
     .. math:: t_c = \lceil 2\ln\frac{M}{4r_0}/\ln\frac{256}{233}\rceil
     """
-    # At the start: the norm of mu_Y is at most M, and the walk begins at 0.
+    # At the start of the walk: it begins at 0, and the norm of mu_Y is at most M.
     distance = setting.constants.directional_moment
     if not distance > 4 * r0:
         return 1

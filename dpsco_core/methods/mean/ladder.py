@@ -22,14 +22,14 @@ from dpsco_core.privacy.mechanisms.exponential import Exponential, PrivateChoice
 
 # The larger radius must win a test by this many standard deviations of the test's noise.
 SURE = 1.0
-# the largest share of records that a look may miss its k by; beyond, it would not be useful
+# The largest share of the records by which a look may miss its target k and still be useful.
 ENOUGH_SHARE = 0.85
 STEP = 0.1  # the step between candidate radii, in the logarithm of the radius
 WIDE = 50  # From this many columns on, a plain loop reads memory (not the cache) faster than BLAS.
 # Up to this share of a block's rows, copying the rows is cheaper than multiplying the whole block.
 FEW_SHARE = 1 / 8
-# A centre counts as near 0 up to this share of a radius: few rows of the ball are closer to such a
-# centre than 0 is.
+# A centre counts as near 0 if its norm is at most this share of a radius. Few rows of the ball are
+# then closer to the centre than 0 is.
 NEAR_SHARE = 1 / 4
 
 
@@ -128,7 +128,8 @@ def _clipped_sums(
 ) -> Vector:
     """Return the sums of `clipped_sums` for some of the rows, shape (radii, d)."""
     totals, levels = np.zeros((len(radii), rows.d)), np.array(radii)
-    # Norms of unchanged rows need no differences; sums keep their digits up to the radius itself.
+    # If the norms are stored, only sums are computed, which keep their digits for any centre within
+    # the smallest radius.
     small_centre = near_centre(centre, min(radii) * (NEAR_SHARE if stored is None else 1.0))
     # the number of times that a sum still contains the centre, where it was not subtracted
     shares = np.zeros(len(radii))
@@ -214,7 +215,7 @@ def wider_is_better(
         label="what lies between the radii",
     )
     distance = max(0.0, float(noisy[0]))
-    # Lengths are in units of gap/n, because squares of radii may exceed the doubles.
+    # Lengths are in units of gap/n, because the squares of radii may overflow.
     cost = 2 * means.shape[1] / rhos[1] * ((radii[1] + radii[0]) / gap)
     threshold = math.sqrt(cost + 2 * crowd) + SURE * math.sqrt(2 / rhos[0])
     return distance, distance / (gap / n) > threshold

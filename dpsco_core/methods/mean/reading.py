@@ -21,7 +21,7 @@ from dpsco_core.methods.mean import ladder
 from dpsco_core.methods.mean.lengths import make_radius_counter, norms_from_products
 from dpsco_core.methods.records.base import LARGEST_PLAIN_SQUARE, LEAST_PLAIN_LEVEL, clip_to_ball
 
-STRETCH = 1 << 14  # in rows: intermediate results of this many norms stay in the cache
+STRETCH = 1 << 14  # the number of rows for which intermediate results stay in the cache
 MOST_CHANGED = 0.4  # With a larger share of changed rows, adding all rows again is cheaper.
 PART = 1 / 8  # the share of a block that is copied at a time
 

@@ -139,7 +139,7 @@ def round_radii(
     *,
     # The room that each round's ball leaves for records, in standard deviations of a coordinate.
     reaches: Sequence[float],
-    # The likely norm of each round's error, in the error's standard deviations of a coordinate.
+    # The likely norm of each round's error, in units of its standard deviation per coordinate.
     likely: Sequence[float],
 ) -> tuple[tuple[float, ...], float]:
     """Return the radius of each round's ball, and the error of the last answer."""

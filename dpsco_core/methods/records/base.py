@@ -183,8 +183,8 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         norms = np.vecdot(block, block)
         largest = norms.dot(norms)  # a bound on the largest squared norm, in half the time
-    # Most blocks hold no extreme row, and this one comparison shows it; a NaN fails it. A square
-    # below the normal doubles belongs to a norm below 1e-153, far inside such a radius.
+    # This one comparison shows that a block has no extreme rows, as most blocks; a NaN fails it. A
+    # square below the normal doubles belongs to a norm below 1e-153, far inside such a radius.
     if radius >= LEAST_PLAIN_LEVEL and largest < LARGEST_PLAIN_SQUARE:
         np.sqrt(norms, out=norms)
         np.maximum(norms, radius, out=norms)

@@ -16,8 +16,8 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 
-# Up to this dimension `furthest_direction` solves (27) exactly; beyond, no exact method is
-# practical.
+# Up to this dimension `furthest_direction` solves (27) exactly; in higher dimensions no exact
+# method is practical.
 EXACT_DIMENSIONS = 2
 INNER_STEP = 0.25  # eta of Lemma 8 in the cited paper
 RANDOM_DIRECTIONS = 24

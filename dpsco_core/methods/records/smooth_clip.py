@@ -25,9 +25,9 @@ from dpsco_core.data.rows import Rows
 
 SQRT2 = math.sqrt(2.0)
 SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-4, 2.0
-# in standard deviations: phi(u(1 + sZ)) is a cubic up to here, so these entries skip the table
+# Entries for which phi(u(1 + sZ)) is a cubic up to this many standard deviations skip the table.
 BULK = 7.0
-REACH = 8.5  # in standard deviations: beyond, the integrand is constant to 1e-17
+REACH = 8.5  # in standard deviations, beyond which the integrand is constant to 1e-17
 # the number of Gauss-Legendre points on at most 2 REACH deviations: exact to rounding
 QUADRATURE = 64
 # the error of the interpolation in units of tau; the supremum is at least 0.49

@@ -36,7 +36,8 @@ from dpsco_core.privacy.filter.plan import (
 )
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
-# "proven": a point is removed only with a stated probability. "typical": usually large enough.
+# How a filter's radius is chosen. "proven": a point is removed only with a stated probability.
+# "typical": the radius is usually large enough.
 Radius = Literal["proven", "typical"]
 # The failure probability of a phase's radius, and of its test on perfectly concentrated points.
 SPREAD_FAILURE = 0.01

@@ -29,7 +29,7 @@ from dpsco_core.problems.samples.users import (
 # gradients per chain, shape (C b, d).
 Gradients = Callable[[Matrix, int, int], Matrix]
 
-MOST_STEPS = 20_000  # the largest number of steps of a run; beyond, several items share a step
+MOST_STEPS = 20_000  # With more steps than this, several items share a step.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -172,7 +172,7 @@ class UserClippedMeans(DescentMethod):
         if self.method == "descent":
             return plain
         accelerated = accelerated_choice(items, energy)
-        # AC-SA only where the model says that it is better by more than a small share.
+        # AC-SA is used only if the model says that it is better by more than a small share.
         return (
             accelerated if accelerated.modelled_risk < (1 - SPARED) * plain.modelled_risk else plain
         )

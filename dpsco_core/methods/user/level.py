@@ -31,7 +31,7 @@ class UserLevel:
     epsilon: float  # the epsilon of one user's budget, positive
     delta: float  # the delta of one user's budget, strictly between 0 and 1
     lipschitz: float = 1.0  # L, positive and finite
-    # R, of the constraint set, positive and finite: the diameter, not the radius
+    # R, the diameter (not the radius) of the constraint set; positive and finite.
     diameter: float = 1.0
     # β, the smoothness of an item's loss; infinite if the loss is not smooth
     smoothness: float = math.inf

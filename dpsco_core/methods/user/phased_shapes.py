@@ -23,9 +23,10 @@ from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY, coins_sensi
 from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 
 SHARP = TestTuning(sharp=True)
-# in units of step size times gradient noise times the square root of the number of steps
+# The typical radius of a filter, in units of step size times gradient noise times the square root
+# of the number of steps.
 TYPICAL_RADIUS = 2.5
-# the smallest number of phases and the decay at which the printed noise meets practical tuning
+# The smallest number of phases, and the decay, if printed noise is combined with practical tuning.
 FEWEST_PRINTED_PHASES, PRINTED_DECAY = 3, 1.25
 # For each phase: its first user, the number of users per group, and the step size.
 Shape = tuple[tuple[int, int, float], ...]
@@ -59,7 +60,10 @@ def practical_shape(case: UserLevel, groups: int, noise_scale: float) -> Shape:
 
 
 def recommended_shape(case: UserLevel, groups: int) -> Shape:
-    """Return up to three phases of halving users with the printed step size, at most 1/beta."""
+    """Return up to three phases, each with half the users of the one before.
+
+    The step size of the first phase is the printed one, but at most the limit of `step_limit`.
+    """
     step = min(printed_step(case), step_limit(case.n, case.m, case.d, case.smoothness))
     phases = [
         ((case.n >> i) // groups, step * 2.0 ** (-PRINTED_DECAY * (i - 1)))

@@ -192,8 +192,8 @@ def _try_plan(
     """Return a plan for `count` points; None if F5 or F6 prove nothing, or few points remain."""
     coins, form_b = keep.inclusion == "coins", keep.form == "B"
     parts = 2 + coins + (coins and form_b)
-    # Parts of delta: the test and the noise; with coins also the memberships that differ between
-    # neighbours; in form B also the number of members.
+    # Delta is split between the test and the noise; with coins, also the memberships that differ
+    # between neighbours; and in form B with coins, also the number of members.
     failure = delta / parts
     epsilon_test = tuning.test_share * epsilon
     unshifted = NoisyTest(

@@ -33,7 +33,7 @@ from dpsco_core.privacy.mechanisms.noise import draw_coins
 
 Inclusion = Literal["weights", "coins"]
 
-# in score radii; with more distant points, a mean would round by more than 1e-7 radii
+# In score radii. Points farther away would cause rounding errors above 1e-7 radii in a mean.
 FARTHEST = 2.0**30
 SLACK = 1e-9  # the tolerance relative to the filter radius
 BLOCK = 131_072  # the number of distances per block: 1 MB
@@ -127,7 +127,7 @@ class RobustFilter:
         if not broken.any() and self._concentrated(points):
             counts = np.full(count, count, dtype=np.int64)
             return Examination(score=float(count), counts=counts, inclusion=np.ones(count))
-        # a broken point counts as its own neighbour
+        # A broken point counts as its own neighbour.
         near_counts, counts = np.ones((2, count), dtype=np.int64)
         near_counts[~broken], counts[~broken] = self._neighbours(points[~broken])
         inclusion = self.inclusion_of(counts)

@@ -29,8 +29,8 @@ class GaussianNoise:
 
     label: ClassVar[str] = "value"
 
-    # The largest l2 change of the value between neighbours. With `disjoint_blocks` the change of a
-    # single block, which is the change of the whole value.
+    # The largest l2 change of the value between neighbours. With `disjoint_blocks` only one block
+    # changes, so this is also the largest change of a block.
     l2_sensitivity: float
     rho: float  # the share of the budget
     # The proven sensitivity, given only by ``calibration="paper"`` where a paper's noise is too

@@ -35,7 +35,7 @@ class ObjectiveGaussian:
     # 2L: the largest change of n times the gradient of the empirical risk between neighbours.
     l2_sensitivity: float
     epsilon: float  # the epsilon that the noise may spend
-    # The epsilon of the change of variables, at least 0; the caller's regulariser ensures it.
+    # The epsilon of the change of variables, at least 0; the caller's regulariser must ensure it.
     jacobian_epsilon: float
     delta: float
     # the paper's noise, which must be at least `objective_noise_std`

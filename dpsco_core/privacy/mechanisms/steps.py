@@ -76,7 +76,7 @@ class Steps:
         return generalized_gaussian_noise(shape, self.exponent, self.noise_std, rng)
 
     def _use(self, count: int, d: int) -> None:
-        """Count releases as taken; raise `BudgetExceeded` beyond those accounted for."""
+        """Count releases as taken; raise `BudgetExceeded` if more are taken than accounted for."""
         self._check(count, d)
         if self._steps_taken + count > self.steps:
             raise BudgetExceeded(
@@ -86,7 +86,7 @@ class Steps:
 
     def _check(self, count: int, d: int) -> None:
         """Raise `InvalidInput` unless the count and the size of releases are valid."""
-        # A negative count would return steps, and a single column would be broadcast to all.
+        # A negative count would give back steps, and one column would be broadcast to all columns.
         whole = isinstance(count, int | np.integer) and count >= 0
         require(whole, "count", "a whole number of at least 0", count)
         require(d == self.size, "d", f"the {self.size} coordinates that were accounted for", d)

@@ -39,7 +39,7 @@ class SlopedCurve:
     x: tuple[float, ...]  # the points at which the method ran
     mean: tuple[float, ...]
     half: tuple[float, ...]  # half the width of the 95 % interval of each mean
-    # the rate at these points times one constant; empty if it is void at one of them
+    # The rate at these points times a common constant; empty if the rate is void at one of them.
     predicted: tuple[float, ...]
     # The least-squares slope with its interval, and the range of the slopes of the rate's terms.
     # NaN where the axis is an exponent, where there is no rate, or where too few points have run.

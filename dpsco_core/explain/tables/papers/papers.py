@@ -64,8 +64,7 @@ def _point_with_changes(fields: Mapping[str, Any], changes: Mapping[str, Any]) -
 _HEAVY = {"distribution": "student-t", "p": 2.0, "epsilon": 0.5, "delta": 1e-6}
 _BOUNDED = {"distribution": "hypercube", "n": 100_000, "d": 2, "epsilon": 0.5, "delta": 1e-6}
 _USERS = {"distribution": "hypercube", "n": 100_000, "d": 2, "m": 10, "epsilon": 4.0, "delta": 1e-9}
-# Linear losses have an error in every trial, while those of other losses on these data are mostly
-# 0.
+# Linear losses have an error in every trial; on these data, other losses mostly have error 0.
 _LINEAR = {"problem": "linear", "n": 50_000, "d": 5, "epsilon": 1.0}
 _DRAWN_USERS = {"n": 10_000, "d": 5, "epsilon": 1.0, "delta": 1e-6}
 

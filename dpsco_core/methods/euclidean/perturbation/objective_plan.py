@@ -29,17 +29,18 @@ from dpsco_core.statements.su import (
     theorem_2_ridge,
 )
 
-# the share of epsilon and delta for the noise H, in the tight calibration: H is tiny even so
+# The share of epsilon and delta that the tight calibration spends on the noise H, which is tiny
+# even with this share.
 OUTPUT_SHARE = 0.01
 # the smallest error of a certificate, as a share of the gradient; see `certified_digits`
 DIGITS = 1e-12
 # the error of a projection, relative to the size of the set and of the projected point
 PROJECTION = 1e-13
-# the error of a projection on an l_q ball, per unit of q, where this is larger
+# The error of a projection on an l_q ball per unit of q, which is used where it is larger.
 PROJECTION_PER_EXPONENT = 4e-15
 # the rounding error of the certificate near the sphere, as a share of the gradient; see `solver`
 SPHERE = 4e-14
-# the largest epsilon of the change of variables: the ridge is then 1e-13 of beta/n
+# The largest epsilon of the change of variables, at which the ridge is 1e-13 of beta/n.
 LARGEST_JACOBIAN = 30.0
 
 
@@ -268,7 +269,7 @@ def _closed_plan(
         std = algorithm_1_noise(losses.lipschitz, budget.epsilon, budget.delta)
     else:
         rho = setting.gaussian_rho
-        # Gradients of two records at one point differ by the features alone.
+        # At a given point, the gradients of two records differ only by their features.
         sensitivity = 2 * losses.feature_bound
         std = gaussian_noise_std(sensitivity, rho)
     return ObjectivePlan(

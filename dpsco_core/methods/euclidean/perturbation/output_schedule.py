@@ -121,8 +121,8 @@ def equal_rho(setting: Setting) -> float:
 def phase_model(setting: Setting, losses: Losses) -> PhaseModel:
     """Return the constants from which the phases are computed."""
     hessian = {"mean": 1.0, "linear": 0.0}.get(setting.constants.structure)
-    # If all losses have one Hessian, gradients of two records at one point differ by the features
-    # alone.
+    # With one Hessian for all losses, gradients of two records at a point differ only by the
+    # features.
     gap = 2 * (losses.lipschitz if hessian is None else losses.feature_bound)
     return PhaseModel(
         setting=setting, losses=losses, epsilon=setting.pure_epsilon, hessian=hessian, gap=gap

@@ -121,7 +121,7 @@ def bounded_losses(setting: Setting, losses: Losses, bound: float) -> Losses:
 def closed_plan(setting: Setting, losses: Losses) -> ObjectivePlan:
     """Return the plan for losses with one common Hessian, whose minimiser is explicit."""
     structure = setting.constants.structure
-    # Gradients of two records at one point differ by the features alone.
+    # At a given point, the gradients of two records differ only by their features.
     sensitivity = 2 * losses.feature_bound
     return ObjectivePlan(
         setting=setting,

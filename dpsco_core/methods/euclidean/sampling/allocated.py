@@ -51,7 +51,7 @@ def plan_allocation(setting: Setting, steps: int | None, lipschitz: float) -> Al
     require(count <= n, "allocated_steps", f"at most the {n:,} records", count)
     certificate = allocate_steps(count, budget.epsilon, budget.delta, QUICK_POINTS)
     noise_std, share = certificate.noise_multiplier * lipschitz, count / n
-    # The mean square of a step's vector: the number of records in a step is random as well.
+    # The mean square of a step's vector, whose number of records is random as well.
     square = lipschitz**2 * (1 + share) + setting.d * (share * noise_std) ** 2
     return Allocation(
         certificate=certificate,

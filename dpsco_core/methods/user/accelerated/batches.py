@@ -29,7 +29,7 @@ from dpsco_core.privacy.mechanisms import laplace_noise_scale
 from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
 from dpsco_core.privacy.subsampling import subsample
 
-# the largest epsilon of an iteration on its batch; beyond, amplification gains nothing
+# The largest epsilon of an iteration on its batch; above it, amplification gains nothing.
 LARGEST_STEP = 20.0
 
 

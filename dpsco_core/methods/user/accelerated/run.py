@@ -52,7 +52,7 @@ class AcceleratedPhases(PhasesPlan):
         return sum(phase.steps for phase in self.phases)
 
     @property
-    def passes(self) -> float:  # A step on a part of the users counts as that part of a step.
+    def passes(self) -> float:  # A step on a share of the users counts as that share of a step.
         last_user = max(phase.stop for phase in self.phases)
         return sum(phase.steps * phase.users for phase in self.phases) / last_user
 

@@ -50,7 +50,7 @@ class UserMeanGroup(MeanMethod):
         """Return the plan of `SimpleClipping` on all records, with noise that hides m of them."""
         refuse_pure(setting)
         item = SimpleClipping(radius=self.radius, calibration=self.calibration, tuning=self.tuning)
-        # Replacing a user's m of the n m records moves the mean as far as replacing one of n.
+        # Replacing m of the n m records moves the mean as far as replacing one of n records.
         plan = item.plan(replace(setting, m=1))
         if self.radius is None and setting.moment_order < 2:
             pooled = replace(setting, n=setting.n * setting.m, m=1)
