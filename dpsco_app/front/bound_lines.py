@@ -168,10 +168,10 @@ def window_hover(span: Span, *, on_instance: bool = False) -> str:
 
 
 def bound_by(scenario: Scenario, e: Evaluation) -> str:
-    """Return "sampling" if that makes a floor, and otherwise which algorithms privacy binds.
+    """Return the key in BOUND_ONES of the algorithms to which a lower bound applies.
 
-    Sampling makes it if privacy adds less than a hundredth; the floor then binds algorithms without
-    privacy too.
+    It is "sampling", for all algorithms, if privacy raises the bound by less than one per cent, and
+    otherwise "zCDP" or "private".
     """
     sampling, privacy = (e.terms.get(name, 0.0) for name in ("sampling", "privacy"))
     power = 2 if e.bound.card.quantity == "l2 error" else 1  # the parts of errors add as squares

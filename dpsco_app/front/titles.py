@@ -64,7 +64,7 @@ def panel_title(study: Study, studies: Sequence[Study]) -> str:
 
 
 def panel_about(study: Study) -> str:
-    """Return a description of the hardest data."""
+    """Return the line below the title of a panel with the hardest data; "" for other panels."""
     if study.role != "hardest":
         return ""
     if study.scenario.problem != MEAN:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from dpsco_core.bounds.floors.terms import (
     UNEQUAL,
     Notion,
-    budget_of,
+    budget_in,
     costs_at,
     kappa_at,
     mean_radius,
@@ -124,7 +124,7 @@ def floor_proof(point: Scenario, notion: Notion) -> FloorProof | None:
     if no_floor(point):
         return None
     setting = replace(point.setting, law=known_law(point), spike_probability=None)
-    law_shifts, budget = shape(setting), budget_of(setting, notion)
+    law_shifts, budget = shape(setting), budget_in(setting, notion)
     radius = mean_radius(setting)
     costs = costs_at(setting, notion, radius)
     if law_shifts is None or budget is None or costs is None:

@@ -148,7 +148,7 @@ def interval_in_words(low: float, high: float) -> str:
 
 
 def kind_in_words(kind: str, *, can_be_either: bool) -> str:
-    """Return the kind of a tail, and whether its interval allows both, heavy and light."""
+    """Return the kind of a tail, and whether its interval allows both heavy and light."""
     return f"{kind}: the interval allows both" if can_be_either else kind
 
 

@@ -34,7 +34,7 @@ from dpsco_core.privacy.losses import Choices
 from dpsco_core.privacy.selection import selection_delta, selection_epsilon
 
 # The components are: the rho of Gaussian noise; the epsilon and rho of pure releases; the epsilon
-# and delta of approximate releases; and the rho of shaped noise.
+# and delta of approximate releases; and the rho of generalized Gaussian noise.
 Shares = tuple[float, ...]
 NO_SHARES: Shares = (0.0,) * 6
 

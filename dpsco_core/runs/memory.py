@@ -15,7 +15,8 @@ NUMBER = 8  # bytes per number
 # and the number of vectors with one entry per row (labels, norms, margins).
 WORK = 1.3
 VECTORS = 4
-USERS_MEANS = 3.4  # rows are stored as users' means, bounded means and gradients
+# What replaces WORK if users are stored as means: these, the bounded means and the gradients.
+USERS_MEANS = 3.4
 WORKER = 1.2e8  # bytes of a worker process with its imports
 STREAMED = 3e7  # bytes of the blocks in memory, if records are drawn as they are read
 GROUP = 4  # bytes for the secret group of a record

@@ -33,8 +33,8 @@ class FarRecords:
 
     count: int  # the approximate number of far records
     other_count: int
-    distance: float  # the distance of a far coordinate from the mean, in standard deviations
-    is_steady: bool  # whether this number is the same at every n of the axis
+    distance: float  # the distance of a far coordinate from the others, in standard deviations
+    is_steady: bool  # whether `count` is the same at every n of the axis
 
 
 def far_records(scenario: Scenario) -> FarRecords | None:

@@ -168,7 +168,10 @@ def curve_figure(
 
 
 def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
-    """Return the share of used records that is recognised at every rate of false alarms."""
+    """Return the figure of each attack's true positive rate against its false positive rate.
+
+    The region above the largest rate that privacy allows is marked as impossible.
+    """
     false = np.linspace(0, 1, 201)
     x, allowed = false.tolist(), most_caught(budget, false).tolist()
     region = Region(

@@ -9,7 +9,7 @@ from dpsco_app.figure.colours import ACCENT, INK, METHODS, QUIET, Pair
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.methods import words as names
 from dpsco_app.pages.methods.recipe import draw_recipe
-from dpsco_app.pages.methods.state import STATE, method_anatomy_query, with_method
+from dpsco_app.pages.methods.state import STATE, one_run_query, with_method
 from dpsco_app.parts.evaluations import evaluations
 from dpsco_app.parts.export import setting_line
 from dpsco_app.parts.folding import fold
@@ -47,7 +47,7 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     st.markdown(method_story.what if form is None else f"{method_story.what}\n\n{form.text}")
     with st.container(horizontal=True, key="methods_links"):
         to_explore(with_method(scenario, slug), "See it in Explore")
-        if query := method_anatomy_query(scenario, slug):
+        if query := one_run_query(scenario, slug):
             link_to("one-run", "Take a run apart", query)
         link_to("bounds", "Its place in the tables of the papers")
     usual_point = comparison_point(scenario)

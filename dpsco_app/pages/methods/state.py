@@ -28,8 +28,8 @@ STATE = PageState(
 )
 
 
-def method_anatomy_query(scenario: Scenario, slug: str) -> dict[str, str] | None:
-    """Return the address of one run of a method; None where that view does not show it."""
+def one_run_query(scenario: Scenario, slug: str) -> dict[str, str] | None:
+    """Return the query of the page One run for a method; None if that page does not show it."""
     card = method_card(slug)
     if card.level == "user" or card.problems == (MEAN,):
         return None

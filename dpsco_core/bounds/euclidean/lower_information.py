@@ -9,7 +9,7 @@ from dataclasses import replace
 from dpsco_core.base.cards import OWN, Proof
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.cubes import Value
-from dpsco_core.bounds.euclidean.lower_spikes import bound_over, risk_card, signs_within
+from dpsco_core.bounds.euclidean.lower_spikes import risk_bound, risk_card, signs_within
 from dpsco_core.bounds.instances.prior import SHRUNK
 from dpsco_core.bounds.mean import lower_information as information
 
@@ -43,7 +43,7 @@ def _bound_on_signs(
         is_fano=is_fano,
         infinite_variance=SHRUNK,
     )
-    return bound_over(card, value, signs_within(strong), letters=letters)
+    return risk_bound(card, value, signs_within(strong), letters=letters)
 
 
 # In these formulas the strong convexity is called lambda.

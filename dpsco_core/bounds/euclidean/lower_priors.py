@@ -10,9 +10,9 @@ from dpsco_core.base.cards import ACHARYA_2021, OWN, Paper, Proof
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.cubes import Value
 from dpsco_core.bounds.euclidean.lower_spikes import (
-    bound_over,
     mean_cap,
     region_of_means,
+    risk_bound,
     risk_card,
     signs_within,
 )
@@ -63,7 +63,7 @@ def _bound_over_prior(
     if instance == "tracing":
         in_class = prior_within(traced, lambda s: mean_cap(s, strong), region_of_means(strong))
     budget = (APPROXIMATE_BUDGET,) if notion == "approx" else ()
-    return bound_over(card, value, *budget, in_class, letters=letters)
+    return risk_bound(card, value, *budget, in_class, letters=letters)
 
 
 _SPY = "An accurate parameter is correlated with each record that made it; privacy limits that."

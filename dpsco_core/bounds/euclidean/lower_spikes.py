@@ -152,14 +152,14 @@ def risk_card(
     )
 
 
-def bound_over(
+def risk_bound(
     card: BoundCard,
     value: Value,  # the bound in moment units, for means of norm at most `mean_cap`
     *hypotheses: Hypothesis,  # the conditions in addition to those of the class
     letters: tuple[Letter, ...] = LOWER,
     on_set: Hypothesis | None = None,  # the condition on the set, if it differs from the prior's
 ) -> Bound:
-    """Return the bound with its value in units of the excess risk."""
+    """Return the lower bound on the excess risk: `value` times the unit of the risk."""
     strong = card.loss_class.strongly_convex
     form: Form = "squared" if strong else "linear"
     if strong and card.instance == "hypercube":
@@ -218,7 +218,7 @@ def _bound_over_spikes(
     )
     on_signs = instance == "hypercube"
     latex = (r"\frac{g^2}{2\lambda}\max_q" if strong else r"\frac{gM}2\max_q") + latex
-    return bound_over(
+    return risk_bound(
         risk_card(
             name,
             title,

@@ -68,7 +68,9 @@ def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -
 
 
 def contraction(strong_convexity: float, smoothness: float) -> float:
-    r"""Return the factor q by which a step of size 1/(lambda + L) shrinks a distance.
+    r"""Return q, a bound on the factor by which a gradient step of size 1/(lambda + L) contracts.
+
+    The factor is that of the distance to the minimiser.
 
     .. math:: q=1-\frac{\lambda L}{(\lambda+L)^2}\in[\tfrac34,1)
     """

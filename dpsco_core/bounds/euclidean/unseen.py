@@ -2,7 +2,7 @@
 
 from dpsco_core.base.cards import OWN
 from dpsco_core.bounds.base import Bound
-from dpsco_core.bounds.euclidean.lower_spikes import bound_over, risk_card, signs_within
+from dpsco_core.bounds.euclidean.lower_spikes import risk_bound, risk_card, signs_within
 from dpsco_core.bounds.instances.prior import SHRUNK
 from dpsco_core.bounds.mean.below_two import BELOW_TWO
 from dpsco_core.bounds.mean.unseen import SUMMARY, unseen_value
@@ -26,7 +26,7 @@ def _make_row(*, strong: bool) -> Bound:
         paper=OWN,
         infinite_variance=SHRUNK,
     )
-    return bound_over(card, unseen_value, BELOW_TWO, signs_within(strong))
+    return risk_bound(card, unseen_value, BELOW_TWO, signs_within(strong))
 
 
 UNSEEN_RISKS: tuple[Bound, ...] = (_make_row(strong=False), _make_row(strong=True))

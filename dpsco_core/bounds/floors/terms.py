@@ -59,8 +59,11 @@ def stretched(setting: Setting) -> tuple[Distribution, Shifts] | None:
     return None if shifts is None else (law, shifts)
 
 
-def budget_of(setting: Setting, notion: Notion) -> Budget | None:
-    """Return the setting's budget in a notion; None if the budget implies none."""
+def budget_in(setting: Setting, notion: Notion) -> Budget | None:
+    """Return the budget, in a notion of privacy, at which a lower bound is evaluated.
+
+    It is None for (epsilon, delta) under a zCDP budget, where the bounds for zCDP apply instead.
+    """
     if notion == "zcdp":
         return ZCDP(rho=setting.rho)
     if notion == "pure":
@@ -104,7 +107,7 @@ def of_a_block(law: Shifts, m: int) -> Shifts:
 
 def kappa_at(setting: Setting, notion: Notion) -> float:
     """Return kappa; NaN where the law's shifts or the budget's notion are unknown."""
-    stretched_shape, budget = stretched(setting), budget_of(setting, notion)
+    stretched_shape, budget = stretched(setting), budget_in(setting, notion)
     if stretched_shape is None or budget is None:
         return math.nan
     return leakage(budget, of_a_block(stretched_shape[1], setting.m))
@@ -112,7 +115,7 @@ def kappa_at(setting: Setting, notion: Notion) -> float:
 
 def costs_at(setting: Setting, notion: Notion, radius: float) -> Costs | None:
     """Return the costs of Theorem 1 over a ball; None without known shifts or a fitting budget."""
-    law_shape, budget = shape(setting), budget_of(setting, notion)
+    law_shape, budget = shape(setting), budget_in(setting, notion)
     if law_shape is None or budget is None:
         return None
     n, d, m, law = setting.n, setting.d, setting.m, law_shape[1]
@@ -127,7 +130,7 @@ def weighted(
 
     The floor is the constant over the root of the information.
     """
-    stretched_shape, budget = stretched(setting), budget_of(setting, notion)
+    stretched_shape, budget = stretched(setting), budget_in(setting, notion)
     if stretched_shape is None or budget is None:
         return None
     law, shifts = stretched_shape
@@ -152,7 +155,7 @@ def _two_shifts_bound(n: int, m: int, law: Distribution, budget: Budget, radius:
 
 def two_shifts(setting: Setting, notion: Notion) -> float:
     """Return the floor of Theorem 2 on the mean error."""
-    law_shape, budget = shape(setting), budget_of(setting, notion)
+    law_shape, budget = shape(setting), budget_in(setting, notion)
     if law_shape is None or budget is None:
         return 0.0
     return _two_shifts_bound(setting.n, setting.m, law_shape[0], budget, mean_radius(setting))
@@ -214,7 +217,7 @@ def tilts_of(law: Distribution) -> tuple[Tilt, ...]:
 
 def near_floor(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | None:
     """Return floor B, its family and its costs; None without known shifts or a fitting budget."""
-    law_shape, budget = shape(setting), budget_of(setting, notion)
+    law_shape, budget = shape(setting), budget_in(setting, notion)
     # The families of floor B describe single values, so the bound needs users with one value.
     if law_shape is None or budget is None or setting.m > 1:
         return None

@@ -31,7 +31,7 @@ EXACT = 400
 _RHOS, LEVELS, _CUBES = 501, 1200, 120
 # All cubes are tried at one level in this many.
 _COARSE = 16
-# At the other levels, only the cubes at these distances from a line are tried.
+# At the other levels, only the cubes at these distances from the interpolated index are tried.
 _SHIFTS = (0, 1, -1, 2)
 # If delta matters, only one level in this many is tried.
 _SKIP = 12
@@ -133,32 +133,31 @@ class _Distances:
         """Return the log of a bound on the mean of (t - distance)_+ at every norm."""
         upper = int(np.clip(np.searchsorted(self.marks, level), 1, len(self.marks) - 1))
         start, stop = self.marks[upper - 1], self.marks[upper]
-        line = _interpolate_cubes(
+        index = _interpolate_cubes(
             self.choice[upper - 1], self.choice[upper], (level - start) / (stop - start)
         )
         factor = _log_factor(self.levels[level], self.cubes)[None]
-        return _least_log_bound_near(
-            line, factor, np.intp(0), self.log_moments, np.arange(len(line))
-        )
+        return _least_log_bound(index, factor, np.intp(0), self.log_moments, np.arange(len(index)))
 
 
 def _interpolate_cubes(
     start: NDArray[np.intp], stop: NDArray[np.intp], share: Floats | float
 ) -> Floats:
-    """Return the line between the cubes at two searched levels."""
+    """Return the interpolated index of the best cube between two searched levels."""
     return np.asarray(start + share * (stop - start).astype(float))
 
 
-def _least_log_bound_near(
-    line: Floats,  # a place between cubes for every pair of a level and a norm
+def _least_log_bound(
+    # The interpolated index of the best cube, for every pair of a level and a norm.
+    index: Floats,
     factor: Floats,  # a row for every level, and a column for every cube
     level: NDArray[np.intp] | np.intp,
     log_moments: Floats,  # a row for every norm
     norm: NDArray[np.intp],
 ) -> Floats:
-    """Return the smallest log bound over the cubes near a line, for pairs of level and norm."""
-    place = np.floor(line).astype(np.intp)
-    best = np.full(line.shape, np.inf)
+    """Return the smallest log bound over the cubes around an index, for each pair."""
+    place = np.floor(index).astype(np.intp)
+    best = np.full(index.shape, np.inf)
     cubes = factor.shape[1]
     for shift in _SHIFTS:
         k = np.clip(place + shift, 0, cubes - 1)
@@ -233,25 +232,25 @@ def _search_all_cubes(
     for row, (start, stop) in enumerate(itertools.pairwise(marks)):
         part = slice(start, stop + 1)
         share = (np.arange(start, stop + 1) - start)[:, None] / (stop - start)
-        line = _interpolate_cubes(choice[row], choice[row + 1], share)
+        index = _interpolate_cubes(choice[row], choice[row + 1], share)
         with np.errstate(divide="ignore"):
             gain = np.log(np.maximum(mean - levels[part, None], 0.0))
-        ratios[part] = np.logaddexp(0.0, _least_gap(gain, line, factors[part], log_moments))
+        ratios[part] = np.logaddexp(0.0, _least_gap(gain, index, factors[part], log_moments))
     return marks, choice, np.minimum.accumulate(ratios)
 
 
 def _least_gap(
     gain: Floats,  # the log of the mean less the level, at every level and norm
-    line: Floats,  # the place among the cubes of nearly the best one, of the same shape
+    index: Floats,  # the place among the cubes of nearly the best one, of the same shape
     factor: Floats,  # the factor of every cube, at every level
     log_moments: Floats,  # the log moment of every cube, at every norm
 ) -> Floats:
     """Return, at every level, the least over the norms of `gain` minus the least log bound.
 
-    The least log bound is taken among the cubes next to `line`.
+    The least log bound is taken among the cubes next to `index`.
     """
-    rows, norms = np.arange(len(line)), np.arange(line.shape[1])
-    place = np.floor(line).astype(np.intp)
+    rows, norms = np.arange(len(index)), np.arange(index.shape[1])
+    place = np.floor(index).astype(np.intp)
     # A single cube gives a lower bound on the gap of a norm. A norm whose lower bound is not below
     # a known gap cannot be the minimiser, so only the other norms are computed in full.
     cubes = factor.shape[1]  # A flat index is several times as fast as a pair of indices.
@@ -259,11 +258,11 @@ def _least_gap(
     bound += log_moments.take(norms * cubes + place)
     rough = gain - bound
     norm = np.argmax(-rough, axis=1)
-    least_gap = gain[rows, norm] - _least_log_bound_near(
-        line[rows, norm], factor, rows, log_moments, norm
+    least_gap = gain[rows, norm] - _least_log_bound(
+        index[rows, norm], factor, rows, log_moments, norm
     )
     level, norm = np.nonzero(rough < least_gap[:, None])
-    nearest = _least_log_bound_near(line[level, norm], factor, level, log_moments, norm)
+    nearest = _least_log_bound(index[level, norm], factor, level, log_moments, norm)
     np.minimum.at(least_gap, level, gain[level, norm] - nearest)
     return np.asarray(least_gap)
 

@@ -13,9 +13,9 @@ from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.cubes import Value
 from dpsco_core.bounds.euclidean.lower_spikes import (
-    bound_over,
     mean_cap,
     region_of_means,
+    risk_bound,
     risk_card,
 )
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
@@ -71,7 +71,7 @@ def _make_row(
         priors.on_hypercube, lambda s: mean_cap(s, False), region_of_means(False)
     )
     budget = (APPROXIMATE_BUDGET,) if privacy == "approx" else ()
-    return bound_over(card, value, *budget, in_class, letters=letters)
+    return risk_bound(card, value, *budget, in_class, letters=letters)
 
 
 _ROWS: tuple[tuple[str, str, str, str, Privacy, Value, tuple[Letter, ...], Proof], ...] = (

@@ -15,9 +15,9 @@ from dpsco_core.base.cards import OWN, Proof
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter
 from dpsco_core.bounds.euclidean.lower_spikes import (
-    bound_over,
     mean_cap,
     region_of_means,
+    risk_bound,
     risk_card,
 )
 from dpsco_core.bounds.instances.level import level_at
@@ -288,7 +288,7 @@ def _make_row(
         infinite_variance=SHRUNK,
         binds_all=True,
     )
-    return bound_over(
+    return risk_bound(
         card,
         partial(_value_on_words, sets.words_of, argument),
         *((APPROXIMATE_BUDGET,) if argument == "approx" else ()),

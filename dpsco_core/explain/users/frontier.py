@@ -60,8 +60,8 @@ def printed_accelerated_run(level: UserLevel) -> float:
     return 2.0
 
 
-def calibrated_accelerated(level: UserLevel) -> float:
-    """Return the least n at which a single step of calibrated Algorithm 3 passes its test."""
+def calibrated_accelerated_users(level: UserLevel) -> float:
+    """Return the least n at which calibrated Algorithm 3 has a private test for a single step."""
     tau = practical_tau(level)
     smallest = least_users_of(lambda users, steps: calibrated_filter(level, tau, users, steps), 1)
     return math.inf if smallest is None else float(smallest)
@@ -99,7 +99,7 @@ NEEDS = (
         slug="step-calibrated",
         method="user.accelerated",
         printed=False,
-        least_users=calibrated_accelerated,
+        least_users=calibrated_accelerated_users,
     ),
     UsersNeeded(  # The calibrated test of Algorithm 1 needs this many groups, with a user in each.
         slug="groups-calibrated",

@@ -182,10 +182,11 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     block = real_array("rows", block)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         norms = np.vecdot(block, block)
-        largest = norms.dot(norms)  # a bound on the largest squared norm, in half the time
-    # This one comparison shows that a block has no extreme rows, as most blocks; a NaN fails it. A
-    # square below the normal doubles belongs to a norm below 1e-153, far inside such a radius.
-    if radius >= LEAST_PLAIN_LEVEL and largest < LARGEST_PLAIN_SQUARE:
+        # This sum of squared entries shows in half the time of their maximum that none is extreme.
+        total = norms.dot(norms)
+    # The sum is moderate for most blocks, and a NaN fails the comparison. A squared norm below the
+    # normal doubles is that of a row shorter than 1e-153, far inside a ball of such a radius.
+    if radius >= LEAST_PLAIN_LEVEL and total < LARGEST_PLAIN_SQUARE:
         np.sqrt(norms, out=norms)
         np.maximum(norms, radius, out=norms)
         return block, np.divide(radius, norms, out=norms)  # exactly 1 for rows inside the ball

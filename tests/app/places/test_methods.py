@@ -29,7 +29,7 @@ from dpsco_app.pages.methods.overview import (
     with_names_above,
 )
 from dpsco_app.pages.methods.page import TAB
-from dpsco_app.pages.methods.state import STATE, View, method_anatomy_query, with_method
+from dpsco_app.pages.methods.state import STATE, View, one_run_query, with_method
 from dpsco_app.pages.methods.words import NOTIONS, family, guide
 from dpsco_app.parts.evaluations import evaluations, without_data
 from dpsco_app.parts.options import in_print
@@ -141,7 +141,7 @@ def test_the_links_lead_to_what_they_say(slug: str) -> None:
     query = explore_query(scenario)
     fields = {name: text for name, text in query.items() if name in FIELDS}
     assert Scenario.from_query(fields, BASE) == scenario and slug in scenario.methods
-    anatomy = method_anatomy_query(BASE, slug)
+    anatomy = one_run_query(BASE, slug)
     card = method_card(slug)
     assert (anatomy is None) == (card.level == "user" or card.problems == ("mean",))
     if anatomy is not None:
@@ -201,7 +201,7 @@ def test_a_method_for_this_problem_that_cannot_run_says_why() -> None:
 
 @pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
 def test_anatomy_can_take_such_a_run_apart(slug: str) -> None:
-    query = method_anatomy_query(BASE, slug)
+    query = one_run_query(BASE, slug)
     assert query is not None
     assert risk_path(replace(links.read(query)[0], n=500), slug).final >= 0
 
