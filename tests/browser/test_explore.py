@@ -204,7 +204,7 @@ def test_a_refused_method_offers_a_way_out(page: Page, dashboard: str, ready: Re
     page.get_by_role("button", name="Change that").click()
     expect(refused).to_have_count(0)
     wait_for_address(page, "methods=mean.cwme-pure")
-    expect(figure(page)).to_contain_text("coordinate-wise, measured")
+    expect(figure(page)).to_contain_text("measured:coordinate-wise")
 
 
 def test_on_a_phone_everything_fits_and_is_at_hand_and_the_back_button_restores(
