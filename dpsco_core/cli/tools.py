@@ -19,6 +19,7 @@ from dpsco_core.results.report import evaluate_all
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
+HARDEST = "hardest"  # a value of --distribution: the hardest data known at the other settings
 WIDTH = 96  # the line width of prose
 MOST_COLUMNS = 100  # the largest line width of tables
 
@@ -163,9 +164,33 @@ def print_text(text: str, *, indent: str = "") -> None:
 
 
 def given_fields(chosen: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of a scenario that are given on the command line, as text."""
+    """Return the fields of a scenario that are given on the command line, as text.
+
+    The distribution ``hardest`` becomes the hardest data known at the other fields; raises
+    `InvalidInput` if there are none.
+    """
     flags = vars(chosen) | {"methods": chosen.method or None}
-    return with_seed({name: flags[name] for name in NAMES if flags[name] is not None})
+    fields = with_seed({name: flags[name] for name in NAMES if flags[name] is not None})
+    if fields.get("distribution") == HARDEST:
+        del fields["distribution"]
+        fields["distribution"] = _hardest_distribution(Scenario.from_dict(fields))
+    return fields
+
+
+def _hardest_distribution(scenario: Scenario) -> str:
+    """Return the slug of the hardest data known for a scenario, and print it."""
+    # The bounds of the catalogue are loaded only if they are needed.
+    from dpsco_core.explain.hardest import hardest_bound
+
+    sharpest = hardest_bound(scenario)
+    if sharpest is None or sharpest.card.instance_problem != scenario.problem:
+        raise InvalidInput(
+            "distribution must be a slug of the catalogue where no hardest data are known, "
+            f"got distribution={HARDEST}."
+        )
+    card = sharpest.card
+    print(f"dpsco: the hardest data known are {card.instance} ({card.slug}).", file=sys.stderr)
+    return card.instance
 
 
 def scenario_from_flags(chosen: argparse.Namespace, *, sampling: bool) -> Scenario:

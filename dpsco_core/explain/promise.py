@@ -8,6 +8,7 @@ from dpsco_core.base.cards import BoundCard, Level, Privacy
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bound, bounds_for, default_methods, method_card, problem_card
+from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.explain.hardest import impossible
 from dpsco_core.explain.window import Span, notions_of, spans
 from dpsco_core.results.measured import Measurement, Table, reference_of
@@ -17,6 +18,8 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 SMALL_PRICE = 1.05  # Up to this price privacy costs next to nothing.
+# An error above this share of the error without data is no better than that.
+AS_BAD_AS_NO_DATA = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +99,8 @@ def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str
     """Return which private method to take, in one sentence; empty if none ran.
 
     Over an axis the sentence is about the point with the largest value, because a sweep is most
-    often made to see where a curve ends. A reference that is clearly worse than the private method
+    often made to see where a curve ends. No method is recommended whose error is about that of an
+    answer without data. A reference that is clearly worse than the private method
     measures no price of privacy, and the sentence names a better one if there is one.
     """
     places = [x for (_, x), row in table.items() if row.trials and x is not None]
@@ -111,6 +115,12 @@ def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str
     rows.sort(key=lambda row: row.mean)
     best, *rivals = rows
     name, cost = method_card(best.method).name, _describe_price(scenario, best, table)
+    blind = starting_risk(scenario.at(end))
+    if 0 < AS_BAD_AS_NO_DATA * blind <= best.mean:
+        return (
+            f"no private method that ran does better here than an answer without data, whose "
+            f"error is {blind:.4g}; the smallest mean error is that of {name}, {best.mean:.4g}{cost}."
+        )
     if not rivals:
         opening = f"{name} is the only private method that ran"
         return f"{opening}; its mean error is {best.mean:.4g}{cost}."
