@@ -114,8 +114,14 @@ def run_budget(chosen: argparse.Namespace) -> None:
 
 
 def _print_sections(numbers: dict[str, Any]) -> None:
-    """Print each use of the budget under its title, with the assumptions of its numbers."""
+    """Print each use of the budget under its title, with the assumptions of its numbers.
+
+    Beside releases on batches, the conversions are left out: their noise is that of one release on
+    all records.
+    """
     for title, rows in numbers.items():
+        if title == "conversions" and "batches" in numbers:
+            continue
         words = f": {STATED[title]}" if title in STATED else ""
         if title == "noise":
             print("Noise on a sum over the largest norm of a record\n")

@@ -41,7 +41,10 @@ def add_need(commands: Any) -> None:
         "(or see --error-unit), or a median excess risk, in the unit of the loss"
     )
     parser.add_argument("--error", metavar="VALUE", required=True, help=words)
-    words = "of a mean: moment (default), or sd, standard deviations of a coordinate of the data"
+    words = (
+        "of a mean: moment (default); sd, an l2 error in standard deviations of a coordinate; or "
+        "sd-per-coordinate, the error in each coordinate"
+    )
     parser.add_argument("--error-unit", metavar="NAME", default="moment", help=words)
     parser.add_argument(
         "--find",

@@ -34,11 +34,11 @@ FLAGS = {
     "target-unit": "the unit of what a model leaves unexplained of a target that is a number "
     "(default 1)",
 }
-# Flags that are given once, or for a mean once for each column.
+# Flags that are given once or, for a mean, once for each column; `centre` for a model, too.
 LENGTHS = {
     "bound": "the mean is at most this far from the centre; the parameter at most this long",
     "unit": "p-th root of a bound on the p-th central moment of a column (default 1)",
-    "centre": "public guess of the mean of a column, of a mean only (default 0)",
+    "centre": "public guess of the mean of a column, which is subtracted first (default 0)",
 }
 
 
@@ -62,7 +62,8 @@ def add_release(commands: Any) -> None:
     )
     parser.add_argument("--problem", metavar="SLUG", help=words)
     for name, text in LENGTHS.items():
-        words = f"{text}; once, or of a mean once for each column"
+        whose = "once for each column" if name == "centre" else "of a mean once for each column"
+        words = f"{text}; once, or {whose}"
         is_required = name == "bound"
         parser.add_argument(
             f"--{name}", metavar="VALUE", action="append", required=is_required, help=words
@@ -77,6 +78,10 @@ def run_release(chosen: argparse.Namespace) -> None:
     from dpsco_core.explain.columns.records import read_records
 
     target = [] if chosen.target is None else [chosen.target]
+    if chosen.target in chosen.column:
+        raise InvalidInput(
+            f"target must be another column than those of --column, got target={chosen.target}."
+        )
     records = read_records(read_content(chosen.file), [*chosen.column, *target])
     rows = records.values
     features = rows[:, : len(rows[0]) - len(target)] if len(rows) else rows

@@ -118,8 +118,8 @@ def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str
     blind = starting_risk(scenario.at(end))
     if 0 < AS_BAD_AS_NO_DATA * blind <= best.mean:
         return (
-            f"no private method that ran does better here than an answer without data, whose "
-            f"error is {blind:.4g}; the smallest mean error is that of {name}, {best.mean:.4g}{cost}."
+            "no private method that ran does better here than an answer without data, whose "
+            f"error is {blind:.4g}; the smallest mean error is {best.mean:.4g}, of {name}{cost}."
         )
     if not rivals:
         opening = f"{name} is the only private method that ran"

@@ -74,6 +74,8 @@ class Fields:
         kind="slug",
         choices=catalogue.DISTRIBUTION_SLUGS,
         meaning="what the data are drawn from: a slug of the catalogue",
+        flag_meaning="what the data are drawn from: a slug of the catalogue, or hardest, for the "
+        "hardest data known at the other settings",
         group="Data",
         front=2,
         name="Data",

@@ -47,6 +47,15 @@ class Ledger:
     _parent: Ledger | None = field(default=None, repr=False, compare=False)
     _part: tuple[int, int] | None = field(default=None, repr=False)
 
+    def __str__(self) -> str:
+        """Return the budget, what has been spent, and a line for every release."""
+        lines = [f"Ledger with {self.budget}, of which {self.spent()} is spent:"]
+        lines += [
+            f"  {e.label}: {e.mechanism}, sensitivity {e.sensitivity:.4g}, noise {e.noise:.4g}"
+            for e in self._entries
+        ]
+        return "\n".join(lines)
+
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The releases so far, in order."""

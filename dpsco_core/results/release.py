@@ -45,8 +45,13 @@ WARNING = (
     "people with it."
 )
 DEFAULT_LOSS = (
-    "The loss is that of a logistic regression: a target above 0 is one label, every other target "
-    "the other. To predict a number choose another problem, such as least-squares or huber."
+    "The loss is that of a logistic regression. To predict a number choose another problem, such "
+    "as least-squares or huber."
+)
+LABELS = "A target above 0 is one label, and every other target is the other."
+NO_INTERCEPT = (
+    "The model has no intercept: a prediction is 0 where every feature is at its centre. State "
+    "public guesses of the features' means with centre, or add a column of ones."
 )
 
 
@@ -121,7 +126,7 @@ def release(
         The order of the moment: at least 1.1, and at least 2 for a generalised linear model.
     unit : float or array_like
         The p-th root of a bound on the p-th central moment of every coordinate of the records, or
-        of the features, which are centred at 0. Too small a number makes steps too long. Of a mean
+        of the features. Too small a number makes steps too long. Of a mean
         it may have an entry for every coordinate, shape (d,): columns of different size then get
         clipping and noise of their size.
     target_unit : float
@@ -129,7 +134,9 @@ def release(
         explained its part. The Huber and the absolute loss need it, for their gradients do not grow
         with the targets.
     centre : array_like
-        A public guess of the mean, a number or of shape (d,); 0 for a loss.
+        A public guess of the mean of the records, or of the features of a model, a number or of
+        shape (d,). It is subtracted before anything else: a model has no intercept, and predicts 0
+        at the centre. It is 0 for a loss of points.
     problem : str, optional
         Slug of the problem, by default the first that the method solves; a logistic loss for a
         pair.
@@ -178,7 +185,8 @@ def release(
     bounds = _checked_lengths("bound", bound, d, is_mean=is_mean)
     ball = _ball_radius(bounds, units)  # in units
     require(0 < target_unit < math.inf, "target_unit", "a finite number above 0", target_unit)
-    require(is_mean or not guess.any(), "centre", "0 for a loss", "another one")
+    can_move = is_mean or is_model
+    require(can_move or not guess.any(), "centre", "0 for a loss of points", guess.tolist())
     is_linear = problem_card(slug).loss_class.curvature == "linear"
     scale = _parameter_scale(slug, units, target_unit)
     point = Scenario(
@@ -208,8 +216,8 @@ def release(
     result = released(chosen, sample, plan, ledger, rng or np.random.default_rng())
     radius = _proven_radius(point, setting, method, plan) if is_mean else None
     notes = list(delta_note(delta if rho is None else None, n))
-    if is_pair and problem is None:
-        notes.append(DEFAULT_LOSS)
+    if is_model:
+        notes += [DEFAULT_LOSS] * (problem is None) + [LABELS] * _has_labels(slug) + [NO_INTERCEPT]
     if not is_linear:
         notes += bound_note(result.value, point.diameter / 2)
     noise = None
@@ -219,7 +227,7 @@ def release(
         notes += radius_notes(card, result.diagnostics, ledger, result.value, ball, shared)
         noise = _answer_noise(ledger, plan)
     return ArrayRelease(
-        value=guess + scale * result.value,
+        value=scale * result.value + (0.0 if is_model else guess),
         ledger=ledger,
         interval=None
         if radius is None
@@ -233,6 +241,12 @@ def release(
 
 def _is_model(problem: str) -> bool:
     return issubclass(problem_class(problem), LinearModelProblem)
+
+
+def _has_labels(problem: str) -> bool:
+    """Return whether the targets of a linear model are two labels."""
+    family = problem_class(problem)
+    return issubclass(family, LinearModelProblem) and family.link.labels is not None
 
 
 def _setting_as_stated(point: Scenario) -> Setting:

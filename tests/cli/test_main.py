@@ -32,6 +32,7 @@ from dpsco_core.catalogue import (
 )
 from dpsco_core.cli import run as cli_run
 from dpsco_core.cli.main import COMMANDS, _build_parser, main
+from dpsco_core.explain.hardest import hardest_bound
 from dpsco_core.results import report
 from dpsco_core.scenario import Scenario
 from tests.golden_sentences import GOLDEN
@@ -320,6 +321,19 @@ def test_a_run_of_an_optimisation_problem_takes_default_methods(
     assert methods == document["scenario"]["methods"] == list(default_methods("linear"))
     assert document["scenario"]["problem"] == "linear"
     assert {row["quantity"] for row in document["bounds"]} == {"excess risk"}
+
+
+def test_the_hardest_data_known_have_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *SMALL, "--p", "2", "--distribution", "hardest", "--json"]) == 0
+    output = capsys.readouterr()
+    point = Scenario.from_dict(json.loads(output.out)["scenario"])
+    sharpest = hardest_bound(point)
+    assert sharpest is not None and point.distribution == sharpest.card.instance
+    assert sharpest.card.slug in output.err
+    message = refused(capsys, "bounds", "--alike", "0.5", "--m", "4", "--distribution", "hardest")
+    assert message.startswith(
+        "dpsco: distribution must be a slug of the catalogue where no hardest"
+    )
 
 
 def test_a_swept_run_of_optimisers_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:

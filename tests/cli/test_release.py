@@ -102,6 +102,10 @@ def test_what_is_missing_is_said(capsys: pytest.CaptureFixture[str], file: str) 
         ((file, "--column", "a", "--bound", "x"), "bound must be"),
         ((file, "--column", "a", "--bound", "-1"), "bound must be a finite number above 0"),
         ((file, "--column", "a", "--bound", "1", "--problem", "logistic"), "a pair of features"),
+        (
+            (file, "--column", "a", "--column", "b", "--target", "a", "--bound", "1"),
+            "target must be another column than those of --column, got target=a.",
+        ),
     ):
         assert main(["release", *words]) == 2
         error = capsys.readouterr().err

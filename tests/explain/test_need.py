@@ -276,6 +276,8 @@ def test_an_error_is_shown_with_the_spread_of_the_data() -> None:
     spread = float(np.std(draws[:, 0]))
     assert error_in_units(point, 0.2, "sd") == pytest.approx(0.2 * spread, rel=0.02)
     assert error_in_units(point, 0.2, "moment") == 0.2
+    wide = replace(point, d=16)
+    assert error_in_units(wide, 0.2, "sd-per-coordinate") == 4 * error_in_units(wide, 0.2, "sd")
     words = error_in_words(point, 0.2)
     [total, part] = [float(x) for x in re.findall(r"([\d.]+) (?:standard|in each of 4)", words)]
     assert total == pytest.approx(0.2 / spread, rel=0.02) and part == pytest.approx(total / 2, 0.01)
@@ -285,7 +287,7 @@ def test_an_error_is_shown_with_the_spread_of_the_data() -> None:
     for refused in (Scenario(p=1.5, margin=0.2), logistic):
         with pytest.raises(InvalidInput, match="error-unit must be moment"):
             error_in_units(refused, 0.2, "sd")
-    with pytest.raises(InvalidInput, match="error-unit must be one of moment, sd, got"):
+    with pytest.raises(InvalidInput, match="error-unit must be one of moment, sd, "):
         error_in_units(point, 0.2, "km")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.explain.promise import advice
 from dpsco_core.results.measured import measured
 from dpsco_core.runs.study import Outcome
@@ -44,6 +45,15 @@ def test_no_better_reference_is_named_where_the_usual_one_is_the_poor_one() -> N
 def test_a_price_within_the_noise_of_1_is_called_negligible(private: tuple[float, ...]) -> None:
     text = advised(LINEAR, (10.0, 10.0, 10.0), private)
     assert "privacy costs next to nothing beside" in text and "poor" not in text
+
+
+def test_no_method_is_recommended_that_is_as_bad_as_an_answer_without_data() -> None:
+    point = Scenario(methods=("mean.clipped", "mean.adaptive"))
+    blind = starting_risk(point)
+    assert blind > 0
+    worse = advised(point, (3 * blind,) * 3, (0.99 * blind,) * 3)
+    assert "take" not in worse and f"whose error is {blind:.4g}" in worse
+    assert "take" in advised(point, (3 * blind,) * 3, (0.5 * blind,) * 3)
 
 
 def test_a_costly_method_is_described_by_its_price() -> None:

@@ -186,6 +186,31 @@ def test_the_loss_that_nobody_chose_is_named() -> None:
         assert any("logistic regression" in note for note in notes) == is_told
 
 
+def test_a_model_says_that_it_has_no_intercept_and_what_a_label_is() -> None:
+    for problem, has_labels in (("logistic", True), ("hinge", True), ("huber", False)):
+        notes = release((CORRELATED, RESPONSES), problem=problem, bound=4.0).notes
+        assert any("no intercept" in note for note in notes)
+        assert any("above 0 is one label" in note for note in notes) == has_labels
+    assert not any("intercept" in note for note in release(CORRELATED, bound=1.0).notes)
+
+
+def test_features_are_moved_to_their_centre_first() -> None:
+    centre = np.array([5.0, -3.0, 0.0, 1.0, 0.0, 40.0])
+    options: dict[str, Any] = {"problem": "huber", "bound": 4.0, "epsilon": 8.0}
+    there, here = (
+        release((features, RESPONSES), **options, centre=c, rng=np.random.default_rng(3)).value
+        for features, c in ((CORRELATED + centre, centre), (CORRELATED, 0.0))
+    )
+    assert np.allclose(there, here, rtol=1e-6)
+
+
+def test_a_printed_ledger_lists_its_releases() -> None:
+    ledger = release(CORRELATED, method="mean.clipped", bound=1.0).ledger
+    first, *lines = str(ledger).splitlines()
+    assert "(1, 1e-06)-DP is spent" in first and len(lines) == len(ledger.entries) == 1
+    assert f"noise {ledger.entries[0].noise:.4g}" in lines[0]
+
+
 def test_a_logistic_regression_finds_the_direction_and_features_have_a_unit() -> None:
     answers = [
         release(
@@ -306,13 +331,17 @@ def test_two_calls_have_different_noise() -> None:
         (ROWS, {"centre": np.nan}, "centre must be a finite number"),
         (ROWS, {"epsilon": -1.0}, "epsilon must be at least"),
         (ROWS, {"p": 1.0}, "p must be at least 1.1"),
+        (
+            ROWS,
+            {"method": "sco.clipped", "problem": "geometric-median", "centre": 1.0},
+            "centre must be 0 for a loss of points, got centre=",
+        ),
         (ROWS, {"method": "mean.sample"}, "method must be a private one on records"),
         (ROWS, {"method": "user.mean-clipped"}, "method must be a private one on records"),
         ((FEATURES, LABELS[:-1]), {"method": "sco.clipped"}, r"targets must be of shape \(4000,\)"),
         ((FEATURES, LABELS, W), {"method": "sco.clipped"}, "records must be features and targets"),
         (ROWS, {"method": "sco.clipped", "problem": "logistic"}, "records must be a pair of feat"),
         ((FEATURES, LABELS), {"method": "mean.clipped", "problem": "mean"}, "records must be one"),
-        (ROWS, {"method": "sco.clipped", "centre": 1.0}, "centre must be 0 for a loss"),
     ],
 )
 def test_a_wrong_statement_is_refused_in_one_sentence(

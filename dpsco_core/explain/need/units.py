@@ -9,11 +9,15 @@ from dpsco_core.base.parsing import one_of
 from dpsco_core.explain.recipe.setting import standard_deviation
 from dpsco_core.scenario import Scenario
 
-ERROR_UNITS = ("moment", "sd")
+PER_COORDINATE = "sd-per-coordinate"
+ERROR_UNITS = ("moment", "sd", PER_COORDINATE)
 
 
 def error_in_units(point: Scenario, error: float, unit: str) -> float:
     """Return an error in the unit of the tool; `unit` is one of `ERROR_UNITS`.
+
+    With ``"sd-per-coordinate"`` the error is that of each coordinate, and the l2 error is the root
+    of the dimension times as large.
 
     Raises `InvalidInput` for another unit, and for standard deviations of what has none.
 
@@ -30,7 +34,7 @@ def error_in_units(point: Scenario, error: float, unit: str) -> float:
     spread = standard_deviation(point)
     if math.isinf(spread):
         raise InvalidInput(f"error-unit must be moment without a variance, got error-unit={unit}.")
-    return error * spread
+    return error * spread * (math.sqrt(point.d) if unit == PER_COORDINATE else 1.0)
 
 
 def error_in_words(point: Scenario, error: float) -> str:
