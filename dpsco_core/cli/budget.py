@@ -116,11 +116,12 @@ def run_budget(chosen: argparse.Namespace) -> None:
 def _print_sections(numbers: dict[str, Any]) -> None:
     """Print each use of the budget under its title, with the assumptions of its numbers.
 
-    Beside releases on batches, the conversions are left out: their noise is that of one release on
-    all records.
+    If the budget is for releases on sampled batches, the conversions are left out: their noise is
+    that of one release on all records.
     """
+    is_sampled = "noise" in numbers and "composition" not in numbers
     for title, rows in numbers.items():
-        if title == "conversions" and "batches" in numbers:
+        if title == "conversions" and is_sampled:
             continue
         words = f": {STATED[title]}" if title in STATED else ""
         if title == "noise":

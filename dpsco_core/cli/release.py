@@ -62,8 +62,10 @@ def add_release(commands: Any) -> None:
     )
     parser.add_argument("--problem", metavar="SLUG", help=words)
     for name, text in LENGTHS.items():
-        whose = "once for each column" if name == "centre" else "of a mean once for each column"
-        words = f"{text}; once, or {whose}"
+        repetition = (
+            "once for each column" if name == "centre" else "of a mean once for each column"
+        )
+        words = f"{text}; once, or {repetition}"
         is_required = name == "bound"
         parser.add_argument(
             f"--{name}", metavar="VALUE", action="append", required=is_required, help=words

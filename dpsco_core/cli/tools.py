@@ -182,13 +182,13 @@ def _hardest_distribution(scenario: Scenario) -> str:
     # The bounds of the catalogue are loaded only if they are needed.
     from dpsco_core.explain.hardest import hardest_bound
 
-    sharpest = hardest_bound(scenario)
-    if sharpest is None or sharpest.card.instance_problem != scenario.problem:
+    bound = hardest_bound(scenario)
+    if bound is None or bound.card.instance_problem != scenario.problem:
         raise InvalidInput(
             "distribution must be a slug of the catalogue where no hardest data are known, "
             f"got distribution={HARDEST}."
         )
-    card = sharpest.card
+    card = bound.card
     print(f"dpsco: the hardest data known are {card.instance} ({card.slug}).", file=sys.stderr)
     return card.instance
 

@@ -197,17 +197,17 @@ def test_a_model_says_that_it_has_no_intercept_and_what_a_label_is() -> None:
 def test_features_are_moved_to_their_centre_first() -> None:
     centre = np.array([5.0, -3.0, 0.0, 1.0, 0.0, 40.0])
     options: dict[str, Any] = {"problem": "huber", "bound": 4.0, "epsilon": 8.0}
-    there, here = (
+    moved_answer, centred_answer = (
         release((features, RESPONSES), **options, centre=c, rng=np.random.default_rng(3)).value
         for features, c in ((CORRELATED + centre, centre), (CORRELATED, 0.0))
     )
-    assert np.allclose(there, here, rtol=1e-6)
+    assert np.allclose(moved_answer, centred_answer, rtol=1e-6)
 
 
 def test_a_printed_ledger_lists_its_releases() -> None:
     ledger = release(CORRELATED, method="mean.clipped", bound=1.0).ledger
-    first, *lines = str(ledger).splitlines()
-    assert "(1, 1e-06)-DP is spent" in first and len(lines) == len(ledger.entries) == 1
+    heading, *lines = str(ledger).splitlines()
+    assert "(1, 1e-06)-DP is spent" in heading and len(lines) == len(ledger.entries) == 1
     assert f"noise {ledger.entries[0].noise:.4g}" in lines[0]
 
 

@@ -9,9 +9,8 @@ from dpsco_core.explain.methods.work import work
 from dpsco_core.explain.recipe.recipe import Recipe, recipe
 from dpsco_core.explain.recipe.rows import (
     COLUMNS,
-    MULTIPLIER,
     RecipeRow,
-    has_multiplier,
+    multiplier_note,
     recipe_rows,
     value_text,
 )
@@ -36,8 +35,8 @@ def draw_recipe(point: Scenario, slug: str) -> None:
     st.markdown(escaped_markdown(in_print(f"At {setting_in_words(point)}. {unit_in_words(point)}")))
     st.markdown("\n".join(map(_setting, recipe_rows(method_recipe))))
     st.markdown(_releases(method_recipe))
-    if has_multiplier(method_recipe):
-        st.caption(MULTIPLIER)
+    if note := multiplier_note(method_recipe):
+        st.caption(note)
     for library, code in snippets(method_recipe).items():
         st.caption(f"As code of {NAMES[library]}")
         st.code(code, language="python", wrap_lines=True)

@@ -6,8 +6,7 @@ from dpsco_core.cli.tools import format_table, number, print_note, print_text
 from dpsco_core.explain.recipe.recipe import Recipe
 from dpsco_core.explain.recipe.rows import (
     COLUMNS,
-    MULTIPLIER,
-    has_multiplier,
+    multiplier_note,
     recipe_rows,
     value_text,
 )
@@ -32,8 +31,8 @@ def print_recipe(recipe: Recipe) -> None:
         for release in recipe.releases
     ]
     print(format_table(releases, [column.short_title for column in COLUMNS]))
-    if has_multiplier(recipe):
-        print_note(MULTIPLIER)
+    if note := multiplier_note(recipe):
+        print_note(note)
     if recipe.is_radius_private:
         print_note(CHOSEN)
 

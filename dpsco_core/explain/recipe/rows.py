@@ -1,5 +1,6 @@
 """A recipe as rows of words and values, which the command line and the dashboard write out."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,9 +10,12 @@ from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe
 Value = float | int | str | None
 MULTIPLIER = (
     "The noise multiplier is the noise on the sum over the clip radius R, as Opacus has it. A "
-    "record that is replaced moves the sum by up to 2R, one that is added or removed by up to R: "
-    "for the same budget the multiplier under add/remove is half of that under replace-one. On "
-    "Poisson samples each of the two has its own accountant, and neither is half of the other."
+    "record that is replaced moves the sum by up to 2R, one that is added or removed by up to R"
+)
+IS_HALF = "for the same budget the multiplier under add/remove is half of that under replace-one."
+IS_NOT_HALF = (
+    "on Poisson samples each of the two has its own accountant, and the multiplier under "
+    "add/remove is not half of that under replace-one."
 )
 
 
@@ -79,9 +83,20 @@ def recipe_rows(recipe: Recipe) -> tuple[RecipeRow, ...]:
     return tuple(row for row in rows if row.value is not None)
 
 
-def has_multiplier(recipe: Recipe) -> bool:
-    """Whether a release of a recipe has a noise multiplier."""
-    return any(release.noise_multiplier for release in recipe.releases)
+def multiplier_note(recipe: Recipe) -> str:
+    """Return what the noise multipliers of a recipe mean, and how the two of a release compare.
+
+    It is empty for a recipe without a noise multiplier.
+    """
+    pairs = [
+        (release.noise_multiplier, release.add_remove_multiplier)
+        for release in recipe.releases
+        if release.noise_multiplier is not None
+    ]
+    if not pairs:
+        return ""
+    are_half = all(half is None or math.isclose(2 * half, whole) for whole, half in pairs)
+    return f"{MULTIPLIER}: {IS_HALF if are_half else IS_NOT_HALF}"
 
 
 def value_text(value: Value, number: Callable[[float], str]) -> str:

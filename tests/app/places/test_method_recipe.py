@@ -10,7 +10,7 @@ from dpsco_app.pages.methods.recipe import CHOSEN
 from dpsco_core.cli.tables.recipe import print_recipe
 from dpsco_core.explain.methods.guide import nearest
 from dpsco_core.explain.recipe.recipe import Recipe, recipe
-from dpsco_core.explain.recipe.rows import COLUMNS, MULTIPLIER, recipe_rows
+from dpsco_core.explain.recipe.rows import COLUMNS, IS_HALF, IS_NOT_HALF, MULTIPLIER, recipe_rows
 from dpsco_core.scenario import Scenario
 from tests.app.pages import written_text
 from tests.app.places.test_one_run import open_at
@@ -35,7 +35,8 @@ def test_the_page_and_the_command_line_have_the_same_rows(
     for row in rows:
         value = row.text("{:.4g}".format)
         assert f"- {row.name}: **{value}**" in shown and f"{row.name} {value}" in printed
-    assert MULTIPLIER in shown and MULTIPLIER in printed
+    note = f"{MULTIPLIER}: {IS_NOT_HALF}"
+    assert note in shown and note in printed
     titles = " | ".join(column.title for column in COLUMNS if column.title != "Noise")
     assert f"| {titles} |" in shown
 
@@ -52,4 +53,5 @@ def test_noise_that_is_not_added_to_a_sum_has_no_multiplier() -> None:
 
 def test_a_radius_that_the_run_chooses_is_marked() -> None:
     shown, expected = shown_recipe("mean.adaptive", n="1000", p="4")
+    assert f"{MULTIPLIER}: {IS_HALF}" in shown
     assert f"{expected.clips['clip_radius']:.4g}{CHOSEN}" in shown
