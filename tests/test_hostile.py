@@ -184,7 +184,7 @@ def test_what_has_failed_is_not_kept_and_runs_again_once_it_is_mended(tmp_path: 
         tmp_path, ("study", "study.toml", "--out=a.sqlite", "--with=my_mean.py")
     )
     assert sentence in sentences(answer)
-    assert "\n3 cells of this study are in a.sqlite." in answer[1]
+    assert "\n3 runs of this study are in a.sqlite." in answer[1]
 
 
 def test_a_law_that_fails_is_one_sentence(tmp_path: Path) -> None:
