@@ -116,25 +116,34 @@ def _all_outcomes(
     Return the outcomes in the order of their cells.
     """
     stored_before = store.stored_cells(scenario)
-    if stored_before:
-        words = f"{stored_before:,} of {scenario.cells:,} runs were there already."
-        print(words, file=sys.stderr, flush=True)
-    running = _run_outcomes(scenario, store, workers, address)
+    running = _run_outcomes(scenario, store, workers, address, stored_before)
     return in_cell_order(scenario, _with_progress_line(scenario, running, stored_before))
 
 
 def _run_outcomes(
-    scenario: Scenario, store: Store, workers: int, address: str | None
+    scenario: Scenario, store: Store, workers: int, address: str | None, stored_before: int
 ) -> Iterator[Outcome]:
     """Yield the outcomes of a study, run here or on a Dask cluster."""
     if address is None:
+        _print_start(scenario, stored_before)
         yield from run_study(scenario, workers, store)
     else:
         # The import loads a network stack, which would slow down every other command.
         from dpsco_core.runs.dask_cluster import cluster
 
         with cluster(address) as executor:
+            _print_start(scenario, stored_before)
             yield from study(scenario, executor, store)
+
+
+def _print_start(scenario: Scenario, stored_before: int) -> None:
+    """Print on standard error how many runs are stored, and how many are left to do."""
+    if stored_before:
+        words = f"{stored_before:,} of {scenario.cells:,} runs were there already."
+        print(words, file=sys.stderr, flush=True)
+    left = scenario.cells - stored_before
+    if left and not sys.stderr.isatty():  # a terminal has the progress line
+        print(f"{left:,} runs to do.", file=sys.stderr, flush=True)
 
 
 def add_workers(parser: Any) -> None:
@@ -191,14 +200,10 @@ def _with_progress_line(
 ) -> Iterator[Outcome]:
     """Yield the outcomes, and tell the progress on standard error.
 
-    A terminal has one line that is written again and again; a file gets a line at the start and
-    then one every `REPORT_EVERY` seconds. The time left is predicted from the runs that the store
-    did not have before, of which there are `scenario.cells - stored_before`.
+    A terminal has one line that is written again and again; a file gets a line every
+    `REPORT_EVERY` seconds. The time left is predicted from the runs that the store did not have.
     """
     is_terminal = sys.stderr.isatty()
-    to_run = scenario.cells - stored_before
-    if to_run and not is_terminal:
-        print(f"{to_run:,} runs to do.", file=sys.stderr, flush=True)
     pause = WRITE_EVERY if is_terminal else REPORT_EVERY
     started = last_print = time.monotonic()
     for count, outcome in enumerate(outcomes, 1):
