@@ -141,9 +141,9 @@ def _print_start(scenario: Scenario, stored_before: int) -> None:
     if stored_before:
         words = f"{stored_before:,} of {scenario.cells:,} runs were there already."
         print(words, file=sys.stderr, flush=True)
-    left = scenario.cells - stored_before
-    if left and not sys.stderr.isatty():  # a terminal has the progress line
-        print(f"{left:,} runs to do.", file=sys.stderr, flush=True)
+    missing_count = scenario.cells - stored_before
+    if missing_count and not sys.stderr.isatty():  # a terminal has the progress line
+        print(f"{missing_count:,} runs to do.", file=sys.stderr, flush=True)
 
 
 def add_workers(parser: Any) -> None:
@@ -211,8 +211,8 @@ def _with_progress_line(
         is_last = is_terminal and count == scenario.cells
         if moment - last_print > pause or is_last:
             # Stored outcomes come first, or in between if the study runs in this process.
-            done = max(1, count - stored_before)
-            seconds_left = (moment - started) / done * (scenario.cells - count)
+            new_count = max(1, count - stored_before)
+            seconds_left = (moment - started) / new_count * (scenario.cells - count)
             share = f"{count:,} of {scenario.cells:,} runs, about {seconds_left:.0f} s left"
             line = f"\r{share:<60}" if is_terminal else f"{share}\n"
             print(line, end="", file=sys.stderr, flush=True)
@@ -262,15 +262,15 @@ def run_export(chosen: argparse.Namespace) -> None:
 
 def _missing_runs(store: Store) -> list[str]:
     """Return a sentence for each study in a store that is not complete, or if there is none."""
-    known = store.scenarios()
-    if not known:
+    scenarios = store.scenarios()
+    if not scenarios:
         return [f"There is no study in {store.path}: the table has a header and no rows."]
     sentences = []
-    for number, scenario in enumerate(known):
+    for number, scenario in enumerate(scenarios):
         stored = store.stored_cells(scenario)
         if stored == scenario.cells:
             continue
-        study_name = "the study" if len(known) == 1 else f"study {number} of the table"
+        study_name = "the study" if len(scenarios) == 1 else f"study {number} of the table"
         rows = "" if stored else ", and there are no rows of it"
         sentences.append(f"{_stored_of(scenario, store)}: {study_name} is not complete{rows}.")
     return sentences

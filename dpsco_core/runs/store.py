@@ -208,8 +208,8 @@ class Store:
             return 0
         with self._in_a_sentence("read"):
             query = "SELECT 1 FROM cells WHERE key = ?"
-            found = (self._base.execute(query, (key_of(cell),)) for cell in cells(scenario))
-            return sum(rows.fetchone() is not None for rows in found)
+            cursors = (self._base.execute(query, (key_of(cell),)) for cell in cells(scenario))
+            return sum(rows.fetchone() is not None for rows in cursors)
 
     def __len__(self) -> int:
         with self._in_a_sentence("read"):

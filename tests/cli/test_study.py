@@ -36,11 +36,11 @@ def words(tmp_path: Path) -> tuple[str, ...]:
 def stopped_after(monkeypatch: pytest.MonkeyPatch, runs: int) -> None:
     """Let Ctrl-C come after a number of runs."""
 
-    def stopped(scenario: Scenario, workers: int, store: Store) -> Iterator[Outcome]:
+    def stop_early(scenario: Scenario, workers: int, store: Store) -> Iterator[Outcome]:
         yield from islice(run_study(scenario, workers, store), runs)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli_study, "run_study", stopped)
+    monkeypatch.setattr(cli_study, "run_study", stop_early)
 
 
 def test_a_stopped_study_says_what_it_kept_and_goes_on_from_there(
@@ -86,8 +86,8 @@ def test_a_study_whose_errors_go_to_a_file_tells_its_progress_line_by_line(
 ) -> None:
     monkeypatch.setattr(cli_study, "REPORT_EVERY", 0.0)
     assert main(words) == 0
-    first, *rest = capsys.readouterr().err.splitlines()
-    assert first == "12 runs to do."
+    start_line, *rest = capsys.readouterr().err.splitlines()
+    assert start_line == "12 runs to do."
     lines = [re.fullmatch(r"(\d+) of 12 runs, about \d+ s left", line) for line in rest]
     assert [int(line[1]) for line in lines if line] == list(range(1, 13))
 
@@ -96,11 +96,11 @@ def test_the_table_of_a_study_fits_a_line_and_is_that_of_a_run(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 0
-    first = capsys.readouterr().out
-    *lines, _ = first.splitlines()  # the last line has the name of the file
+    text = capsys.readouterr().out
+    *lines, _ = text.splitlines()  # the last line has the name of the file
     assert max(map(len, lines)) <= MOST_COLUMNS
-    assert re.search(r"^method +epsilon +mean +10-90 % +price \(95 %\)$", first, re.MULTILINE)
-    assert first.endswith(f"\n12 runs of this study are in {words[-1]}.\n")
+    assert re.search(r"^method +epsilon +mean +10-90 % +price \(95 %\)$", text, re.MULTILINE)
+    assert text.endswith(f"\n12 runs of this study are in {words[-1]}.\n")
     methods = [f"--method={slug}" for slug in ("mean.sample", "mean.clipped", "mean.smoothed")]
     sizes = ("--n=200", "--d=2", "--trials=2", "--axis=epsilon", "--grid=0.5,1")
     assert main(("run", *methods, *sizes)) == 0
@@ -110,4 +110,4 @@ def test_the_table_of_a_study_fits_a_line_and_is_that_of_a_run(
         if line.startswith(("method ", "Sample mean ", "Simple clipping "))
     ]
     assert len(without_times) >= 5
-    assert set(without_times[:5]) <= {line.rstrip() for line in first.splitlines()}
+    assert set(without_times[:5]) <= {line.rstrip() for line in text.splitlines()}
