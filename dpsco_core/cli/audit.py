@@ -180,10 +180,7 @@ def ledger_notes(result: AuditFindings) -> list[str]:
 def claim_notes(task: Audit, result: AuditFindings) -> list[str]:
     """Return a note if printed noise spends less than the budget, and so has another claim."""
     budget, delta = task.point.budget, result.delta
-    if isinstance(budget, ZCDP):
-        allowed = gaussian_epsilon(budget.rho, delta)
-    else:
-        allowed = budget.epsilon
+    allowed = gaussian_epsilon(budget.rho, delta) if isinstance(budget, ZCDP) else budget.epsilon
     if (
         task.point.calibration != "paper"
         or task.fault != "none"

@@ -63,7 +63,7 @@ class Experiment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class CheckCommand:
     """Another command by which a reader can check an erratum."""
 
     command: str  # as it is given to a shell
@@ -88,7 +88,7 @@ class Erratum:
     # the computation that shows the error; None where there is nothing to compute
     experiment: Experiment | None = None
     # a command beside `repeated_by` that shows the error; None if there is none
-    check: Check | None = None
+    check: CheckCommand | None = None
 
     def __post_init__(self) -> None:
         require(self.severity in SEVERITIES, "severity", f"one of {SEVERITIES}", self.severity)
@@ -137,7 +137,7 @@ def _erratum(file: str, table: dict[str, Any], paper: Paper, runs: ModuleType) -
         )
     if "check" in table:
         check_keys(f"{place}, check", table["check"], ("command", "prints", "meaning"))
-        check = Check(**table["check"])
+        check = CheckCommand(**table["check"])
     texts = {key: table[key] for key in TEXTS}
     return Erratum(
         **texts,
