@@ -180,11 +180,13 @@ def test_what_has_failed_is_not_kept_and_runs_again_once_it_is_mended(tmp_path: 
     old, new, sentence = METHODS["divides by zero"]
     (tmp_path / "my_mean.py").write_text(broken("my_mean.py", old, new))
     (tmp_path / "study.toml").write_text(f'methods = ["mean.sample", "{METHOD}"]\ntrials = 3\n')
-    (answer,) = run_commands(
+    ((status, out, err),) = run_commands(
         tmp_path, ("study", "study.toml", "--out=a.sqlite", "--with=my_mean.py")
     )
-    assert sentence in sentences(answer)
-    assert "\n3 cells of this study are in a.sqlite." in answer[1]
+    progress, problem = err.splitlines()
+    assert progress == "6 runs to do."
+    assert sentence in sentences((status, out, problem))
+    assert "\n3 runs of this study are in a.sqlite." in out
 
 
 def test_a_law_that_fails_is_one_sentence(tmp_path: Path) -> None:

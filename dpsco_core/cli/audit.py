@@ -20,11 +20,13 @@ from dpsco_core.cli.tools import (
     read_number,
 )
 from dpsco_core.fields import parse
+from dpsco_core.privacy.budget import ZCDP, gaussian_epsilon
 from dpsco_core.scenario import Scenario
 
 RUNS = 20_000
 # The default delta for a flawed printed constant: 20,000 runs refute the constant at this delta.
 FLAW_DELTA = 0.2
+SAME = 1e-6  # the relative difference of two epsilons that are the same up to rounding
 
 
 def add_audit(commands: Any) -> None:
@@ -85,7 +87,7 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
             "fault": task.fault,
             "verdict": result.verdict,
             "caught_at": result.caught_at,
-            "notes": ledger_notes(result),
+            "notes": [*ledger_notes(result), *claim_notes(task, result)],
             "attack": {
                 "false_alarms": achieved.false_alarms,
                 "negatives": achieved.negatives,
@@ -153,7 +155,7 @@ def _print_findings(task: Audit, result: AuditFindings) -> None:
     preposition = "by" if result.caught_at is None else "after"
     count = result.caught_at or task.runs
     print(f"\nThe claim, {claim}, is {result.verdict} {preposition} {count:,} runs, {confidence}.")
-    for note in ledger_notes(result):
+    for note in (*ledger_notes(result), *claim_notes(task, result)):
         print(f"note: {note}")
 
 
@@ -173,3 +175,23 @@ def ledger_notes(result: AuditFindings) -> list[str]:
     """Return the ledgers' notes on an audit's claim, which hold whatever the runs show."""
     flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in result.flaws]
     return flaws + ([result.booked] if result.booked else [])
+
+
+def claim_notes(task: Audit, result: AuditFindings) -> list[str]:
+    """Return a note if printed noise spends less than the budget, and so has another claim."""
+    budget, delta = task.point.budget, result.delta
+    allowed = gaussian_epsilon(budget.rho, delta) if isinstance(budget, ZCDP) else budget.epsilon
+    if (
+        task.point.calibration != "paper"
+        or task.fault != "none"
+        or result.claimed_epsilon >= allowed * (1 - SAME)
+    ):
+        return []
+    at_delta = f" at delta = {delta:g}" if delta else ""
+    note = (
+        f"the claim is not the budget, epsilon = {number(allowed)}{at_delta}, but what the ledger "
+        "records: the printed noise spends less."
+    )
+    if task.stage.flawed is not None:
+        note += " To audit what the paper claims, add --fault printed-constant."
+    return [note]

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.cli.tools import add_command, format_table, number, print_json
+from dpsco_core.cli.tools import add_command, format_table, number, print_json, print_text
 from dpsco_core.explain.errata import (
     ERRATA,
     SEVERITIES,
@@ -75,3 +75,15 @@ def _print_entry(entry: Erratum, as_json: bool) -> None:
     if finding.is_in_range:
         conditions = "; ".join(condition for condition, _ in finding.conditions)
         print(f"\nInside the statement's range: {conditions}.")
+    _print_checks(entry)
+
+
+def _print_checks(entry: Erratum) -> None:
+    """Print what an erratum's experiment was computed from, and the commands that check it."""
+    if entry.experiment is None:
+        return
+    print()
+    print_text(f"Computed now from {entry.experiment.inputs}. Repeat it by: {entry.repeated_by}")
+    if (check := entry.check) is not None:
+        print(f"Check it by: {check.command}")
+        print_text(f"It prints \u201c{check.prints}\u201d: {check.meaning}.", indent="  ")

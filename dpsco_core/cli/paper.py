@@ -3,7 +3,9 @@
 import argparse
 from typing import Any
 
-from dpsco_core.cli.tables.paper import print_paper
+from dpsco_core.base.errors import require
+from dpsco_core.cli.streams import require_writable, whole_file
+from dpsco_core.cli.tables.paper import paper_latex, print_paper
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
@@ -28,11 +30,15 @@ def add_paper(commands: Any) -> None:
     keys = ", ".join(entry.key for entry in PAPERS)
     parser.add_argument("key", metavar="KEY", nargs="?", help=keys)
     parser.add_argument("--section", metavar="N", help="one section, by its number")
+    parser.add_argument("--tex", metavar="FILE", help="write the sections as tables of LaTeX too")
     add_fields(parser, defaults=False, methods=False)
 
 
 def run_paper(chosen: argparse.Namespace) -> None:
     """Print the papers, or one of them; raises `InvalidInput`."""
+    require(chosen.tex is None or chosen.key is not None, "KEY", "given with --tex", "none")
+    if chosen.tex is not None:
+        require_writable(chosen.tex)
     if chosen.key is None:
         _print_papers(chosen.json)
         return
@@ -42,6 +48,9 @@ def run_paper(chosen: argparse.Namespace) -> None:
     if chosen.section is not None:
         number = read_whole("section", read_number("section", chosen.section))
     tables = section_tables(entry, given_fields(chosen), number)
+    if chosen.tex is not None:
+        with whole_file(chosen.tex) as part:
+            part.write_text(paper_latex(entry, tables), encoding="utf-8")
     if chosen.json:
         print_json(paper_json(entry, tables))
     else:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten
+from dpsco_core.base.seeds import FRESH
 from dpsco_core.cli.streams import require_writable, whole_file
+from dpsco_core.cli.tables.run import print_measured
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
@@ -25,7 +27,7 @@ from dpsco_core.cli.tools import (
 )
 from dpsco_core.fields import TABLE, is_whole
 from dpsco_core.results.intervals import run_json
-from dpsco_core.results.tables import frame, summary
+from dpsco_core.results.tables import frame
 from dpsco_core.runs.executors import run_study, workers_for
 from dpsco_core.runs.memory import require_memory
 from dpsco_core.runs.store import Store
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST_FILE = 1_000_000  # bytes of a TOML file
-WRITE_EVERY = 0.2  # seconds
+WRITE_EVERY = 0.2  # seconds between updates of the progress line of a terminal
+REPORT_EVERY = 30.0  # seconds between progress lines where standard error is a file
 
 
 def add_study(commands: Any) -> None:
@@ -57,6 +60,11 @@ def add_export(commands: Any) -> None:
     parser = commands.add_parser("export", allow_abbrev=False)
     parser.set_defaults(does=run_export)
     parser.add_argument("file", help="results of `dpsco study`")
+    parser.add_argument(
+        "--no-seconds",
+        action="store_true",
+        help="leave out the time of each run, so that equal studies give equal files",
+    )
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--csv", metavar="FILE", help="where to write CSV; - is the terminal")
     kind.add_argument("--parquet", metavar="FILE", help="where to write Parquet")
@@ -64,6 +72,9 @@ def add_export(commands: Any) -> None:
 
 def run_study_command(chosen: argparse.Namespace) -> None:
     """Run the study of a file, and store its results as they come."""
+    has_fresh_seed = chosen.seed == FRESH or (
+        chosen.seed is None and _read_fields(Path(chosen.file)).get("seed") == FRESH
+    )
     scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
     require(bool(scenario.methods), "methods", "at least one for a study", "none")
     workers = worker_count(scenario, chosen.workers)
@@ -71,30 +82,68 @@ def run_study_command(chosen: argparse.Namespace) -> None:
         scenario, 0 if chosen.dask else 1, listed=True
     )  # several workers check the problem themselves
     with Store(chosen.out) as store:
-        running = _run_outcomes(scenario, store, workers, chosen.dask)
-        outcomes = in_cell_order(scenario, _with_progress_line(scenario, running))
+        try:
+            outcomes = _all_outcomes(scenario, store, workers, chosen.dask)
+        except KeyboardInterrupt:
+            if sys.stderr.isatty():
+                print(file=sys.stderr)  # ends the progress line
+            seed_flag = f" with --seed {scenario.seed}" if has_fresh_seed else ""
+            print(
+                f"Stopped: {_stored_of(scenario, store)} are in {chosen.out}; the same command"
+                f"{seed_flag} goes on from there.",
+                file=sys.stderr,
+            )
+            raise
         if chosen.json:
             print_json(run_json(scenario, outcomes))
         else:
-            table = summary(frame(outcomes), scenario).drop(columns=["seconds"], errors="ignore")
-            print(table.to_string(index=False, na_rep="-"))
+            print_measured(scenario, outcomes)
             stored_count = sum(not outcome.failed for outcome in outcomes)
-            print(f"\n{stored_count:,} cells of this study are in {chosen.out}.")
+            print(f"\n{stored_count:,} runs of this study are in {chosen.out}.")
     require_sound(scenario, outcomes)
 
 
-def _run_outcomes(
+def _stored_of(scenario: Scenario, store: Store) -> str:
+    """Return how many runs of a study are stored, as "116 of 1,000 runs"."""
+    return f"{store.stored_cells(scenario):,} of {scenario.cells:,} runs"
+
+
+def _all_outcomes(
     scenario: Scenario, store: Store, workers: int, address: str | None
+) -> list[Outcome]:
+    """Run what the store lacks of a study, with its progress on standard error.
+
+    Return the outcomes in the order of their cells.
+    """
+    stored_before = store.stored_cells(scenario)
+    running = _run_outcomes(scenario, store, workers, address, stored_before)
+    return in_cell_order(scenario, _with_progress_line(scenario, running, stored_before))
+
+
+def _run_outcomes(
+    scenario: Scenario, store: Store, workers: int, address: str | None, stored_before: int
 ) -> Iterator[Outcome]:
     """Yield the outcomes of a study, run here or on a Dask cluster."""
     if address is None:
+        _print_start(scenario, stored_before)
         yield from run_study(scenario, workers, store)
     else:
         # The import loads a network stack, which would slow down every other command.
         from dpsco_core.runs.dask_cluster import cluster
 
         with cluster(address) as executor:
+            _print_start(scenario, stored_before)
             yield from study(scenario, executor, store)
+
+
+def _print_start(scenario: Scenario, stored_before: int) -> None:
+    """Print on standard error how many runs are stored, and how many are left to do."""
+    if stored_before:
+        words = f"{stored_before:,} of {scenario.cells:,} runs were there already."
+        print(words, file=sys.stderr, flush=True)
+    missing_count = scenario.cells - stored_before
+    if missing_count and not sys.stderr.isatty():  # a terminal has the progress line
+        print(f"{missing_count:,} runs to do.", file=sys.stderr, flush=True)
 
 
 def add_workers(parser: Any) -> None:
@@ -127,9 +176,14 @@ def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
     Raises `InvalidInput` if the file cannot be read, is not TOML, or has a field that is not
     allowed.
     """
+    return Scenario.from_dict(with_seed(_read_fields(path) | changes))
+
+
+def _read_fields(path: Path) -> dict[str, Any]:
+    """Return the keys of a TOML file; raises `InvalidInput` if it cannot be read or is not TOML."""
     try:
         require(path.stat().st_size <= LARGEST_FILE, "file", "at most 1 MB", path)
-        values = tomllib.loads(
+        return tomllib.loads(
             path.read_text(encoding="utf-8-sig")
         )  # some editors add a byte order mark
     except (OSError, ValueError, RecursionError) as problem:
@@ -139,19 +193,29 @@ def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
         raise InvalidInput(
             f"file must be a TOML file that can be read, got file={path} ({shorten(reason)})."
         ) from problem
-    return Scenario.from_dict(with_seed(values | changes))
 
 
-def _with_progress_line(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    """Yield the outcomes, and show a progress line if standard error is a terminal."""
+def _with_progress_line(
+    scenario: Scenario, outcomes: Iterator[Outcome], stored_before: int
+) -> Iterator[Outcome]:
+    """Yield the outcomes, and tell the progress on standard error.
+
+    A terminal has one line that is written again and again; a file gets a line every
+    `REPORT_EVERY` seconds. The time left is predicted from the runs that the store did not have.
+    """
     is_terminal = sys.stderr.isatty()
+    pause = WRITE_EVERY if is_terminal else REPORT_EVERY
     started = last_print = time.monotonic()
     for count, outcome in enumerate(outcomes, 1):
         moment = time.monotonic()
-        if is_terminal and (moment - last_print > WRITE_EVERY or count == scenario.cells):
-            seconds_left = (moment - started) / count * (scenario.cells - count)
-            share = f"{count:,} of {scenario.cells:,} cells, about {seconds_left:.0f} s left"
-            print(f"\r{share:<60}", end="", file=sys.stderr, flush=True)
+        is_last = is_terminal and count == scenario.cells
+        if moment - last_print > pause or is_last:
+            # Stored outcomes come first, or in between if the study runs in this process.
+            new_count = max(1, count - stored_before)
+            seconds_left = (moment - started) / new_count * (scenario.cells - count)
+            share = f"{count:,} of {scenario.cells:,} runs, about {seconds_left:.0f} s left"
+            line = f"\r{share:<60}" if is_terminal else f"{share}\n"
+            print(line, end="", file=sys.stderr, flush=True)
             last_print = moment
         yield outcome
     if is_terminal:
@@ -175,6 +239,9 @@ def run_export(chosen: argparse.Namespace) -> None:
     with Store(chosen.file, read_only=True) as store:
         table = stored_frame(store)
         unknown = store.unknown()
+        missing_runs = _missing_runs(store)
+    if chosen.no_seconds:
+        table = table.drop(columns="seconds")
     try:
         if to_terminal:
             table.to_csv(sys.stdout, index=False)
@@ -186,9 +253,27 @@ def run_export(chosen: argparse.Namespace) -> None:
         raise InvalidInput(
             "pyarrow must be installed to write Parquet: pip install 'dpsco-explorer[parquet]'."
         ) from missing
+    for sentence in missing_runs:
+        print(sentence, file=sys.stderr)
     if unknown:
         description = f"{len(unknown)} of the studies in {chosen.file}, which cannot be read here"
         print(f"dpsco: left out {description}: {unknown[0]}", file=sys.stderr)
+
+
+def _missing_runs(store: Store) -> list[str]:
+    """Return a sentence for each study in a store that is not complete, or if there is none."""
+    scenarios = store.scenarios()
+    if not scenarios:
+        return [f"There is no study in {store.path}: the table has a header and no rows."]
+    sentences = []
+    for number, scenario in enumerate(scenarios):
+        stored = store.stored_cells(scenario)
+        if stored == scenario.cells:
+            continue
+        study_name = "the study" if len(scenarios) == 1 else f"study {number} of the table"
+        rows = "" if stored else ", and there are no rows of it"
+        sentences.append(f"{_stored_of(scenario, store)}: {study_name} is not complete{rows}.")
+    return sentences
 
 
 def stored_frame(store: Store) -> pd.DataFrame:

@@ -202,6 +202,15 @@ class Store:
         with self._in_a_sentence("written"):
             self._base.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", row)
 
+    def stored_cells(self, scenario: Scenario) -> int:
+        """Return how many cells of a study are stored, without reading their outcomes."""
+        if len(self) == 0:
+            return 0
+        with self._in_a_sentence("read"):
+            query = "SELECT 1 FROM cells WHERE key = ?"
+            cursors = (self._base.execute(query, (key_of(cell),)) for cell in cells(scenario))
+            return sum(rows.fetchone() is not None for rows in cursors)
+
     def __len__(self) -> int:
         with self._in_a_sentence("read"):
             return self._number("SELECT count(*) FROM cells")

@@ -352,3 +352,26 @@ def test_the_command_prints_what_the_library_finds(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err.startswith("dpsco: method must be a private one")
     assert main(["audit", "--method", "user.accelerated"]) == 2
     assert "Nearest: choose user.clipped-means." in capsys.readouterr().err
+
+
+def test_an_audit_of_printed_noise_says_whose_claim_it_tests(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("audit", "--method", "mean.smoothed", "--trials", "400")
+    assert main((*words, "--calibration", "paper")) == 0
+    text = capsys.readouterr().out
+    assert "note: the claim is not the budget, epsilon = 1 at delta = 0.05," in text
+    assert "--fault printed-constant" in text
+    assert main((*words, "--calibration", "paper", "--json")) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["claimed_epsilon"] < 0.5
+    assert any("not the budget" in note for note in document["notes"])
+    # No method but this one is known to have a printed constant that is too small.
+    assert (
+        main(("audit", "--method", "mean.clipped", "--trials", "400", "--calibration=paper")) == 0
+    )
+    text = capsys.readouterr().out
+    assert "not the budget" in text and "--fault" not in text
+    for same in ((), ("--calibration", "paper", "--rho", "0.1"), ("--fault", "printed-constant")):
+        assert main((*words, *same)) == 0
+        assert "not the budget" not in capsys.readouterr().out

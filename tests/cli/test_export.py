@@ -102,6 +102,51 @@ def test_a_study_without_cells_and_a_file_without_studies_have_the_same_columns(
     )
 
 
+def test_the_times_can_be_left_out_and_equal_studies_are_then_equal(tmp_path: Path) -> None:
+    texts = []
+    for name in ("one", "two"):
+        target = tmp_path / f"{name}.csv"
+        results = written(tmp_path / f"{name}.sqlite", SMALL)
+        assert main(["export", str(results), "--csv", str(target), "--no-seconds"]) == 0
+        texts.append(target.read_text())
+    assert texts[0] == texts[1] and "seconds" not in texts[0].splitlines()[0].split(",")
+    assert len(texts[0].splitlines()) == 1 + SMALL.cells
+
+
+# -- Studies that are not complete --------------------------------------------------------------
+
+
+def test_an_incomplete_study_is_said_to_be_so(
+    tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exported(results)
+    assert not capsys.readouterr().err
+    changed(results, "DELETE FROM cells WHERE trial = 1")
+    assert len(exported(results)) == 2
+    assert capsys.readouterr().err == "2 of 4 runs: the study is not complete.\n"
+    written(results, replace(SMALL, seed=1))
+    with Store(results, read_only=True) as store:
+        number = [scenario.seed for scenario in store.scenarios()].index(0)
+    table = exported(results)
+    assert capsys.readouterr().err == f"2 of 4 runs: study {number} of the table is not complete.\n"
+    assert (table["study"] == number).sum() == 2
+
+
+def test_a_table_without_rows_is_said_to_be_so(
+    tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed(results, "DELETE FROM cells")
+    assert len(exported(results)) == 0
+    assert capsys.readouterr().err == (
+        "0 of 4 runs: the study is not complete, and there are no rows of it.\n"
+    )
+    none = written(tmp_path / "none.sqlite")
+    exported(none)
+    assert capsys.readouterr().err == (
+        f"There is no study in {none}: the table has a header and no rows.\n"
+    )
+
+
 # -- Studies and cells that cannot be read ------------------------------------------------------
 
 

@@ -105,3 +105,38 @@ def test_a_figure_that_cannot_be_drawn_is_a_sentence(
     ):
         assert main(("figure", *words)) == 2
         assert sentence in capfd.readouterr().err
+
+
+def test_a_section_of_a_paper_is_a_table_of_latex_with_the_numbers_of_the_screen(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    target = tmp_path / "table.tex"
+    words = ("paper", "zhao-2024", "--section", "1", *SMALL)
+    document = json.loads(printed(capsys, *words, "--tex", str(target), "--json"))
+    text = target.read_text(encoding="utf-8")
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
+    body = text.split(r"\midrule")[1].split(r"\bottomrule")[0]
+    rows = [line.removesuffix(r" \\").split(" & ") for line in body.strip().splitlines()]
+    (section,) = document["sections"]
+    assert len(rows) == len(section["statements"]) > 3
+    heads = text.split(r"\toprule")[1].split(r"\midrule")[0].strip().split(" & ")
+    assert {len(row) for row in rows} == {len(heads)} == {8}
+    for row, statement in zip(rows, section["statements"], strict=True):
+        assert row[1] == statement["kind"]
+        for place, name in ((2, "printed"), (4, "reworked"), (5, "proven"), (6, "measured")):
+            value = re.sub(r"\\cdot10\^\{(-?\d+)\}", r"e\1", row[place].strip("$"))
+            expected = statement[name]
+            if expected is None:
+                assert value in ("", "-")
+            else:
+                assert float(value) == pytest.approx(expected, rel=6e-3)
+        assert row[7].startswith("yes" if statement["holds"] else "no (")
+    assert re.search(r"(?<!\\)[%#_&]", text.split(r"\caption")[1]) is None
+    assert "n 3000" in text
+
+
+def test_a_table_of_latex_needs_a_paper(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(("paper", "--tex", str(tmp_path / "table.tex"))) == 2
+    message = capsys.readouterr().err
+    assert "KEY must be given with --tex" in message and message.count("\n") == 1
+    assert not (tmp_path / "table.tex").exists()

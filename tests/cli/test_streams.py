@@ -122,7 +122,7 @@ def test_a_mark_of_utf_8_at_the_start_of_a_plan_is_no_part_of_it(
     plan = tmp_path / "plan.toml"
     plan.write_text(STUDY, encoding="utf-8-sig")
     assert main(["study", str(plan), "--out", str(tmp_path / "results.sqlite")]) == 0
-    assert "2 cells of this study" in capsys.readouterr().out
+    assert "2 runs of this study" in capsys.readouterr().out
 
 
 # -- Ctrl-C ---------------------------------------------------------------------------------------

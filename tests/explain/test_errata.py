@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import shlex
 from collections import Counter
 
 import numpy as np
@@ -21,6 +22,7 @@ from dpsco_core.explain.errata import arora_runs as arora
 from dpsco_core.explain.errata import kamath_runs as kamath
 from dpsco_core.explain.errata import lowy_runs as lowy
 from dpsco_core.explain.errata import su_runs as su
+from dpsco_core.explain.errata import zhao_runs as zhao
 from tests.folded import each
 from tests.golden_sentences import GOLDEN
 
@@ -148,3 +150,59 @@ def test_an_impossible_entry_is_refused() -> None:
         Finding(sentence="x", columns=("a", "b"), rows=((1.0,),), shows=True)
     with pytest.raises(InvalidInput, match="at least one row"):
         Finding(sentence="x", columns=("a",), rows=(), shows=True)
+
+
+# -- How a reader checks an erratum ---------------------------------------------------------------
+
+CHECKED = [e for e in ERRATA if e.check is not None]
+
+
+@each("entry", CHECKED, ids=[e.slug for e in CHECKED])
+def test_the_command_of_a_check_prints_what_the_erratum_says(
+    entry: Erratum, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert entry.check is not None
+    program, *words = shlex.split(entry.check.command)
+    assert program == "dpsco" and main(words) == 0
+    assert entry.check.prints in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_numbers_of_checks_are_those_of_the_experiments() -> None:
+    def prints(slug: str) -> str:
+        check = erratum(slug).check
+        assert check is not None
+        return check.prints
+
+    spent = column(kamath.smoothing_noise(), "ρ spent / claimed")[0]
+    assert f"{spent:.3g} times less private" in prints("kamath.smoothing-noise")
+    assert f"{column(arora.noise_of_the_theorem(), 'no amplification')[0]:.4g}" in prints(
+        "arora.amplification-loses"
+    )
+    assert f"{column(zhao.conversion(), 'ε of the lemma')[0]:.4g}" in prints("zhao.conversion")
+    assert f"{column(zhao.group_shuffle(), 'ρ by (24)')[-1]:.4g}" in prints("zhao.group-shuffle")
+    assert f"{column(zhao.plain_share(), 'ρ by (24)')[0]:.3g}" in prints("zhao.side-condition")
+    least = column(lowy.gaussian_definition(), "σ/Δ exact")[-1]
+    assert f"{least:.4g}" in prints("lowy.gaussian-definition")
+    assert f"{column(kamath.void_packing(), 'printed p')[-1]:.6g}" in prints("kamath.void-packing")
+
+
+def test_every_experiment_says_what_it_starts_from_and_how_it_is_repeated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for entry in RUNS:
+        assert entry.experiment is not None and not entry.experiment.inputs.endswith(".")
+        assert entry.to_dict()["repeated_by"] == f"dpsco errata --slug {entry.slug}"
+    assert all(e.repeated_by is None and e.check is None for e in ERRATA if e not in RUNS)
+    slug = "kamath.smoothing-noise"
+    assert main(["errata", "--slug", slug]) == 0
+    text = capsys.readouterr().out
+    entry = erratum(slug)
+    assert entry.check is not None
+    assert f"\nCheck it by: {entry.check.command}\n" in text
+    flat = " ".join(text.split())
+    assert "Computed now from n = 100 records" in flat
+    assert f"Repeat it by: dpsco errata --slug {slug}" in flat
+    assert main(["errata", "--slug", slug, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["check"]["command"] == entry.check.command
+    assert document["inputs"].startswith("n = 100 records")

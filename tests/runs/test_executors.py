@@ -262,7 +262,7 @@ def test_a_study_resumes_where_it_stopped_and_is_exported(
     file, results = tmp_path / "study.toml", tmp_path / "results.sqlite"
     file.write_text(TOML)
     assert main(["study", str(file), "--out", str(results)]) == 0
-    assert "12 cells of this study" in capsys.readouterr().out
+    assert "12 runs of this study" in capsys.readouterr().out
     assert main(["study", str(file), "--out", str(results), "--trials", "5", "--json"]) == 0
     assert '"trials": 5' in capsys.readouterr().out
     with Store(results, read_only=True) as store:

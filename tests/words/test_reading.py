@@ -178,7 +178,7 @@ BROKEN_ERRATA: dict[str, Any] = {
     "a run without a name": ("modules =", 'run = "one"\nmodules =', "su.step must .*=no experi"),
     "an unknown run": (
         "modules =",
-        'experiment = "A."\nrun = "nothing"\nmodules =',
+        'experiment = "A."\nrun = "nothing"\ninputs = "a"\nmodules =',
         "su.step, run must be a function of dpsco_core.explain.errata.su_runs, got",
     ),
     "another severity": ('"misprint"', '"grave"', "severity must be one of"),

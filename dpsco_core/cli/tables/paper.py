@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from dpsco_core.catalogue import problem_card
 from dpsco_core.cli.tools import format_table, number, print_note, print_text
+from dpsco_core.explain.tables.papers.latex import booktabs, escape_latex, latex_number
 from dpsco_core.explain.tables.papers.papers import NO_EXPERIMENTS, ReproducedPaper
 from dpsco_core.explain.tables.papers.statements import (
     SectionTable,
@@ -40,15 +41,45 @@ def print_paper(entry: ReproducedPaper, tables: Sequence[SectionTable]) -> None:
     print_note("what is wrong in print, `dpsco errata` lists.")
 
 
-def _print_section(entry: ReproducedPaper, section: SectionTable) -> None:
-    """Print a section of a paper: its setting and its statements in numbers."""
-    point = section.point
-    print()
-    print_text(f"{section.number}. {section.section.title}: {_quantity_text(section)}")
-    fields = point.to_dict()
+def paper_latex(entry: ReproducedPaper, tables: Sequence[SectionTable]) -> str:
+    """Return each section of a paper as a table of LaTeX, which needs the package booktabs."""
+    return "\n".join(_section_latex(entry, section) for section in tables)
+
+
+def _section_latex(entry: ReproducedPaper, section: SectionTable) -> str:
+    """Return a section as a table of LaTeX, whose caption has its setting and what fails."""
+    failures: list[str] = []
+    rows = []
+    for statement in section.statements:
+        name, *numbers, verdict = statement_cells(entry, statement, failures)
+        cells = [escape_latex(name), statement.card.kind, *map(latex_number, numbers)]
+        rows.append([*cells, escape_latex(verdict)])
+    head, *heads = HEADER
+    notes = [f"({place}) {failure}" for place, failure in enumerate(failures, start=1)]
+    hidden = HIDDEN[0].upper() + HIDDEN[1:]
+    words = [
+        f"{entry.paper.authors} ({entry.paper.year}), {section.section.title}: "
+        f"{_quantity_text(section)} at {_setting_text(section)}.",
+        *(hidden, NO_EXPERIMENTS, *notes),
+    ]
+    columns = r"p{0.3\linewidth}l" + "r" * (len(heads) - 1) + "l"
+    caption = escape_latex(" ".join(words))
+    return booktabs(columns, [[head, "bound", *heads]], rows, caption)
+
+
+def _setting_text(section: SectionTable) -> str:
+    """Return the setting of a section in a line."""
+    fields = section.point.to_dict()
     names = ("problem", "distribution", "geometry", "q", "n", "d", "m", "p", "seed")
     words = [f"{name} {fields[name]}" for name in names if fields[name] is not None]
-    print_text(", ".join([*words, str(point.budget)]), indent="   ")
+    return ", ".join([*words, str(section.point.budget)])
+
+
+def _print_section(entry: ReproducedPaper, section: SectionTable) -> None:
+    """Print a section of a paper: its setting and its statements in numbers."""
+    print()
+    print_text(f"{section.number}. {section.section.title}: {_quantity_text(section)}")
+    print_text(_setting_text(section), indent="   ")
     failures: list[str] = []
     for kind in ("upper", "lower"):
         listed = [s for s in section.statements if s.card.kind == kind]

@@ -42,9 +42,33 @@ def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool 
 
     `in_full` adds medians, intervals and every proven lower bound.
     """
+    measurements = print_measured(scenario, outcomes, in_full=in_full, has_times=True)
+    _print_slopes(scenario, outcomes)
+    if sum(o.seconds for o in outcomes if o.trial == 0) < MOST_SECONDS:
+        print_recipes(recipes(scenario))
+    _print_proven(scenario, proven(scenario), is_reason_printed=not in_full)
+    if in_full:
+        print()
+        print_lower_bounds(scenario, outcomes)
+    if sentence := advice(scenario, outcomes, measurements):
+        print_text(f"advice: {sentence}")
+
+
+def print_measured(
+    scenario: Scenario,
+    outcomes: Sequence[Outcome],
+    *,
+    in_full: bool = False,
+    has_times: bool = False,
+) -> Table:
+    """Print a table of errors and prices with its notes, and return its numbers.
+
+    `in_full` adds medians and intervals. `has_times` adds the milliseconds of a trial; without
+    them, equal studies print the same table.
+    """
     measurements = with_exact_errors(measured(outcomes), scenario)
     print(f"{_headline(scenario)}\n")
-    _print_errors(scenario, outcomes, measurements, in_full=in_full)
+    _print_errors(scenario, outcomes, measurements, in_full=in_full, has_times=has_times)
     _print_refusals(scenario, measurements)
     if in_full:
         _print_intervals(scenario, outcomes)
@@ -56,15 +80,7 @@ def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool 
         )
     for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
         print_note(note)
-    _print_slopes(scenario, outcomes)
-    if sum(o.seconds for o in outcomes if o.trial == 0) < MOST_SECONDS:
-        print_recipes(recipes(scenario))
-    _print_proven(scenario, proven(scenario), is_reason_printed=not in_full)
-    if in_full:
-        print()
-        print_lower_bounds(scenario, outcomes)
-    if sentence := advice(scenario, outcomes, measurements):
-        print_text(f"advice: {sentence}")
+    return measurements
 
 
 def _headline(scenario: Scenario) -> str:
@@ -81,7 +97,12 @@ def _headline(scenario: Scenario) -> str:
 
 
 def _print_errors(
-    scenario: Scenario, outcomes: Sequence[Outcome], measurements: Table, *, in_full: bool
+    scenario: Scenario,
+    outcomes: Sequence[Outcome],
+    measurements: Table,
+    *,
+    in_full: bool,
+    has_times: bool,
 ) -> None:
     """Print a row for each method and point, then the reference of the prices."""
     medians = _medians(outcomes) if in_full else {}
@@ -93,7 +114,7 @@ def _print_errors(
             number(medians.get((row.method, row.x))) if in_full else "",
             _format_range(number(row.low), number(row.high)),
             _format_price(row),
-            number(1000 * row.seconds),
+            number(1000 * row.seconds) if has_times else "",
         ]
         for row in measurements.values()
     ]

@@ -13,6 +13,7 @@ from dpsco_core.catalogue import METHODS
 from dpsco_core.explain.errata import arora_runs, kamath_runs, lowy_runs, su_runs, zhao_runs
 from dpsco_core.explain.errata.base import (
     SEVERITIES,
+    CheckCommand,
     Erratum,
     Experiment,
     Finding,
@@ -25,6 +26,7 @@ __all__ = [
     "ERRATA",
     "SEVERITIES",
     "SLUGS",
+    "CheckCommand",
     "Erratum",
     "Experiment",
     "Finding",

@@ -26,6 +26,7 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 Value = str | float | int
 # The texts that the file of every erratum contains.
 TEXTS = ("slug", "statement", "severity", "printed", "wrong", "instead")
+EXPERIMENT_KEYS = ("experiment", "run", "inputs")  # what it has if it has an experiment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,16 @@ class Experiment:
 
     name: str
     run: Callable[[], Finding]
+    inputs: str  # the numbers, data and laws that it starts from; "each row" is one of its table
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckCommand:
+    """Another command by which a reader can check an erratum."""
+
+    command: str  # as it is given to a shell
+    prints: str  # a text that it prints, with one space between words
+    meaning: str  # what the text shows of the erratum
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,16 +87,29 @@ class Erratum:
     modules: tuple[str, ...]  # the modules that contain the correction
     # the computation that shows the error; None where there is nothing to compute
     experiment: Experiment | None = None
+    # a command beside `repeated_by` that shows the error; None if there is none
+    check: CheckCommand | None = None
 
     def __post_init__(self) -> None:
         require(self.severity in SEVERITIES, "severity", f"one of {SEVERITIES}", self.severity)
         require(bool(self.modules), "modules", "at least one module", "none")
 
+    @property
+    def repeated_by(self) -> str | None:
+        """The command that computes the experiment's numbers anew; None without an experiment."""
+        return None if self.experiment is None else f"dpsco errata --slug {self.slug}"
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain texts and lists."""
-        experiment = None if self.experiment is None else self.experiment.name
-        changed = {"paper": self.paper.key, "modules": list(self.modules), "experiment": experiment}
-        return vars(self) | changed
+        """Return plain texts, lists and dictionaries."""
+        shown = self.experiment
+        return vars(self) | {
+            "paper": self.paper.key,
+            "modules": list(self.modules),
+            "experiment": None if shown is None else shown.name,
+            "inputs": None if shown is None else shown.inputs,
+            "repeated_by": self.repeated_by,
+            "check": None if self.check is None else dict(vars(self.check)),
+        }
 
 
 def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...]:
@@ -102,15 +126,26 @@ def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...
 def _erratum(file: str, table: dict[str, Any], paper: Paper, runs: ModuleType) -> Erratum:
     """Return the erratum that a table of a file describes."""
     place = f"{file}, {table.get('slug', 'an erratum')}"
-    shown = ("experiment", "run") if {"experiment", "run"} & table.keys() else ()
-    check_keys(place, table, (*TEXTS, "modules", *shown))
-    experiment = None
+    shown = EXPERIMENT_KEYS if set(EXPERIMENT_KEYS) & table.keys() else ()
+    check_keys(place, table, (*TEXTS, "modules", *shown), ("check",))
+    experiment = check = None
     if shown:
         name = table["run"]
         require(hasattr(runs, name), f"{place}, run", f"a function of {runs.__name__}", name)
-        experiment = Experiment(name=table["experiment"], run=getattr(runs, name))
+        experiment = Experiment(
+            name=table["experiment"], run=getattr(runs, name), inputs=table["inputs"]
+        )
+    if "check" in table:
+        check_keys(f"{place}, check", table["check"], ("command", "prints", "meaning"))
+        check = CheckCommand(**table["check"])
     texts = {key: table[key] for key in TEXTS}
-    return Erratum(**texts, paper=paper, modules=tuple(table["modules"]), experiment=experiment)
+    return Erratum(
+        **texts,
+        paper=paper,
+        modules=tuple(table["modules"]),
+        experiment=experiment,
+        check=check,
+    )
 
 
 def unit_setting(

@@ -1,16 +1,15 @@
 """The slopes of a paper's figure as a table: for people, as JSON, and as LaTeX."""
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from dpsco_core.catalogue import bound, method_card
+from dpsco_core.explain.tables.papers.latex import booktabs, escape_latex
 from dpsco_core.explain.tables.papers.panels import PaperPanel, SlopedCurve
 from dpsco_core.explain.tables.papers.papers import NO_EXPERIMENTS, ReproducedPaper
 from dpsco_core.results.report import finite_or_none
 
-SPECIAL = re.compile(r"([&%$#_{}])")
 SYMBOLS = {"n": "n", "d": "d", "m": "m", "epsilon": r"\varepsilon", "rho": r"\rho"}
 SLOPES = ("fitted", "low", "high", "predicted_low", "predicted_high")
 
@@ -74,31 +73,22 @@ def latex_table(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> str:
     heads = [rf"\multicolumn{{2}}{{c}}{{${SYMBOLS[panel.axis]}$}}" for panel in swept]
     rows = []
     for method in methods:
-        cells = [_escape_latex(method_card(method).name), _escape_latex(_statement_of_rate(method))]
+        cells = [escape_latex(method_card(method).name), escape_latex(_statement_of_rate(method))]
         for panel in swept:
             curve = next((c for c in panel.curves if c.method == method), None)
             cells += ["", ""] if curve is None else _latex_cells(curve)
-        rows.append(" & ".join(cells) + r" \\")
+        rows.append(cells)
     caption = (
         f"Slopes of log error against log axis, fitted (95\\,\\% interval) and predicted by the "
-        f"terms of the rate: {_escape_latex(entry.paper.authors)} ({entry.paper.year}). "
-        f"{_escape_latex(NO_EXPERIMENTS)}"
+        f"terms of the rate: {escape_latex(entry.paper.authors)} ({entry.paper.year}). "
+        f"{escape_latex(NO_EXPERIMENTS)}"
     )
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\begin{{tabular}}{{ll{'rr' * len(swept)}}}",
-        r"\toprule",
-        " & ".join(["method", "rate", *heads]) + r" \\",
-        " & ".join(["", "", *["fitted", "predicted"] * len(swept)]) + r" \\",
-        r"\midrule",
-        *rows,
-        r"\bottomrule",
-        r"\end{tabular}",
-        rf"\caption{{{caption}}}",
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
+    return booktabs(
+        f"ll{'rr' * len(swept)}",
+        [["method", "rate", *heads], ["", "", *["fitted", "predicted"] * len(swept)]],
+        rows,
+        caption,
+    )
 
 
 def _statement_of_rate(method: str) -> str:
@@ -115,11 +105,6 @@ def _latex_cells(curve: SlopedCurve) -> list[str]:
     interval = "" if math.isnan(curve.low) else rf"\ [{ends}]"
     predicted = _format_range(curve.predicted_low, curve.predicted_high).replace(" to ", "$ to $")
     return [f"${_format_slope(curve.fitted)}{interval}$", f"${predicted}$" if predicted else ""]
-
-
-def _escape_latex(text: str) -> str:
-    """Return a text with LaTeX's special characters escaped."""
-    return SPECIAL.sub(r"\\\1", text)
 
 
 def _format_slope(value: float) -> str:
