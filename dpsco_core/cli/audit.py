@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from dpsco_core.audit.attacks import Attack, attack
+from dpsco_core.audit.attacks import Attack, Judged, judge
 from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, AuditFindings, run_audit
 from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
@@ -17,6 +17,7 @@ from dpsco_core.cli.tools import (
     given_fields,
     number,
     print_json,
+    print_text,
     read_number,
 )
 from dpsco_core.fields import parse
@@ -47,7 +48,7 @@ def add_audit(commands: Any) -> None:
         "--confidence",
         metavar="VALUE",
         default=str(CONFIDENCE),
-        help="that no printed bound is above the true epsilon (default %(default)s)",
+        help="that no claim which holds is refuted, by either test (default %(default)s)",
     )
     parser.add_argument(
         "--at-delta",
@@ -68,9 +69,10 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
             print(f"{line}{result.epsilon_lower_bound:.3f} ", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
-    _, achieved = attack(result, task.confidence)
+    judged = judge(result, task.confidence)
+    achieved = judged.attack
     if not chosen.json:
-        _print_findings(task, result)
+        _print_findings(task, judged)
         _print_attack(achieved)
         return
     print_json(
@@ -83,7 +85,9 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
             "trials": task.runs,
             "neighbours": result.neighbours,
             "fault": task.fault,
-            "verdict": result.verdict,
+            "verdict": judged.verdict,
+            "grounds": judged.grounds,
+            "bound_verdict": result.bound_verdict,
             "caught_at": result.caught_at,
             "notes": ledger_notes(result),
             "attack": {
@@ -129,8 +133,9 @@ def _audit_task(chosen: argparse.Namespace) -> Audit:
     )
 
 
-def _print_findings(task: Audit, result: AuditFindings) -> None:
-    """Print the findings of an audit as tables."""
+def _print_findings(task: Audit, judged: Judged) -> None:
+    """Print the looks of an audit as a table, and its verdict."""
+    result = judged.result
     fault_text = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
     print(f"{task.method}{fault_text}: {result.neighbours}\n")
     # The confidence covers all looks together, so a bound that one look has proven remains proven.
@@ -150,22 +155,26 @@ def _print_findings(task: Audit, result: AuditFindings) -> None:
     delta_text = "" if not result.delta else f" at delta = {result.delta:g}"
     claim = f"epsilon = {number(result.claimed_epsilon)}{delta_text}"
     confidence = f"with confidence {100 * task.confidence:g} %"
-    preposition = "by" if result.caught_at is None else "after"
+    preposition = "after" if judged.verdict == "refuted" else "by"
     count = result.caught_at or task.runs
-    print(f"\nThe claim, {claim}, is {result.verdict} {preposition} {count:,} runs, {confidence}.")
+    print()
+    print_text(
+        f"The claim, {claim}, is {judged.verdict} {preposition} {count:,} runs, {confidence}: "
+        f"{judged.grounds}."
+    )
     for note in ledger_notes(result):
         print(f"note: {note}")
 
 
 def _print_attack(achieved: Attack) -> None:
-    """Print the attack by the runs on the trade-off curve of the claim."""
+    """Print the attack by the runs, and where its box is beside the claim's trade-off curve."""
     alarms, misses = achieved.alarm_interval[1], achieved.miss_interval[1]
-    verdict = "refuted" if achieved.refutes else "not refuted"
-    print(
+    place = "below the curve" if achieved.refutes else "not below the curve"
+    print_text(
         f"As an attack: {number(100 * achieved.alarm_share)} % false alarms, "
         f"{number(100 * achieved.miss_share)} % misses. At most {number(100 * alarms)} % and "
         f"{number(100 * misses)} %, where the claim's trade-off curve allows no fewer misses than "
-        f"{number(100 * achieved.least_misses)} %: {verdict}."
+        f"{number(100 * achieved.least_misses)} %: {place}."
     )
 
 

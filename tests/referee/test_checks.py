@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_core.audit.engine import Audit
+from dpsco_core.audit.stages import stage
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import BOUNDS, bound
 from dpsco_core.privacy import ZCDP, GaussianNoise
-from dpsco_core.referee import trials
+from dpsco_core.referee import privacy, trials
 from dpsco_core.referee.betting import Wealth
 from dpsco_core.referee.claims import bound_of_formula, read_condition
 from dpsco_core.referee.places import base_place, start_of, trial_places
@@ -272,6 +274,19 @@ def test_a_method_that_the_stage_is_too_small_for_is_not_checked_and_says_why() 
     assert check.verdict == "not checked" and check.sentence == GOLDEN["nothing to check"]
     (ledger,) = (row for row in check.rows if row[0] == "ledger")
     assert ledger[1] == "not checked" and "it takes n=129" in str(ledger[2])
+
+
+def test_an_audit_that_only_the_trade_off_curve_refutes_is_a_refutation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Half of the noise, planted in every audit, where delta is too small for the bound."""
+    monkeypatch.setattr(privacy, "stage", lambda slug: replace(stage(slug), delta=1e-6))
+    monkeypatch.setattr(privacy, "Audit", lambda **f: Audit(**f | {"fault": "half-noise"}))
+    check = check_privacy("mean.clipped", seed=0, deadline=0.0, progress=lambda _: None)
+    assert check.verdict == "refuted"
+    assert "refuted by the trade-off curve (the (epsilon, delta) bound alone" in check.sentence
+    (row,) = (row for row in check.rows if row[0] == "audit")
+    assert str(row[2]).endswith("caught by the trade-off curve")
 
 
 def test_one_pair_of_neighbours_is_not_called_several() -> None:
