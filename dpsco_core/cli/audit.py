@@ -13,12 +13,14 @@ from dpsco_core.base.parsing import shorten
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
+    add_refuted_flag,
     format_table,
     given_fields,
     number,
     print_json,
     print_text,
     read_number,
+    refuted_status,
 )
 from dpsco_core.fields import parse
 from dpsco_core.scenario import Scenario
@@ -56,11 +58,12 @@ def add_audit(commands: Any) -> None:
         metavar="VALUE",
         help=f"under --rho, the delta at which epsilon is claimed (default {RHO_DELTA})",
     )
+    add_refuted_flag(parser)
     add_fields(parser, defaults=False)
 
 
-def run_audit_command(chosen: argparse.Namespace) -> None:
-    """Run an audit, show each look at it, and print the findings."""
+def run_audit_command(chosen: argparse.Namespace) -> int:
+    """Run an audit, show each look at it, print the findings, and return the exit status."""
     task = _audit_task(chosen).validate()
     for result in run_audit(task):  # there is at least one look, at the end
         if sys.stderr.isatty():
@@ -70,11 +73,18 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
     if sys.stderr.isatty():
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
     judged = judge(result, task.confidence)
-    achieved = judged.attack
-    if not chosen.json:
+    if chosen.json:
+        _print_json(task, judged)
+    else:
         _print_findings(task, judged)
-        _print_attack(achieved)
-        return
+        _print_attack(judged.attack)
+    # A flaw in its own ledger refutes a claim without a run.
+    return refuted_status(chosen, judged.verdict == "refuted" or bool(result.flaws))
+
+
+def _print_json(task: Audit, judged: Judged) -> None:
+    """Print the findings of an audit as JSON."""
+    result, achieved = judged.result, judged.attack
     print_json(
         {
             "method": task.method,
@@ -137,7 +147,9 @@ def _print_findings(task: Audit, judged: Judged) -> None:
     """Print the looks of an audit as a table, and its verdict."""
     result = judged.result
     fault_text = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
-    print(f"{task.method}{fault_text}: {result.neighbours}\n")
+    print_text(f"{task.method}{fault_text}: {result.neighbours}.")
+    print_text(_setting_text(task.point))
+    print()
     # The confidence covers all looks together, so a bound that one look has proven remains proven.
     rows = [
         [
@@ -164,6 +176,20 @@ def _print_findings(task: Audit, judged: Judged) -> None:
     )
     for note in ledger_notes(result):
         print(f"note: {note}")
+
+
+def _setting_text(point: Scenario) -> str:
+    """Return where an audit was made, and the flags that change it."""
+    sizes = {"n": point.n, "d": point.d} | ({"m": point.m} if point.m > 1 else {})
+    if point.rho is not None:
+        budget, flags = f"{number(point.rho)}-zCDP", ["rho"]
+    elif point.delta:
+        budget, flags = f"({number(point.epsilon)}, {number(point.delta)})-DP", ["epsilon", "delta"]
+    else:
+        budget, flags = f"{number(point.epsilon)}-DP", ["epsilon"]
+    settings = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    changes = ", ".join(f"--{name}" for name in [*sizes, *flags])
+    return f"Audited at {settings}, {budget}; other settings: {changes}."
 
 
 def _print_attack(achieved: Attack) -> None:

@@ -192,5 +192,15 @@ def test_the_command_prints_the_attack(capsys: pytest.CaptureFixture[str]) -> No
     assert achieved["false_alarm_interval"][0] < share < achieved["false_alarm_interval"][1]
     assert main(words) == 0
     text = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Audited at n = 8, d = 1, (1, 1e-06)-DP; other settings: --n, --d, --epsilon, --delta."
+    ) in text
+    assert main([*words, "--fail-if-refuted"]) == 1
+    assert main(["audit", "--trials", "200", "--fail-if-refuted"]) == 0
+    capsys.readouterr()
+    assert main(["audit", "--method", "user.mean-clipped", "--rho", "0.5", "--trials", "200"]) == 0
+    assert "d = 1, m = 4, 0.5-zCDP; other settings: --n, --d, --m, --rho." in (
+        " ".join(capsys.readouterr().out.split())
+    )
     assert "As an attack:" in text and "not refuted" not in text
     assert f"is refuted after 20,000 runs, with confidence 99.9 %: {printed['grounds']}." in text
