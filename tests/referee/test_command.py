@@ -49,6 +49,7 @@ def test_a_file_of_claims_is_refereed_as_text_json_and_html(
     file.write_text(CLAIMS.format(slug="half", most=0.5), encoding="utf-8")
     assert main(("referee", str(file), "--seconds", "5", "--html", str(page))) == 0
     text = capsys.readouterr().out
+    assert " ".join(text.split()).endswith(f"Written: {page}.")
     assert text.startswith("half: refuted\nClaim: 1 - 1/x is at most 0.5\nIf: x > 1\n")
     assert "correct" not in text
     markup = page.read_text(encoding="utf-8")
