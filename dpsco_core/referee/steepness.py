@@ -204,8 +204,8 @@ def _axis(claim: Bound, base: Scenario, name: str, limits: Limits) -> _Axis:
     usual = _moved_axis(claim, base, name, limits, 1)
     if not usual.is_hypothesis:
         return usual
-    moved = (_moved_axis(claim, base, name, limits, shift) for shift in SHIFTS[1:])
-    return next((axis for axis in moved if axis.points), usual)
+    candidates = (_moved_axis(claim, base, name, limits, shift) for shift in SHIFTS[1:])
+    return next((axis for axis in candidates if axis.points), usual)
 
 
 def _moved_axis(claim: Bound, base: Scenario, name: str, limits: Limits, shift: float) -> _Axis:
