@@ -198,10 +198,28 @@ def test_a_package_that_cannot_be_loaded_is_named(folder: Path) -> None:
 def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
     """At a false-alarm rate of 1e-6."""
     command = ("audit", "--method", METHOD, "--confidence=0.999999", "--json", "--trials=8000")
-    answers = dpsco(folder, (*command, PLUGIN_FLAGS[0]), (*command, "--fault=half-noise"))
-    honest, broken = map(json.loads, answers)
+    faults = ((*command, f"--fault={fault}") for fault in ("half-noise", "no-clipping"))
+    answers = dpsco(folder, (*command, PLUGIN_FLAGS[0]), *faults)
+    honest, broken, unclipped = map(json.loads, answers)
+    assert honest["verdict"] == "not refuted"
+    assert unclipped["verdict"] == "refuted" and unclipped["caught_at"] is not None
     assert honest["claimed_epsilon"] == 1 and honest["caught_at"] is None
     assert broken["caught_at"] is not None
+
+
+def test_an_overflow_in_its_code_is_one_sentence_without_a_path(folder: Path) -> None:
+    file = folder / PLUGIN_FILES[0]
+    text = file.read_text(encoding="utf-8")
+    overflow = "        np.exp(np.full(1, 1e6))\n        mean = into_ball("
+    file.write_text(text.replace("        mean = into_ball(", overflow), encoding="utf-8")
+    command = ("audit", PLUGIN_FLAGS[0], "--method", METHOD, "--trials=100")
+    child = run(folder, "-m", "dpsco_core.cli.main", *command)
+    assert child.returncode == 0 and "not refuted" in child.stdout
+    (place,) = re.findall(r"^dpsco: Warning in line (\d+) of my_mean.py: ", child.stderr)
+    line = 1 + text[: text.index("        mean = into_ball(")].count("\n")
+    assert int(place) == line
+    assert child.stderr.endswith(": overflow encountered in exp.\n")
+    assert child.stderr.count("\n") == 1 and str(folder) not in child.stderr
 
 
 def test_the_library_runs_it_and_an_exported_script_names_its_files(folder: Path) -> None:

@@ -6,13 +6,20 @@ lie in a box of two intervals of Clopper and Pearson, except with a stated proba
 refuted only if the whole box is in the impossible region, that is if its upper right corner is
 below the curve. A box that crosses the curve proves nothing, and one above it does not prove
 privacy (theory/trade-off-curves.md, 4).
+
+The curve and the bounds on epsilon are two tests of one claim, and `judge` gives their joint
+verdict. If the claim holds, the audit refutes it with probability at most beta, one minus its
+confidence. The bounds of all looks and both pairs exceed the true epsilon with probability at most
+beta/2. The box of a pair has the confidence 1 - beta/2, so that each of its four ends is wrong with
+probability at most beta/8. Only the two upper ends refute: beta/4 for a pair, and beta/2 for two.
+By the union bound both halves together are beta, however the two tests depend on each other.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_core.audit.engine import AuditFindings
+from dpsco_core.audit.engine import PAIRS, AuditFindings, Verdict
 from dpsco_core.audit.statistics import proportion_high, proportion_low, statistics
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
@@ -20,7 +27,6 @@ from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.privacy.tradeoff import TradeoffCurve, budget_curve, ledger_curve
 
 CUTS = 400  # the number of candidate thresholds
-PAIRS = 2  # the number of pairs of neighbours; an audit shows the easier one to distinguish
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,13 +110,15 @@ def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Att
     """Return the trade-off curve of a mechanism's claim, and the attack by an audit's runs.
 
     `confidence` is that of the box; the audit has already chosen one of two pairs of neighbours by
-    these runs, which is paid for. Where the ledgers of the neighbours differ, the data decide on
-    the shares, and the claim is the budget as such: the curve of a ledger is for fixed shares.
+    these runs, which is paid for. Where the ledgers of two runs differ, the shares depend on the
+    data or on the noise, and the claim is the budget as such: the curve of a ledger is for shares
+    that are fixed in advance.
     """
-    curve = ledger_curve(result.entries)
-    if result.booked:
+    if result.booked or not result.has_fixed_shares:
         budget = ApproxDP(epsilon=result.claimed_epsilon, delta=result.delta)
         curve = budget_curve(budget if result.delta else PureDP(epsilon=result.claimed_epsilon))
+    else:
+        curve = ledger_curve(result.entries)
     values, neighbour_values = statistics(result.outputs, result.neighbour_outputs)
     box_confidence = 1 - (1 - confidence) / PAIRS
     cut = _best_cut(curve, values[::2], neighbour_values[::2], box_confidence)
@@ -126,6 +134,44 @@ def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Att
         positives=len(positive),
         confidence=box_confidence,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """The joint verdict of an audit's two tests: the bounds on epsilon, and the trade-off curve."""
+
+    result: AuditFindings
+    curve: TradeoffCurve  # the curve of the claim
+    attack: Attack
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether either test refutes the claim, with the confidence of the audit."""
+        is_refuted = self.attack.refutes or self.result.caught_at is not None
+        return "refuted" if is_refuted else "not refuted"
+
+    @property
+    def grounds(self) -> str:
+        """Which of the two tests refute the claim, in words that go on after the verdict."""
+        bound = f"the {self._claim} bound"
+        match self.result.caught_at is not None, self.attack.refutes:
+            case True, True:
+                return f"by {bound} and by the trade-off curve"
+            case True, False:
+                return f"by {bound} (the trade-off curve alone does not refute it)"
+            case False, True:
+                return f"by the trade-off curve ({bound} alone does not refute it)"
+        return f"neither by {bound} nor by the trade-off curve"
+
+    @property
+    def _claim(self) -> str:
+        return "(epsilon, delta)" if self.result.delta else "epsilon"
+
+
+def judge(result: AuditFindings, confidence: float) -> Judged:
+    """Return the joint verdict of an audit after its last look; `confidence` is the audit's."""
+    curve, achieved = attack(result, confidence)
+    return Judged(result=result, curve=curve, attack=achieved)
 
 
 @dataclass(frozen=True, kw_only=True)

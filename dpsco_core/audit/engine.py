@@ -46,6 +46,10 @@ RHO_DELTA = 0.05  # the delta at which a zCDP claim is converted to a claim abou
 UNCLIPPED = 1e9  # a multiple of the claimed clip that exceeds every record
 STEPS = 2  # the number of steps in an audit of a descent that may take any number of steps
 RUNS_PER_STEP = 50  # the number of runs on each data set between two chances to cancel
+# Two tests share the failure probability: the bounds on epsilon, and the trade-off curve
+# (`dpsco_core.audit.attacks`), which is compared once, after the last run.
+TESTS = 2
+PAIRS = 2  # the number of pairs of neighbours
 DATA_SETS = 3  # two pairs of neighbours share one data set
 BOOKED_RELEASES = 5  # the number of releases per run whose recorded noise is compared
 TIMED_RUNS = 3
@@ -61,7 +65,8 @@ class Audit:
     point: Scenario
     runs: int = 20_000  # the number of runs on both neighbours of a pair together; even
     fault: Fault = "none"  # a fault planted on purpose
-    # The probability that no bound of the audit, over all looks, exceeds the true epsilon.
+    # The probability that a claim that holds is refuted neither by a bound on epsilon, at any look,
+    # nor by the trade-off curve. Each of the two may fail with half of the remaining probability.
     confidence: float = CONFIDENCE
     # The delta at which a zCDP claim is audited; None: 0.05. Other budgets have their own delta.
     delta: float | None = None
@@ -117,6 +122,7 @@ class AuditFindings:
     entries: tuple[Entry, ...]  # the ledger of one run
     flaws: tuple[str, ...]  # entries of the ledger that claim more privacy than their noise gives
     booked: str  # differences between the ledgers of neighbours at the last look; empty if none
+    has_fixed_shares: bool  # whether every run so far has booked the same releases
     outputs: Vector  # shape (runs so far, k): the outputs on the first data set at the last look
     neighbour_outputs: Vector  # shape (runs so far, k): the outputs on its neighbour
 
@@ -139,8 +145,11 @@ class AuditFindings:
         return next(refuting_runs, None)
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether the runs refute the claim, which they can never prove."""
+    def bound_verdict(self) -> Verdict:
+        """Whether the bounds on epsilon refute the claim, which runs can never prove.
+
+        It is one of two tests; `dpsco_core.audit.attacks.judge` gives the verdict of both.
+        """
         return "not refuted" if self.caught_at is None else "refuted"
 
 
@@ -153,7 +162,7 @@ def audit_steps(task: Audit) -> Iterator[tuple[int, AuditFindings | None]]:
     task.validate()
     mechanism = _mechanism(task)
     opposite, origin = pairs(task.point, mechanism.plan)
-    look_confidence = shared_confidence(task.confidence, 2 * len(task.checkpoints))
+    look_confidence = shared_confidence(task.confidence, TESTS * PAIRS * len(task.checkpoints))
     label = f"audit {task.fault} {replace(task.point, trials=1).to_query()}"
     streams = [stream(task.point.seed, f"{label} {side}", 0) for side in ("one", "two", "origin")]
     sets = tuple(
@@ -201,6 +210,7 @@ def audit_steps(task: Audit) -> Iterator[tuple[int, AuditFindings | None]]:
             entries=ledger.entries,
             flaws=ledger.flaws,
             booked=_describe_difference(sets[0], sets[1 + sharper_pair]),
+            has_fixed_shares=len({shares for s in sets for shares in s.shares}) == 1,
             outputs=first_output,
             neighbour_outputs=second_outputs[sharper_pair],
         )
@@ -271,6 +281,7 @@ class _Outputs:
         self._values, self._books = list[Vector](), list[Vector]()
         self.ledger: Ledger | None = None  # the ledger of the last run that finished
         self.problem: InvalidInput | None = None  # the error of the last run that failed
+        self.shares = set[tuple[float, ...]]()  # the noise scales of a run; two runs may differ
 
     def run(self, count: int) -> None:
         """Run the mechanism `count` times. A failed run is visible to an observer, and counts."""
@@ -279,6 +290,8 @@ class _Outputs:
             try:
                 values, self.ledger = self._mechanism.run(self._data, count, self._rng)
                 book = _ledger_book(self.ledger.entries)
+                if len(self.shares) < 2:
+                    self.shares.add(tuple(entry.noise for entry in self.ledger.entries))
             except InvalidInput as problem:
                 self.problem = problem
                 rows = count if at_once else 1

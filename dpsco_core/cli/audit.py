@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from dpsco_core.audit.attacks import Attack, attack
+from dpsco_core.audit.attacks import Attack, Judged, judge
 from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, AuditFindings, run_audit
 from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
@@ -13,11 +13,14 @@ from dpsco_core.base.parsing import shorten
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
+    add_refuted_flag,
     format_table,
     given_fields,
     number,
     print_json,
+    print_text,
     read_number,
+    refuted_status,
 )
 from dpsco_core.fields import parse
 from dpsco_core.privacy.budget import ZCDP, gaussian_epsilon
@@ -49,7 +52,7 @@ def add_audit(commands: Any) -> None:
         "--confidence",
         metavar="VALUE",
         default=str(CONFIDENCE),
-        help="that no printed bound is above the true epsilon (default %(default)s)",
+        help="that no claim which holds is refuted, by either test (default %(default)s)",
     )
     parser.add_argument(
         "--at-delta",
@@ -57,11 +60,12 @@ def add_audit(commands: Any) -> None:
         metavar="VALUE",
         help=f"under --rho, the delta at which epsilon is claimed (default {RHO_DELTA})",
     )
+    add_refuted_flag(parser)
     add_fields(parser, defaults=False)
 
 
-def run_audit_command(chosen: argparse.Namespace) -> None:
-    """Run an audit, show each look at it, and print the findings."""
+def run_audit_command(chosen: argparse.Namespace) -> int:
+    """Run an audit, show each look at it, print the findings, and return the exit status."""
     task = _audit_task(chosen).validate()
     for result in run_audit(task):  # there is at least one look, at the end
         if sys.stderr.isatty():
@@ -70,11 +74,19 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
             print(f"{line}{result.epsilon_lower_bound:.3f} ", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
-    _, achieved = attack(result, task.confidence)
-    if not chosen.json:
-        _print_findings(task, result)
-        _print_attack(achieved)
-        return
+    judged = judge(result, task.confidence)
+    if chosen.json:
+        _print_json(task, judged)
+    else:
+        _print_findings(task, judged)
+        _print_attack(judged.attack)
+    # A flaw in its own ledger refutes a claim without a run.
+    return refuted_status(chosen, judged.verdict == "refuted" or bool(result.flaws))
+
+
+def _print_json(task: Audit, judged: Judged) -> None:
+    """Print the findings of an audit as JSON."""
+    result, achieved = judged.result, judged.attack
     print_json(
         {
             "method": task.method,
@@ -85,7 +97,9 @@ def run_audit_command(chosen: argparse.Namespace) -> None:
             "trials": task.runs,
             "neighbours": result.neighbours,
             "fault": task.fault,
-            "verdict": result.verdict,
+            "verdict": judged.verdict,
+            "grounds": judged.grounds,
+            "bound_verdict": result.bound_verdict,
             "caught_at": result.caught_at,
             "notes": [*ledger_notes(result), *claim_notes(task, result)],
             "attack": {
@@ -131,10 +145,13 @@ def _audit_task(chosen: argparse.Namespace) -> Audit:
     )
 
 
-def _print_findings(task: Audit, result: AuditFindings) -> None:
-    """Print the findings of an audit as tables."""
+def _print_findings(task: Audit, judged: Judged) -> None:
+    """Print the looks of an audit as a table, and its verdict."""
+    result = judged.result
     fault_text = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
-    print(f"{task.method}{fault_text}: {result.neighbours}\n")
+    print_text(f"{task.method}{fault_text}: {result.neighbours}.")
+    print_text(_setting_text(task.point))
+    print()
     # The confidence covers all looks together, so a bound that one look has proven remains proven.
     rows = [
         [
@@ -152,22 +169,40 @@ def _print_findings(task: Audit, result: AuditFindings) -> None:
     delta_text = "" if not result.delta else f" at delta = {result.delta:g}"
     claim = f"epsilon = {number(result.claimed_epsilon)}{delta_text}"
     confidence = f"with confidence {100 * task.confidence:g} %"
-    preposition = "by" if result.caught_at is None else "after"
+    preposition = "after" if judged.verdict == "refuted" else "by"
     count = result.caught_at or task.runs
-    print(f"\nThe claim, {claim}, is {result.verdict} {preposition} {count:,} runs, {confidence}.")
+    print()
+    print_text(
+        f"The claim, {claim}, is {judged.verdict} {preposition} {count:,} runs, {confidence}: "
+        f"{judged.grounds}."
+    )
     for note in (*ledger_notes(result), *claim_notes(task, result)):
         print(f"note: {note}")
 
 
+def _setting_text(point: Scenario) -> str:
+    """Return where an audit was made, and the flags that change it."""
+    sizes = {"n": point.n, "d": point.d} | ({"m": point.m} if point.m > 1 else {})
+    if point.rho is not None:
+        budget, flags = f"{number(point.rho)}-zCDP", ["rho"]
+    elif point.delta:
+        budget, flags = f"({number(point.epsilon)}, {number(point.delta)})-DP", ["epsilon", "delta"]
+    else:
+        budget, flags = f"{number(point.epsilon)}-DP", ["epsilon"]
+    settings = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    changes = ", ".join(f"--{name}" for name in [*sizes, *flags])
+    return f"Audited at {settings}, {budget}; other settings: {changes}."
+
+
 def _print_attack(achieved: Attack) -> None:
-    """Print the attack by the runs on the trade-off curve of the claim."""
+    """Print the attack by the runs, and where its box is beside the claim's trade-off curve."""
     alarms, misses = achieved.alarm_interval[1], achieved.miss_interval[1]
-    verdict = "refuted" if achieved.refutes else "not refuted"
-    print(
+    place = "below the curve" if achieved.refutes else "not below the curve"
+    print_text(
         f"As an attack: {number(100 * achieved.alarm_share)} % false alarms, "
         f"{number(100 * achieved.miss_share)} % misses. At most {number(100 * alarms)} % and "
         f"{number(100 * misses)} %, where the claim's trade-off curve allows no fewer misses than "
-        f"{number(100 * achieved.least_misses)} %: {verdict}."
+        f"{number(100 * achieved.least_misses)} %: {place}."
     )
 
 

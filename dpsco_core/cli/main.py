@@ -16,6 +16,7 @@ from dpsco_core.cli.streams import (
     open_streams,
     print_every_character,
     silent_when_interrupted,
+    warnings_in_words,
 )
 
 DESCRIPTION = (
@@ -50,7 +51,7 @@ MODULES = {"export": "study"}  # commands that share a module with another one
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status: 0, or 2 on bad input."""
+    """Run the command line and return its exit status: 0, 2 on bad input, or a command's own 1."""
     open_streams()
     print_every_character()
     words = sys.argv[1:] if arguments is None else arguments
@@ -65,9 +66,10 @@ def _run_command(chosen: argparse.Namespace) -> int:
     with silent_when_interrupted():
         from dpsco_core.plugins import extend
 
-    extend.load_installed()
-    extend.load(*chosen.own)
-    return chosen.does(chosen) or 0
+    with warnings_in_words():
+        extend.load_installed()
+        extend.load(*chosen.own)
+        return chosen.does(chosen) or 0
 
 
 def _build_parser(names: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:

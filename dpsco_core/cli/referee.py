@@ -16,12 +16,14 @@ from dpsco_core.cli.streams import require_writable, whole_file
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
+    add_refuted_flag,
     format_table,
     given_fields,
     number,
     print_json,
     print_text,
     read_number,
+    refuted_status,
 )
 from dpsco_core.plugins import extend
 from dpsco_core.referee.claims import (
@@ -81,6 +83,7 @@ def add_referee(commands: Any) -> None:
     parser.add_argument("--html", metavar="FILE", help="write the report as one page, too")
     endings = ", ".join(WRITERS)
     parser.add_argument("--out", metavar="FILE", help=f"write the report, too: {endings}")
+    add_refuted_flag(parser)
     add_fields(parser, defaults=False)
 
 
@@ -98,15 +101,19 @@ def run_referee(chosen: argparse.Namespace) -> int:
     submission, start = _read_submission(chosen, methods, fields)
     reports = referee(submission, start, seconds=seconds, seed=start.seed, progress=_show_progress)
     _show_progress("")
-    status = max((write(path, reports) for path, write in files.items()), default=0)
+    statuses = {path: write(path, reports) for path, write in files.items()}
     if chosen.json:
         print_json(reports_dict(reports))
-        return status
-    for place, report in enumerate(reports):
-        if place:
-            print()
-        _print_report(report)
-    return status
+    else:
+        for place, report in enumerate(reports):
+            if place:
+                print()
+            _print_report(report)
+        written = [path for path, status in statuses.items() if status == 0]
+        if written:
+            print_text(f"Written: {', '.join(written)}.")
+    is_refuted = any(report.verdict == "refuted" for report in reports)
+    return max(statuses.values(), default=0) or refuted_status(chosen, is_refuted)
 
 
 def _output_files(chosen: argparse.Namespace) -> dict[str, Writer]:

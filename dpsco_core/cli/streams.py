@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TextIO
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 
@@ -108,6 +109,39 @@ def exit_status(command: Callable[[], int | None]) -> int:
         print(f"dpsco: {_describe_system_error(problem)}", file=sys.stderr)
         return 2
     return 0
+
+
+@contextmanager
+def warnings_in_words() -> Iterator[None]:
+    """Print each runtime warning, such as numpy's on an overflow, as one sentence at the end.
+
+    Python would print it at once, with the path and a line of the source.
+    """
+    sentences: dict[str, None] = {}
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def keep(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            """Keep a runtime warning for the end, and show every other one as usual."""
+            if not issubclass(category, RuntimeWarning):
+                show(message, category, filename, lineno, file, line)
+                return
+            place = f"line {lineno} of {os.path.basename(filename)}"
+            sentences[f"Warning in {place}: {message}."] = None
+
+        warnings.showwarning = keep
+        try:
+            yield
+        finally:
+            for sentence in sentences:
+                print(f"dpsco: {sentence}", file=sys.stderr)
 
 
 def _describe_system_error(problem: OSError) -> str:

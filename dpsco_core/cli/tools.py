@@ -34,6 +34,21 @@ def add_command(
     return parser
 
 
+def add_refuted_flag(parser: argparse.ArgumentParser) -> None:
+    """Add the flag by which a script learns from the exit status that a claim is refuted."""
+    parser.add_argument(
+        "--fail-if-refuted",
+        dest="fails_if_refuted",
+        action="store_true",
+        help="exit with status 1 if a claim is refuted",
+    )
+
+
+def refuted_status(chosen: argparse.Namespace, is_refuted: bool) -> int:
+    """Return exit status 1 if a claim is refuted and `--fail-if-refuted` is given, otherwise 0."""
+    return int(chosen.fails_if_refuted and is_refuted)
+
+
 def require_sound(
     scenario: Scenario, outcomes: Sequence[Outcome] = (), slugs: Sequence[str] | None = None
 ) -> None:

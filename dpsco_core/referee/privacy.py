@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_core.audit.engine import Audit, AuditFindings, Fault, audit_steps, seconds_a_run
+from dpsco_core.audit.attacks import Judged, judge
+from dpsco_core.audit.engine import Audit, Fault, audit_steps, seconds_a_run
 from dpsco_core.audit.stages import FAR_COORDINATE, data_sets, stage
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import CodeFailed, InvalidInput, NotApplicable
@@ -188,19 +189,20 @@ def check_privacy(
         sentences.append(flaw)
     faults: tuple[Fault, ...] = ("none", "half-noise")
     for fault in faults:
-        findings, reason = _audit(method, fault, seed, deadline, progress)
+        judged, reason = _audit(method, fault, seed, deadline, progress)
         name = "audit" if fault == "none" else "the same audit, half of the noise"
-        if findings is None:
+        if judged is None:
             rows.append((name, "not checked", reason))
             continue
+        findings = judged.result
         runs = findings.evidence[-1].runs
         outcome = f"epsilon is at least {findings.epsilon_lower_bound:.3g}"
         claim = f"claimed {findings.claimed_epsilon:.3g} at delta {findings.delta:g}, {runs:,} runs"
-        rows.append((name, outcome, f"{claim}: {_reveals_fault(findings, fault)}"))
+        rows.append((name, outcome, f"{claim}: {_reveals_fault(judged, fault)}"))
         if fault == "none":
-            verdicts.append(findings.verdict)
-            if findings.verdict == "refuted":
-                sentences.append(f"An audit: {outcome}, {claim}.")
+            verdicts.append(judged.verdict)
+            if judged.verdict == "refuted":
+                sentences.append(f"An audit: {outcome}, {claim}: refuted {judged.grounds}.")
                 flags = command_flags(Scenario(methods=(method,)), files)
                 command = f"dpsco audit {flags} --trials {runs}"
     verdict: Judgement = "refuted" if "refuted" in verdicts else "not refuted"
@@ -216,10 +218,12 @@ def check_privacy(
     )
 
 
-def _reveals_fault(findings: AuditFindings, fault: str) -> str:
-    """Return in words whether an audit has caught the fault."""
-    if findings.caught_at is not None:
-        return f"caught after {findings.caught_at:,}"
+def _reveals_fault(judged: Judged, fault: str) -> str:
+    """Return in words whether an audit has caught the fault, by either of its tests."""
+    if judged.result.caught_at is not None:
+        return f"caught after {judged.result.caught_at:,}"
+    if judged.verdict == "refuted":
+        return "caught by the trade-off curve"
     return "not refuted" if fault == "none" else "not caught: the audit has too little power here"
 
 
@@ -250,8 +254,12 @@ def _budget_words(budget: Any) -> str:
 
 def _audit(
     method: str, fault: Fault, seed: int, deadline: float, progress: Progress
-) -> tuple[AuditFindings | None, str]:
-    """Return the findings of an audit in its share of the time left, or why there are none."""
+) -> tuple[Judged | None, str]:
+    """Return an audit with its verdict, in its share of the time left, or why there is none.
+
+    It stops at the first look whose bound refutes the claim. The trade-off curve can then change
+    the grounds, but no longer the verdict, so that stopping costs no confidence.
+    """
     task = Audit(point=replace(stage(method), seed=seed), runs=AUDIT_RUNS, fault=fault)
     try:
         seconds = seconds_a_run(task)
@@ -267,4 +275,5 @@ def _audit(
                 break
     except NotApplicable as refusal:
         return None, str(refusal)
-    return findings, ""
+    assert findings is not None
+    return judge(findings, task.confidence), ""

@@ -158,7 +158,13 @@ def _bound_checks(
         bound, points, seed=seed, deadline=end("trials"), progress=progress, files=files
     )
     slopes = check_slopes(
-        bound, base, seed=seed, deadline=end("slopes"), progress=progress, limits=limits
+        bound,
+        base,
+        seed=seed,
+        deadline=end("slopes"),
+        progress=progress,
+        limits=limits,
+        files=files,
     )
     optimality = check_optimality(bound, base)
     return (check_hypotheses(bound, points), rivals, trials, slopes, optimality)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from dpsco_core.audit.attacks import attack, measured
+from dpsco_core.audit.attacks import Judged, attack, judge, measured
 from dpsco_core.audit.engine import Audit, AuditFindings, Fault, run_audit
 from dpsco_core.audit.stages import stage
+from dpsco_core.audit.statistics import proportion_high
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.main import main
 from dpsco_core.privacy.entries import Entry
@@ -74,8 +75,47 @@ def test_half_the_noise_is_caught_and_an_honest_run_is_not(
 
 def test_the_curve_sees_half_the_noise_where_epsilon_at_a_small_delta_does_not() -> None:
     result = findings("mean.clipped", "half-noise", epsilon=1.0, delta=1e-6)
-    assert result.verdict == "not refuted"
+    assert result.bound_verdict == "not refuted"
     assert attack(result, 0.999)[1].refutes
+
+
+def test_one_test_of_two_is_enough_to_refute() -> None:
+    """The parts disagree in both directions, and the joint verdict says which one refutes."""
+    judged = judge(findings("mean.clipped", "half-noise", epsilon=1.0, delta=1e-6), 0.999)
+    assert judged.result.bound_verdict == "not refuted" and judged.attack.refutes
+    assert judged.verdict == "refuted"
+    assert judged.grounds == (
+        "by the trade-off curve (the (epsilon, delta) bound alone does not refute it)"
+    )
+    caught = findings("mean.clipped", "half-noise")
+    assert caught.bound_verdict == "refuted"
+    honest_attack = replace(judged.attack, miss_interval=(0.9, 1.0))
+    by_bound = Judged(result=caught, curve=judged.curve, attack=honest_attack)
+    assert by_bound.verdict == "refuted" and "curve alone does not refute it" in by_bound.grounds
+    by_none = Judged(result=judged.result, curve=judged.curve, attack=honest_attack)
+    assert by_none.verdict == "not refuted" and by_none.grounds.startswith("neither by")
+
+
+def test_the_two_tests_share_the_failure_probability() -> None:
+    """Of beta = 0.1, the bounds of all looks and pairs take one half, the upper ends the other."""
+    point = replace(stage("mean.clipped"), epsilon=1.0, delta=1e-6)
+    task = Audit(point=point, runs=200, confidence=0.9)
+    *_, result = run_audit(task)
+    spent_by_bounds = 2 * sum(1 - look.confidence for look in result.evidence)
+    judged = judge(result, task.confidence)
+    one_end = (1 - judged.attack.confidence) / 4
+    assert spent_by_bounds == pytest.approx(0.05)
+    assert 2 * 2 * one_end == pytest.approx(0.05)
+    exact = proportion_high(judged.attack.misses, judged.attack.positives, one_end)
+    assert judged.attack.miss_interval[1] == float(exact)
+
+
+def test_a_ledger_that_varies_between_runs_is_held_to_its_budget_alone() -> None:
+    """The curve of a ledger is for shares that are fixed in advance."""
+    result = findings("mean.clipped", epsilon=1.0, delta=1e-6)
+    assert result.has_fixed_shares and judge(result, 0.999).curve.mu is not None
+    varied = judge(replace(result, has_fixed_shares=False), 0.999).curve
+    assert varied.mu is None and varied.epsilon(1e-6) == pytest.approx(1.0)
 
 
 def test_a_method_without_its_clip_is_caught_at_once() -> None:
@@ -142,11 +182,25 @@ def test_the_command_prints_the_attack(capsys: pytest.CaptureFixture[str]) -> No
     words = ["audit", "--method", "mean.clipped", "--trials", "20000", "--fault", "half-noise"]
     words += ["--epsilon", "1", "--delta", "1e-6"]
     assert main([*words, "--json"]) == 0
-    achieved = json.loads(capsys.readouterr().out)["attack"]
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["verdict"], printed["bound_verdict"]) == ("refuted", "not refuted")
+    achieved = printed["attack"]
     assert achieved["verdict"] == "refuted"
     assert achieved["miss_interval"][1] < achieved["least_misses"]
     assert achieved["negatives"] == achieved["positives"] == 5000
     share = achieved["false_alarms"] / achieved["negatives"]
     assert achieved["false_alarm_interval"][0] < share < achieved["false_alarm_interval"][1]
     assert main(words) == 0
-    assert "As an attack:" in capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Audited at n = 8, d = 1, (1, 1e-06)-DP; other settings: --n, --d, --epsilon, --delta."
+    ) in text
+    assert main([*words, "--fail-if-refuted"]) == 1
+    assert main(["audit", "--trials", "200", "--fail-if-refuted"]) == 0
+    capsys.readouterr()
+    assert main(["audit", "--method", "user.mean-clipped", "--rho", "0.5", "--trials", "200"]) == 0
+    assert "d = 1, m = 4, 0.5-zCDP; other settings: --n, --d, --m, --rho." in (
+        " ".join(capsys.readouterr().out.split())
+    )
+    assert "As an attack:" in text and "not refuted" not in text
+    assert f"is refuted after 20,000 runs, with confidence 99.9 %: {printed['grounds']}." in text

@@ -160,7 +160,7 @@ def test_a_noise_scale_from_the_data_shows_where_the_results_say_nothing(
 
     monkeypatch.setattr(SimpleClipping, "release", release)
     result = audited(Audit(point=stage("mean.clipped"), runs=500, looks=False))
-    assert result.verdict == "refuted" and "so it is chosen from the data" in result.booked
+    assert result.bound_verdict == "refuted" and "so it is chosen from the data" in result.booked
 
 
 def test_the_verdict_is_refuted_or_not_refuted_and_never_more(

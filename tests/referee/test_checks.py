@@ -8,16 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_core.audit.engine import Audit
+from dpsco_core.audit.stages import stage
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import BOUNDS, bound
 from dpsco_core.privacy import ZCDP, GaussianNoise
-from dpsco_core.referee import trials
+from dpsco_core.referee import privacy, trials
 from dpsco_core.referee.betting import Wealth
 from dpsco_core.referee.claims import bound_of_formula, read_condition
 from dpsco_core.referee.places import base_place, start_of, trial_places
 from dpsco_core.referee.privacy import check_privacy, worst_neighbours
-from dpsco_core.referee.report import Check, Report
+from dpsco_core.referee.report import Check, Report, place_words
 from dpsco_core.referee.rivals import (
     LEAST_PLACES,
     check_hypotheses,
@@ -28,6 +30,7 @@ from dpsco_core.referee.rivals import (
 from dpsco_core.referee.steepness import TRIALS, check_slopes, least_seconds
 from dpsco_core.referee.tapes import RecordingLedger, largest_excess
 from dpsco_core.referee.trials import CAUTION, check_trials, error_of
+from dpsco_core.results.slopes import fit_errors
 from dpsco_core.runs.study import Cell, Outcome, study
 from dpsco_core.scenario import Scenario
 from tests.golden_sentences import GOLDEN
@@ -168,6 +171,33 @@ def test_slopes_contradict_a_claim_that_falls_faster_than_the_error() -> None:
         assert row[3] == verdict, check.rows
 
 
+def test_an_axis_starts_where_the_hypotheses_hold_and_a_run_repeats_it() -> None:
+    base = replace(BASE, d=20)
+    check = check_slopes(
+        formula("sqrt(d/n)", conditions=("n >= 100*d",)),  # type: ignore[arg-type]
+        base,
+        seed=3,
+        deadline=0.0,
+        progress=silent,
+    )
+    rows = {row[0]: row for row in check.rows}
+    assert rows["n"][4:] == (TRIALS[0], "2000, 4000, 8000, 16000")
+    assert rows["d"][4:] == (TRIALS[0], "1, 2, 4, 8"), "at n = 1000 there is no more room"
+    at_budget = "n >= 100*d fails: 1000 and 2000."
+    assert rows["rho"][3:] == ("not checked", 0, f"rho = 0.05: {at_budget}")
+    assert f"changes one letter of {place_words(base)}." in check.sentence
+    words = check.command.removeprefix("dpsco run ").split()
+    fields = dict(zip(words[::2], words[1::2], strict=True))
+    methods = [fields.pop("--method")]
+    repeated = Scenario.from_dict({k[2:]: v for k, v in fields.items()} | {"methods": methods})
+    axis = repeated.axis or ""
+    assert f"The command repeats the axis {axis}." in check.sentence
+    error_at = {(outcome.trial, outcome.x): outcome.error for outcome in study(repeated)}
+    errors = [[error_at[trial, x] for x in repeated.grid] for trial in range(TRIALS[0])]
+    fit = fit_errors(np.array(repeated.grid), np.array(errors))
+    assert rows[axis][2] == f"{fit.fitted:.3g} ({fit.low:.3g} to {fit.high:.3g})"
+
+
 def test_hypotheses_and_optimality_are_told() -> None:
     points = trial_places(BASE)
     claim = formula("sqrt(d/n)", conditions=("n >= 100*d",))
@@ -274,6 +304,19 @@ def test_a_method_that_the_stage_is_too_small_for_is_not_checked_and_says_why() 
     assert ledger[1] == "not checked" and "it takes n=129" in str(ledger[2])
 
 
+def test_an_audit_that_only_the_trade_off_curve_refutes_is_a_refutation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Half of the noise, planted in every audit, where delta is too small for the bound."""
+    monkeypatch.setattr(privacy, "stage", lambda slug: replace(stage(slug), delta=1e-6))
+    monkeypatch.setattr(privacy, "Audit", lambda **f: Audit(**f | {"fault": "half-noise"}))
+    check = check_privacy("mean.clipped", seed=0, deadline=0.0, progress=lambda _: None)
+    assert check.verdict == "refuted"
+    assert "refuted by the trade-off curve (the (epsilon, delta) bound alone" in check.sentence
+    (row,) = (row for row in check.rows if row[0] == "audit")
+    assert str(row[2]).endswith("caught by the trade-off curve")
+
+
 def test_one_pair_of_neighbours_is_not_called_several() -> None:
     check = check_privacy("mean.clipped", seed=0, deadline=0.0, progress=lambda _: None)
     assert check.rows[0][0] == GOLDEN["a check of neighbours"]
@@ -294,6 +337,7 @@ def test_slopes_leave_out_an_axis_whose_points_are_above_the_limits() -> None:
     check = check_slopes(claim, base, seed=0, deadline=0.0, progress=lambda _: None, limits=limits)
     verdicts = {row[0]: (row[3], row[4]) for row in check.rows}
     assert verdicts["n"] == ("not checked", 0)
+    assert "n = 4000: n must be" in str(check.rows[0][5])
     assert all(verdicts[axis][1] == TRIALS[0] for axis in ("d", "epsilon"))
     slow = replace(DASHBOARD, cell_seconds=0)
     assert least_seconds(claim, base, slow) == 0 < least_seconds(claim, base, limits)

@@ -49,16 +49,17 @@ def test_a_file_of_claims_is_refereed_as_text_json_and_html(
     file.write_text(CLAIMS.format(slug="half", most=0.5), encoding="utf-8")
     assert main(("referee", str(file), "--seconds", "5", "--html", str(page))) == 0
     text = capsys.readouterr().out
+    assert " ".join(text.split()).endswith(f"Written: {page}.")
     assert text.startswith("half: refuted\nClaim: 1 - 1/x is at most 0.5\nIf: x > 1\n")
     assert "correct" not in text
     markup = page.read_text(encoding="utf-8")
     assert "prefers-color-scheme: dark" in markup and "@media print" in markup
     assert "http" not in markup and 'class="verdict bad">refuted' in markup
-    assert main(("referee", str(file), "--seconds", "5", "--json")) == 0
+    assert main(("referee", str(file), "--seconds", "5", "--json", "--fail-if-refuted")) == 1
     (report,) = json.loads(capsys.readouterr().out)["reports"]
     assert report["verdict"] == "refuted" and report["checks"][0]["command"].startswith("dpsco")
     file.write_text(CLAIMS.format(slug="whole", most=1.0), encoding="utf-8")
-    assert main(("referee", str(file), "--seconds", "5")) == 0
+    assert main(("referee", str(file), "--seconds", "5", "--fail-if-refuted")) == 0
     assert capsys.readouterr().out.startswith("whole: not refuted\n")
 
 

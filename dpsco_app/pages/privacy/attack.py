@@ -12,7 +12,7 @@ from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.values import Figure, Ladder, LadderRow, Line, Panel, Region, Words
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.simple_figures import ladder_row, thin_line
-from dpsco_core.audit.attacks import Attack
+from dpsco_core.audit.attacks import Attack, Judged
 from dpsco_core.catalogue import method_card
 from dpsco_core.privacy.tradeoff import TradeoffCurve
 
@@ -110,12 +110,19 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
     )
 
 
-def title_attack(curve: TradeoffCurve, achieved: Attack) -> str:
-    """Return whether the attack refutes the claim, or the smallest errors that the claim allows."""
+def title_attack(judged: Judged) -> str:
+    """Return whether the runs refute the claim, or the smallest errors that the claim allows."""
+    curve, achieved = judged.curve, judged.attack
     if achieved.refutes:
         return (
             f"Caught: the attack misses at most {_percent(achieved.miss_interval[1])}, and the "
             f"claim allows no fewer than {_percent(achieved.least_misses)}"
+        )
+    if judged.verdict == "refuted":
+        result = judged.result
+        return (
+            f"Caught: ε is at least {result.epsilon_lower_bound:.2f}, not "
+            f"{result.claimed_epsilon:.3g}, though the attack's box is not below the curve"
         )
     least_missed = float(curve.misses(np.array(ACCEPTED)))
     return (

@@ -43,8 +43,7 @@ from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.export import Table
 from dpsco_app.parts.page import SliderOptions, draw_parts, sliders, to_explore
 from dpsco_app.parts.refusals import on_screen
-from dpsco_core.audit.attacks import attack
-from dpsco_core.audit.engine import CONFIDENCE
+from dpsco_core.audit.attacks import judge
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import method_card
@@ -254,8 +253,9 @@ def _draw_audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     if findings is None:
         screen.say(words.QUESTIONS["audit"], "This audit has not been run")
         return
-    figure = audit_figure(task, findings, words.title_audit(findings))
-    _show(screen, view, figure, words.said_audit(task, findings), lambda: audit_table(findings))
+    judged = judge(findings, task.confidence)
+    figure = audit_figure(task, findings, words.title_audit(judged))
+    _show(screen, view, figure, words.said_audit(task, judged), lambda: audit_table(findings))
     fault = f"**{words.FAULT_NAMES[view.fault]}.** {words.ABOUT_FAULT[view.fault]}"
     st.markdown(
         f"{fault} The neighbours: {findings.neighbours}. "
@@ -282,18 +282,20 @@ def _draw_attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         draw_parts(names, STATE.key("fault"), "Break it", label_visibility="visible")
     with screen.foot if is_phone() else right:
         sliders(STATE, st.columns(3), {"runs": SLIDER_OPTIONS["runs"]})
-    findings = run_audit(attack_on(view, scenario), screen.foot)
+    task = attack_on(view, scenario)
+    findings = run_audit(task, screen.foot)
     if findings is None:
         screen.say(words.QUESTIONS["attack"], "This attack has not been run")
         return
-    curve, achieved = attack(findings, CONFIDENCE)
-    figure = attack_figure(curve, achieved, view.audited, title_attack(curve, achieved))
+    judged = judge(findings, task.confidence)
+    curve, achieved = judged.curve, judged.attack
+    figure = attack_figure(curve, achieved, view.audited, title_attack(judged))
     fault = "" if view.fault == "none" else words.FAULT_NAMES[view.fault]
     text = said_attack(achieved, view.audited, fault)
     _show(screen, view, figure, text, lambda: attack_table(curve, achieved))
     st.markdown(said_readings(curve, point_of(view, scenario).delta))
     st.markdown("The same attack from the command line:")
-    st.code(command(attack_on(view, scenario)), language=None, wrap_lines=True)
+    st.code(command(task), language=None, wrap_lines=True)
 
 
 def sentence(text: str) -> str:

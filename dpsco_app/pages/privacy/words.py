@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from dpsco_app.pages.privacy.state import View
 from dpsco_app.parts.options import at_most, budget_text, number_text
+from dpsco_core.audit.attacks import Judged
 from dpsco_core.audit.engine import Audit, AuditFindings
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.budgets import (
@@ -124,8 +125,9 @@ PART_TEXTS = {
         " at what it lets out and at what its ledger books. On half of the runs it looks for "
         "the event that tells two neighbours apart best; on the other half it counts that "
         "event, and computes with Clopper and Pearson's exact intervals how large ε **must at "
-        "least** be. If that is above the claim, the claim is refuted; if not, nothing is "
-        "proven: an audit catches liars, it does not certify the honest."
+        "least** be. If that is above the claim, or the attack on the same runs is below the "
+        "claim's trade-off curve, the claim is refuted; if not, nothing is proven: an "
+        "audit catches liars, it does not certify the honest."
     ),
 }
 ABOUT_FAULT = {
@@ -298,23 +300,29 @@ def said_ledger(account: Account) -> str:
     return text
 
 
-def title_audit(result: AuditFindings) -> str:
-    """Return the title of an audit: the bound that it found, and the verdict."""
+def title_audit(judged: Judged) -> str:
+    """Return the title of an audit: the bound that it found, and the verdict of both tests."""
+    result = judged.result
     bound, claim = result.epsilon_lower_bound, result.claimed_epsilon
+    if result.caught_at is None and judged.verdict == "refuted":
+        return f"Caught by the trade-off curve: the claim of {claim:.3g} is {judged.verdict}"
     if result.caught_at is None:
-        return f"ε is at least {bound:.2f}: the claim of {claim:.3g} is {result.verdict}"
+        return f"ε is at least {bound:.2f}: the claim of {claim:.3g} is {judged.verdict}"
     return f"Caught after {result.caught_at:,} runs: ε is at least {bound:.2f}, not {claim:.3g}"
 
 
-def said_audit(task: Audit, result: AuditFindings) -> str:
-    """Return what was audited, how often it ran, and how sure the result is."""
+def said_audit(task: Audit, judged: Judged) -> str:
+    """Return what was audited, how often it ran, which test decided, and how sure the result is."""
+    result = judged.result
     broken = f", {FAULT_NAMES[task.fault].lower()}" if task.fault != "none" else ""
     text = (
         f"{method_card(task.method).name}{broken}: {result.evidence[-1].runs:,} runs at "
         f"δ = {number_text(result.delta)}; confidence {100 * task.confidence:g} %, all looks "
-        "together."
+        "and both tests together."
     )
-    if result.flaws and result.caught_at is None:
+    if judged.verdict == "refuted" and result.caught_at is None:
+        text += f" Refuted {judged.grounds}."
+    if result.flaws and judged.verdict != "refuted":
         text += " The runs do not refute it, but its claim does not hold: see below."
     return text
 

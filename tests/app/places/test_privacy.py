@@ -46,7 +46,7 @@ from dpsco_app.pages.privacy.words import (
 )
 from dpsco_app.pages.users import words as users
 from dpsco_app.parts.controls import PREFIX
-from dpsco_core.audit.attacks import attack
+from dpsco_core.audit.attacks import judge
 from dpsco_core.audit.engine import FAULTS, Audit, audit_steps, run_audit
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import NotApplicable
@@ -142,15 +142,16 @@ def test_no_argument_has_the_colour_of_a_part_of_the_error() -> None:
 def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
     task = Audit(point=View().audit().point, runs=5000, fault=fault)
     *_, findings = run_audit(task)
-    figure = audit_figure(task, findings, title_audit(findings))
+    judged = judge(findings, task.confidence)
+    figure = audit_figure(task, findings, title_audit(judged))
     assert list(line(figure, "proven").y) == pytest.approx(findings.best_so_far)
     looks = [e.epsilon_lower_bound for e in findings.evidence]
     assert findings.best_so_far == [max(looks[: i + 1]) for i in range(len(looks))]
     (region,) = figure.panels[0].regions
     assert set(region.lower) == {findings.claimed_epsilon} and region.look == IMPOSSIBLE
     caught = findings.caught_at is not None
-    assert caught == (fault != "none") == ("Caught" in title_audit(findings))
-    sentence = said_audit(task, findings)
+    assert caught == (fault != "none") == ("Caught" in title_audit(judged))
+    sentence = said_audit(task, judged)
     assert "5,000 runs at δ = 0.05; confidence 99.9 %" in sentence
     assert (FAULT_NAMES[fault].lower() in sentence) == (fault != "none")
     drawn_samples = samples(findings)
@@ -294,7 +295,7 @@ def test_the_audit_of_the_page_is_that_of_its_command() -> None:
     assert "--rho" in code and "--at-delta 0.1" in code
     task = replace(View(part="audit", at=0.1), fault="printed-constant", audited="mean.smoothed")
     *_, findings = run_audit(task.audit())
-    assert said_audit(task.audit(), findings) in texts(page)
+    assert said_audit(task.audit(), judge(findings, 0.999)) in texts(page)
     assert "1.78 times less private" in texts(page)
     assert gaussian_epsilon(task.audit().point.rho or 0, 0.1) == pytest.approx(1.0)
     assert main(code.split()[1:]) == 0
@@ -421,8 +422,9 @@ def test_the_attack_is_drawn_where_its_runs_are_and_the_claim_where_it_is(fault:
     point = Scenario(methods=("mean.clipped",), rho=0.5, epsilon=None, delta=None)
     view = View(part="attack", runs=2000, fault=fault)  # type: ignore[arg-type]
     *_, result = run_audit(attack_on(view, point))
-    curve, achieved = attack(result, 0.999)
-    figure = attack_figure(curve, achieved, view.audited, title_attack(curve, achieved))
+    judged = judge(result, 0.999)
+    curve, achieved = judged.curve, judged.attack
+    figure = attack_figure(curve, achieved, view.audited, title_attack(judged))
     (panel,) = figure.panels
     (region,) = panel.regions
     assert region.look == IMPOSSIBLE
