@@ -159,6 +159,16 @@ def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
     assert list(outline_line.y)[1:-2:2] == drawn_samples.neighbour_counts.tolist()
 
 
+def test_an_audit_that_only_the_trade_off_curve_refutes_says_so() -> None:
+    point = replace(View().audit().point, delta=1e-6)
+    task = Audit(point=point, fault="half-noise", looks=False)
+    *_, findings = run_audit(task)
+    judged = judge(findings, task.confidence)
+    assert findings.bound_verdict == "not refuted"
+    assert title_audit(judged) == "Caught by the trade-off curve: the claim of 1 is refuted"
+    assert f"Refuted {judged.grounds}." in said_audit(task, judged)
+
+
 def test_the_ledger_is_drawn_as_shares() -> None:
     books = account(ledger_run(RUN, "sco.objective-perturbation"))
     figure = shares_figure(books.spendings, "sco.objective-perturbation", "")
