@@ -114,7 +114,7 @@ def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Att
     data or on the noise, and the claim is the budget as such: the curve of a ledger is for shares
     that are fixed in advance.
     """
-    if result.booked or not result.has_fixed_shares:
+    if not _claims_ledger_curve(result):
         budget = ApproxDP(epsilon=result.claimed_epsilon, delta=result.delta)
         curve = budget_curve(budget if result.delta else PureDP(epsilon=result.claimed_epsilon))
     else:
@@ -136,6 +136,11 @@ def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Att
     )
 
 
+def _claims_ledger_curve(result: AuditFindings) -> bool:
+    """Return whether the claim is the curve of a ledger, the same one in all runs."""
+    return not result.booked and result.has_fixed_shares
+
+
 @dataclass(frozen=True, kw_only=True)
 class Judged:
     """The joint verdict of an audit's two tests: the bounds on epsilon, and the trade-off curve."""
@@ -151,17 +156,32 @@ class Judged:
         return "refuted" if is_refuted else "not refuted"
 
     @property
+    def is_ledger_curve(self) -> bool:
+        """Whether the curve is that of the releases in the ledger.
+
+        It claims more than epsilon at one delta does: a method may violate it and still be
+        (epsilon, delta)-DP, but not for the reason that its ledger records.
+        """
+        return _claims_ledger_curve(self.result)
+
+    @property
+    def curve_name(self) -> str:
+        return (
+            "the trade-off curve of its ledger" if self.is_ledger_curve else "its trade-off curve"
+        )
+
+    @property
     def grounds(self) -> str:
         """Which of the two tests refute the claim, in words that go on after the verdict."""
         bound = f"the {self._claim} bound"
         match self.result.caught_at is not None, self.attack.refutes:
             case True, True:
-                return f"by {bound} and by the trade-off curve"
+                return f"by {bound} and by {self.curve_name}"
             case True, False:
-                return f"by {bound} (the trade-off curve alone does not refute it)"
+                return f"by {bound} ({self.curve_name} alone does not refute it)"
             case False, True:
-                return f"by the trade-off curve ({bound} alone does not refute it)"
-        return f"neither by {bound} nor by the trade-off curve"
+                return f"by {self.curve_name} ({bound} alone does not refute it)"
+        return f"neither by {bound} nor by {self.curve_name}"
 
     @property
     def _claim(self) -> str:

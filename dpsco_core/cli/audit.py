@@ -18,6 +18,7 @@ from dpsco_core.cli.tools import (
     given_fields,
     number,
     print_json,
+    print_note,
     print_text,
     read_number,
     refuted_status,
@@ -27,6 +28,11 @@ from dpsco_core.privacy.budget import ZCDP, gaussian_epsilon
 from dpsco_core.scenario import Scenario
 
 RUNS = 20_000
+CURVE_ALONE = (
+    "the curve of the ledger claims more than epsilon at one delta. A method that violates it is "
+    "less private than the noise that its ledger records; that it is not (epsilon, delta)-DP has "
+    "not been shown."
+)
 # The default delta for a flawed printed constant: 20,000 runs refute the constant at this delta.
 FLAW_DELTA = 0.2
 SAME = 1e-6  # the relative difference of two epsilons that are the same up to rounding
@@ -99,6 +105,7 @@ def _print_json(task: Audit, judged: Judged) -> None:
             "fault": task.fault,
             "verdict": judged.verdict,
             "grounds": judged.grounds,
+            "curve": "ledger" if judged.is_ledger_curve else "budget",
             "bound_verdict": result.bound_verdict,
             "caught_at": result.caught_at,
             "notes": [*ledger_notes(result), *claim_notes(task, result)],
@@ -168,6 +175,8 @@ def _print_findings(task: Audit, judged: Judged) -> None:
     print(format_table(rows, heads))
     delta_text = "" if not result.delta else f" at delta = {result.delta:g}"
     claim = f"epsilon = {number(result.claimed_epsilon)}{delta_text}"
+    if judged.is_ledger_curve:
+        claim += f" and {judged.curve_name}"
     confidence = f"with confidence {100 * task.confidence:g} %"
     preposition = "after" if judged.verdict == "refuted" else "by"
     count = result.caught_at or task.runs
@@ -178,6 +187,8 @@ def _print_findings(task: Audit, judged: Judged) -> None:
     )
     for note in (*ledger_notes(result), *claim_notes(task, result)):
         print(f"note: {note}")
+    if judged.is_ledger_curve and judged.attack.refutes and result.caught_at is None:
+        print_note(CURVE_ALONE)
 
 
 def _setting_text(point: Scenario) -> str:

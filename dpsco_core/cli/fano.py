@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -12,6 +13,7 @@ from dpsco_core.cli.tools import (
     format_table,
     number,
     print_json,
+    print_note,
     read_number,
     read_whole,
 )
@@ -51,11 +53,52 @@ BINDS = {
 }
 # A note on why the command bounds may print a smaller value for a form of the same name.
 OWN_DATA = (
-    "note: every form is at its own best spike probability, as in dpsco bounds on other data; on "
-    "data of\nits own instance dpsco bounds takes theirs, the spike_probability of the problem, "
-    "where a form may be\nsmaller."
+    "every form is at its own best spike probability, as in dpsco bounds on other data; on data of "
+    "its own instance dpsco bounds takes theirs, the spike_probability of the problem, where a "
+    "form may be smaller."
 )
+# What the numbers mean, by the name in the problem, the floors and the proofs.
+_OF_PROBLEM = {
+    "rho": "zCDP budget of Gaussian noise at this budget",
+    "epsilon": "budget of the bounds on pure DP algorithms",
+    "radius": "public bound on the norm of the mean",
+    "spike_probability": "that of the data of `dpsco run`",
+}
+_OF_FLOORS = {
+    "sampling": "every algorithm, private or not",
+    "gaussian": "every algorithm, normal data with their mean anywhere",
+    "concentrated": "every zCDP algorithm",
+    "pure": "every pure DP algorithm",
+}
+OF_PROOFS = {
+    "form": "the form that ends in the bound",
+    "q": "spike probability: the share of records that carry the hidden word",
+    "theta": "size of a coordinate of the mean",
+    "mean_norm": "norm of the mean, the error of the answer 0",
+    "log_size": "logarithm of the number of hidden words",
+    "expected_changes": "mean number of spikes, n q",
+    "squared_changes": "mean of the squared number of spikes",
+    "information": "what a zCDP output can reveal of the word, in nats",
+    "error": "least share of wrong signs, or chance of the wrong word",
+    "typical": "a typical number of spikes: their mean, rounded",
+    "told": "what an output reveals at so many spikes, in nats: rho times their square",
+    "radius": "an answer is a hit within this distance of the word, in units of a sign",
+    "share": "largest share of all words in a ball of that radius",
+    "hit": "largest chance of a hit",
+    "log_likelihood_ratio": "largest log likelihood ratio of two words at so many spikes",
+    "failure": "delta of the whole group of spikes",
+    "farthest": "distance of the answer 0 from the word",
+    "nearest": "least mean distance of any answer at so many spikes",
+    "bound": "lower bound on the mean error",
+}
+# The algorithms that a bound is about, by the value of "binds".
+_ALGORITHMS = {
+    "approx": "every {budget} algorithm",
+    "zcdp": "every {rho}-zCDP algorithm",
+    "pure": "every {epsilon}-DP algorithm",
+}
 _LIMITS = ("sampling", "privacy")  # the two limits on distinguishing codewords
+FANO_KEYS = ("fano-distance-cdp",)  # the row of the dashboard and of `dpsco run`
 _DEFAULTS: dict[str, float] = {
     "separation": 1.0,
     "tv": 0.001,
@@ -192,26 +235,50 @@ def _parse_whole(name: str, text: str | None) -> int:
 
 
 def _print_numbers(numbers: dict[str, Any]) -> None:
-    """Print the parts of the result, each as a table or as a list of values."""
+    """Print the parts of the result, each as a table or as a list of values with their meaning."""
+    if "best" in numbers:
+        _print_sharpest(numbers["problem"], numbers["best"])
     for title, part in numbers.items():
         print(f"{title.capitalize().replace('_', ' ')}\n")
         if isinstance(part, list):
             print(
                 format_table(
-                    [[_format_value(v) for v in row.values()] for row in part], list(part[0])
+                    [
+                        [_format_value(v, 4 if k == "q" else 6) for k, v in row.items()]
+                        for row in part
+                    ],
+                    list(part[0]),
                 )
             )
         else:
-            print(
-                format_table(
-                    [[name, _format_value(value)] for name, value in part.items()],
-                    ["name", "value"],
-                )
-            )
+            meanings = {"problem": _OF_PROBLEM, "floors": _OF_FLOORS}.get(title, OF_PROOFS)
+            if title == "packing":
+                meanings = {}
+            lines = [
+                [name, _format_value(value), *([meanings.get(name, "")] if meanings else [])]
+                for name, value in part.items()
+            ]
+            print(format_table(lines, ["name", "value", *(["meaning"] if meanings else [])]))
         print()
     if "problem" in numbers:
-        print(OWN_DATA)
+        print_note(OWN_DATA)
 
 
-def _format_value(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def _print_sharpest(problem: dict[str, Any], best: Sequence[dict[str, Any]]) -> None:
+    """Print the largest lower bound for each notion of privacy, and Fano's for zCDP."""
+    words = {"budget": problem["budget"]}
+    words |= {name: number(problem[name]) for name in ("rho", "epsilon")}
+    print("Sharpest lower bounds on the mean error\n")
+    lines = []
+    for notion, text in _ALGORITHMS.items():
+        rows = [row for row in best if row["binds"] == notion]
+        if rows:
+            row = max(rows, key=lambda row: row["value"])
+            lines.append([text.format(**words), number(row["value"]), row["key"]])
+    fano = [row for row in best if row["key"] in FANO_KEYS]
+    lines += [["CDP Fano, as in `dpsco run`", number(row["value"]), row["key"]] for row in fano]
+    print(format_table(lines, ["for", "value", "form"]) + "\n")
+
+
+def _format_value(value: object, digits: int = 6) -> str:
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

@@ -85,13 +85,13 @@ def test_one_test_of_two_is_enough_to_refute() -> None:
     assert judged.result.bound_verdict == "not refuted" and judged.attack.refutes
     assert judged.verdict == "refuted"
     assert judged.grounds == (
-        "by the trade-off curve (the (epsilon, delta) bound alone does not refute it)"
+        "by the trade-off curve of its ledger (the (epsilon, delta) bound alone does not refute it)"
     )
     caught = findings("mean.clipped", "half-noise")
     assert caught.bound_verdict == "refuted"
     honest_attack = replace(judged.attack, miss_interval=(0.9, 1.0))
     by_bound = Judged(result=caught, curve=judged.curve, attack=honest_attack)
-    assert by_bound.verdict == "refuted" and "curve alone does not refute it" in by_bound.grounds
+    assert by_bound.verdict == "refuted" and "ledger alone does not refute it" in by_bound.grounds
     by_none = Judged(result=judged.result, curve=judged.curve, attack=honest_attack)
     assert by_none.verdict == "not refuted" and by_none.grounds.startswith("neither by")
 
@@ -203,4 +203,8 @@ def test_the_command_prints_the_attack(capsys: pytest.CaptureFixture[str]) -> No
         " ".join(capsys.readouterr().out.split())
     )
     assert "As an attack:" in text and "not refuted" not in text
-    assert f"is refuted after 20,000 runs, with confidence 99.9 %: {printed['grounds']}." in text
+    claim = (
+        "The claim, epsilon = 1 at delta = 1e-06 and the trade-off curve of its ledger, is refuted"
+    )
+    assert f"{claim} after 20,000 runs, with confidence 99.9 %: {printed['grounds']}." in text
+    assert printed["curve"] == "ledger" and "has not been shown" in text

@@ -305,7 +305,7 @@ def title_audit(judged: Judged) -> str:
     result = judged.result
     bound, claim = result.epsilon_lower_bound, result.claimed_epsilon
     if result.caught_at is None and judged.verdict == "refuted":
-        return f"Caught by the trade-off curve: the claim of {claim:.3g} is {judged.verdict}"
+        return f"Caught by {judged.curve_name}; the bound on ε alone does not refute {claim:.3g}"
     if result.caught_at is None:
         return f"ε is at least {bound:.2f}: the claim of {claim:.3g} is {judged.verdict}"
     return f"Caught after {result.caught_at:,} runs: ε is at least {bound:.2f}, not {claim:.3g}"

@@ -165,7 +165,8 @@ def test_an_audit_that_only_the_trade_off_curve_refutes_says_so() -> None:
     *_, findings = run_audit(task)
     judged = judge(findings, task.confidence)
     assert findings.bound_verdict == "not refuted"
-    assert title_audit(judged) == "Caught by the trade-off curve: the claim of 1 is refuted"
+    assert title_audit(judged).startswith("Caught by the trade-off curve of its ledger; ")
+    assert title_audit(judged).endswith("alone does not refute 1")
     assert f"Refuted {judged.grounds}." in said_audit(task, judged)
 
 
