@@ -133,4 +133,5 @@ def place_words(point: Scenario) -> str:
     users = f" m={point.m}" if point.m > 1 else ""
     size = f"n={point.n} d={point.d}{users} p={point.p:g} {budget}"
     geometry = "" if point.geometry == "l2" else f" {point.geometry}"
-    return f"{point.distribution}{geometry} {size} offset={point.offset:g}"
+    width = "" if point.diameter == Scenario.diameter else f" diameter={point.diameter:g}"
+    return f"{point.distribution}{geometry} {size}{width} offset={point.offset:g}"

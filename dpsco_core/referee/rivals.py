@@ -200,7 +200,11 @@ def _rate_check(
     columns: tuple[str, ...],
     rows: tuple[tuple[str | float, ...], ...],
 ) -> Check:
-    """Return the check of a rate: the least hidden constant, and whether it grows without limit."""
+    """Return the check of a rate: its hidden constant, and whether that changes without limit.
+
+    It is the least constant with which an upper rate is not below its rivals here, and the largest
+    with which a lower rate is not above them.
+    """
     least_constant = max(float(row[3]) for row in rows)
     growing = []
     for axis, values in AXES.items():
@@ -219,8 +223,12 @@ def _rate_check(
             growing.append(f"{axis}^{powers[-1]:.2g}")
     verdict: Judgement = "contradicts" if growing else "not refuted"
     text = f"The hidden constant has to be at least {least_constant:.3g} at these settings"
+    growth_text = f"grows like {' and '.join(growing)}"
+    if claim.card.kind == "lower":  # A lower bound holds with a constant that is small enough.
+        text = f"The hidden constant has to be at most {1 / least_constant:.3g} at these settings"
+        growth_text = f"falls like 1/{' and 1/'.join(growing)}"
     if growing:
-        text += f", and grows like {' and '.join(growing)}: if that persists, no constant will do"
+        text += f", and {growth_text}: if that persists, no constant will do"
     return Check(name=name, verdict=verdict, sentence=f"{text}.", columns=columns, rows=rows)
 
 

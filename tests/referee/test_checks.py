@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 
@@ -152,6 +153,18 @@ def test_a_rate_is_never_refuted_by_trials() -> None:
         progress=silent,
     )
     assert check.verdict == "not refuted" and "hidden constant" in check.sentence
+
+
+@pytest.mark.parametrize(("slug", "words"), [("lower.mean.rate-cdp", "most"), (PROVEN, "least")])
+def test_a_lower_rate_needs_a_small_constant_and_an_upper_one_a_large_one(
+    slug: str, words: str
+) -> None:
+    rate = bound(slug)
+    rate = replace(rate, card=replace(rate.card, constant="rate"))
+    check = check_rivals(rate, BASE)
+    (constant,) = re.findall(rf"hidden constant has to be at {words} (\S+) at", check.sentence)
+    excess = max(float(row[3]) for row in check.rows)
+    assert float(constant) == pytest.approx(1 / excess if words == "most" else excess, rel=0.01)
 
 
 def test_slopes_contradict_a_claim_that_falls_faster_than_the_error() -> None:
