@@ -10,6 +10,7 @@ from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, AuditF
 from dpsco_core.audit.stages import at_printed_rho, stage
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten
+from dpsco_core.cli.tables.function_audit import add_function_flags, run_function_audit
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
@@ -66,12 +67,16 @@ def add_audit(commands: Any) -> None:
         metavar="VALUE",
         help=f"under --rho, the delta at which epsilon is claimed (default {RHO_DELTA})",
     )
+    add_function_flags(parser)
     add_refuted_flag(parser)
     add_fields(parser, defaults=False)
 
 
 def run_audit_command(chosen: argparse.Namespace) -> int:
     """Run an audit, show each look at it, print the findings, and return the exit status."""
+    if chosen.function is not None:
+        return run_function_audit(chosen)
+    require(chosen.far_value is None, "far-value", "left out without function", chosen.far_value)
     task = _audit_task(chosen).validate()
     for result in run_audit(task):  # there is at least one look, at the end
         if sys.stderr.isatty():

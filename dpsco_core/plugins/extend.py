@@ -11,13 +11,13 @@ server and scripts read them, and never a page.
 import hashlib
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
 
 from dpsco_core import catalogue
 from dpsco_core.base.cards import Card, MethodCard
@@ -114,6 +114,25 @@ def load_text(*files: OwnFile) -> None:
     for addition in additions.values():
         catalogue.add(addition.methods, addition.bounds, addition.distributions)
     _files.update(additions)
+
+
+def function_in(place: str) -> Callable[..., Any]:
+    """Run a Python file and return one of its functions, for ``"FILE:NAME"``.
+
+    Raises `InvalidInput` if the file cannot be read or run, or has no such function.
+    """
+    path, colon, name = place.rpartition(":")
+    if not (colon and path and name):
+        raise InvalidInput(f"function must be FILE:NAME, got function={shorten(place)}.")
+    file = _read_file(path)
+    with _explain_errors(file):
+        function = _run_file(file).get(name)
+    if not callable(function):
+        raise InvalidInput(
+            f"function must be FILE:NAME with a function of that name in the file, "
+            f"got function={shorten(place)}."
+        )
+    return cast(Callable[..., Any], function)
 
 
 def addition_of(file: OwnFile) -> Addition:

@@ -1,0 +1,137 @@
+"""`dpsco audit --function FILE:NAME`: the audit of any Python function of records."""
+
+import argparse
+import sys
+
+from dpsco_core.audit.function import (
+    FunctionAudit,
+    FunctionFindings,
+    audit_function,
+    takes_generator,
+)
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.cli.tools import (
+    given_fields,
+    number,
+    print_json,
+    print_note,
+    print_text,
+    read_number,
+    refuted_status,
+)
+from dpsco_core.fields import parse
+from dpsco_core.plugins.extend import function_in
+
+EVERY = 500  # Progress is shown after so many runs on each data set.
+OWN_NOISE = (
+    "the function has a generator of its own, so that every audit gives other numbers; one that "
+    "takes (records, rng) repeats them."
+)
+FAR_RECORD_ONLY = (
+    "the neighbours differ in one record, which is far out: a function that is not private on "
+    "other neighbours may pass."
+)
+
+
+def add_function_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the audit of a function."""
+    parser.add_argument(
+        "--function",
+        metavar="FILE:NAME",
+        help="audit a function of your own in place of a method: it takes records, an array of "
+        "shape (n, d), and a numpy generator if it wants one, and returns numbers; with --epsilon "
+        "and --delta, --n, --d, --far-value and --seed",
+    )
+    parser.add_argument(
+        "--far-value",
+        metavar="VALUE",
+        help="with --function: the size of every coordinate of the record in which neighbours "
+        f"differ (default {FunctionAudit.far_value:g})",
+    )
+
+
+def run_function_audit(chosen: argparse.Namespace) -> int:
+    """Audit the function that is named, print the findings, and return the exit status."""
+    fields = given_fields(chosen)
+    allowed = ("epsilon", "delta", "n", "d", "seed", "trials")
+    for name in fields:
+        require(name in allowed, name, "left out beside function", fields[name])
+    require(chosen.fault == "none", "fault", "left out beside function", chosen.fault)
+    require(chosen.at_delta is None, "at-delta", "left out beside function", chosen.at_delta)
+    if "epsilon" not in fields:
+        raise InvalidInput("epsilon must be given beside function, got epsilon=none.")
+    numbers = {name: parse(name, text) for name, text in fields.items()}
+    if "trials" in numbers:
+        numbers["runs"] = numbers.pop("trials")
+    if chosen.far_value is not None:
+        numbers["far_value"] = read_number("far-value", chosen.far_value)
+    confidence = read_number("confidence", chosen.confidence)
+    function = function_in(chosen.function)
+    task = FunctionAudit(function=function, confidence=confidence, **numbers).validate()
+
+    def progress(runs: int) -> None:
+        """Show on a terminal how many runs are done."""
+        if sys.stderr.isatty() and runs % EVERY == 0:
+            line = f"\r{2 * runs:,} of {task.runs:,} runs "
+            print(line, end="", file=sys.stderr, flush=True)
+
+    findings = audit_function(task, progress)
+    if sys.stderr.isatty():
+        print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
+    if chosen.json:
+        _print_json(chosen.function, task, findings)
+    else:
+        _print_findings(task, findings)
+    return refuted_status(chosen, findings.verdict == "refuted")
+
+
+def _print_json(place: str, task: FunctionAudit, findings: FunctionFindings) -> None:
+    """Print the findings as JSON."""
+    evidence = findings.evidence
+    print_json(
+        {
+            "function": place,
+            "claimed_epsilon": task.epsilon,
+            "delta": task.delta,
+            "n": task.n,
+            "d": task.d,
+            "far_value": task.far_value,
+            "trials": task.runs,
+            "confidence": task.confidence,
+            "epsilon_lower_bound": evidence.epsilon_lower_bound,
+            "against": evidence.neighbour_place,
+            "hits": evidence.hits,
+            "false_hits": evidence.false_hits,
+            "tested": evidence.tested,
+            "verdict": findings.verdict,
+            "notes": _notes(task),
+        }
+    )
+
+
+def _print_findings(task: FunctionAudit, findings: FunctionFindings) -> None:
+    """Print the bound, the verdict, and what the audit does not see."""
+    evidence = findings.evidence
+    print_text(
+        f"Audited at n = {task.n:,}, d = {task.d:,}: the last record has coordinates "
+        f"{number(task.far_value)}, against {evidence.neighbour_place}; all others are 0."
+    )
+    claim = f"({number(task.epsilon)}, {number(task.delta)})-DP"
+    if not task.delta:
+        claim = f"{number(task.epsilon)}-DP"
+    print_text(
+        f"The claim, {claim}, is {findings.verdict} by {task.runs:,} runs, with confidence "
+        f"{100 * task.confidence:g} %: epsilon is at least {number(findings.epsilon_lower_bound)} "
+        f"at delta = {number(task.delta)}."
+    )
+    print_text(
+        f"The best event happened in {evidence.hits:,} of {evidence.tested:,} runs on one "
+        f"neighbour and in {evidence.false_hits:,} on the other."
+    )
+    for note in _notes(task):
+        print_note(note)
+
+
+def _notes(task: FunctionAudit) -> list[str]:
+    """Return what a reader of the findings must know."""
+    return [FAR_RECORD_ONLY, *([] if takes_generator(task.function) else [OWN_NOISE])]
