@@ -22,7 +22,7 @@ from dpsco_core.cli.tools import (
 from dpsco_core.fields import parse
 from dpsco_core.plugins.extend import function_in
 
-EVERY = 500  # Progress is shown after so many runs on each data set.
+RUNS_PER_LINE = 500  # Progress is shown after so many runs on each data set.
 OWN_NOISE = (
     "the function has a generator of its own, so that every audit gives other numbers; one that "
     "takes (records, rng) repeats them."
@@ -71,7 +71,7 @@ def run_function_audit(chosen: argparse.Namespace) -> int:
 
     def progress(runs: int) -> None:
         """Show on a terminal how many runs are done."""
-        if sys.stderr.isatty() and runs % EVERY == 0:
+        if sys.stderr.isatty() and runs % RUNS_PER_LINE == 0:
             line = f"\r{2 * runs:,} of {task.runs:,} runs "
             print(line, end="", file=sys.stderr, flush=True)
 
