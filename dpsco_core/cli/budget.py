@@ -119,7 +119,7 @@ def _print_sections(numbers: dict[str, Any]) -> None:
     If the budget is for releases on sampled batches, the conversions are left out: their noise is
     that of one release on all records.
     """
-    is_sampled = "noise" in numbers and "composition" not in numbers
+    is_sampled = numbers.get("noise", {}).get("sampling", "none") != "none"
     for title, rows in numbers.items():
         if title == "conversions" and is_sampled:
             continue
