@@ -239,3 +239,33 @@ def test_a_convex_loss_has_no_strongly_convex_rate():
 def test_a_part_that_a_rate_does_not_have_cannot_be_left_out():
     with pytest.raises(InvalidInput, match="part must be one of the rate's"):
         user_rates.LINEAR_TIME_PROVEN.drop(LOG)
+
+
+@pytest.mark.parametrize("slug", ["upper.user.group-privacy", "upper.user.group-privacy-gradients"])
+def test_group_privacy_asks_for_a_mildly_smooth_loss(slug):
+    """Feldman et al. (2020) at n m records and epsilon/m; own clipped means need no such loss."""
+    setting = setting_of(UserLevel(n=100, m=4, d=9, epsilon=0.5, delta=1e-6, smoothness=1.0))
+    constants = setting.constants
+    private = 4 * math.sqrt(9 * math.log(1e6)) / 0.5
+    largest = constants.lipschitz / constants.diameter * max(math.sqrt(400), private)
+    for factor, is_refused in ((0.999, False), (1.001, True)):
+        rough = replace(setting, constants=replace(constants, sample_smoothness=factor * largest))
+        failures = bound(slug).failures(rough)
+        assert any("beta=" in failure for failure in failures) == is_refused
+        own_failures = bound("upper.user.clipped-means").failures(rough)
+        assert not any("beta=" in failure for failure in own_failures)
+
+
+def test_a_rate_that_leaves_the_print_is_not_called_printed():
+    """A minimum for a sum, a cut, a number of people solved for the error, a balancing radius."""
+    reworked = (
+        "upper.user.accelerated-strong-gradients",
+        "lower.user.rate",
+        "lower.sco.rate-cdp",
+        "lower.sco.rate-lipschitz",
+        "upper.user.mean-adaptive",
+        "upper.mean.clipped",
+        "upper.mean.iterative",
+    )
+    assert [slug for slug in reworked if bound(slug).card.is_printed] == []
+    assert bound("lower.sco-strong.rate-cdp").card.is_printed
