@@ -325,7 +325,10 @@ def test_an_audit_that_only_the_trade_off_curve_refutes_is_a_refutation(
     monkeypatch.setattr(privacy, "Audit", lambda **f: Audit(**f | {"fault": "half-noise"}))
     check = check_privacy("mean.clipped", seed=0, deadline=0.0, progress=lambda _: None)
     assert check.verdict == "refuted"
-    assert "refuted by the trade-off curve (the (epsilon, delta) bound alone" in check.sentence
+    assert (
+        "refuted by the trade-off curve of its ledger (the (epsilon, delta) bound alone"
+        in check.sentence
+    )
     (row,) = (row for row in check.rows if row[0] == "audit")
     assert str(row[2]).endswith("caught by the trade-off curve")
 
