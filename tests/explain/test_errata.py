@@ -183,7 +183,7 @@ def test_the_numbers_of_checks_are_those_of_the_experiments() -> None:
     assert f"{column(zhao.plain_share(), 'ρ by (24)')[0]:.3g}" in prints("zhao.side-condition")
     least = column(lowy.gaussian_definition(), "σ/Δ exact")[-1]
     assert f"{least:.4g}" in prints("lowy.gaussian-definition")
-    assert f"{column(kamath.void_packing(), 'printed p')[-1]:.6g}" in prints("kamath.void-packing")
+    assert f"{column(kamath.void_packing(), 'printed p')[-1]:.4g}" in prints("kamath.void-packing")
 
 
 def test_every_experiment_says_what_it_starts_from_and_how_it_is_repeated(
