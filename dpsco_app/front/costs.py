@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable
 
-from dpsco_app.front.study import BETTER
 from dpsco_app.front.titles import ratio_text
-from dpsco_core.results.price import Ratio
+from dpsco_core.results.price import BETTER, Ratio
 
 # If the ratio of an interval's ends is at most this, its factor is stated without "about".
 CLOSE = 1.21

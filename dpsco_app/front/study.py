@@ -14,12 +14,11 @@ from dpsco_core.explain.contest import clearly_better
 from dpsco_core.fields import is_linear
 from dpsco_core.results.exact import with_exact_errors
 from dpsco_core.results.measured import Measurement, Table, measured, reference_of
-from dpsco_core.results.price import Ratio, paired_ratio
+from dpsco_core.results.price import Ratio, is_no_better, paired_ratio
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Role = Literal["own", "hardest", "tail", "set", "pin", "data"]
-BETTER = 0.95  # two errors with a ratio above this may look equal in two digits
 MIDDLE = 1.0  # the place of a single point, in the middle of its axis
 
 
@@ -82,7 +81,7 @@ class Study:
     def useless(self, x: float | None) -> Literal["", "level", "worse"]:
         """Return the verdict if the best private answer is no better than one without data."""
         row, blind = self.row_at(self.lead, x), without_data(self.scenario.at(x))
-        if row is None or not 0 < BETTER * blind <= row.mean:
+        if row is None or not is_no_better(row.mean, blind):
             return ""
         return "worse" if row.trials > 1 and row.mean - row.half > blind else "level"
 

@@ -5,7 +5,12 @@ from functools import lru_cache
 
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.anatomy import starting_risk
-from dpsco_core.explain.hardest import hardest_bound, hardest_case, impossible, is_hard
+from dpsco_core.explain.hardest import (
+    hardest_bound_on_problem,
+    hardest_case,
+    impossible,
+    is_hard,
+)
 from dpsco_core.explain.tables.wider import wider_limit
 from dpsco_core.explain.window import Missing, Span, ending_at, missing_span, spans
 from dpsco_core.results.report import Evaluation, evaluate
@@ -99,15 +104,13 @@ def _without_law(point: Scenario) -> Scenario:
 
 
 hardest = lru_cache(maxsize=256)(hardest_case)
-_sharpest = lru_cache(maxsize=256)(hardest_bound)
+_sharpest = lru_cache(maxsize=256)(hardest_bound_on_problem)
 
 
 def hardest_law(scenario: Scenario) -> str:
     """Return the slug of the hardest law known for a scenario's problem; empty for none."""
     sharpest = _sharpest(scenario)
-    if sharpest is None or sharpest.card.instance_problem != scenario.problem:
-        return ""
-    return sharpest.card.instance
+    return "" if sharpest is None else sharpest.card.instance
 
 
 def has_hardest_law(scenario: Scenario) -> bool:

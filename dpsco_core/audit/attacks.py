@@ -114,7 +114,7 @@ def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Att
     data or on the noise, and the claim is the budget as such: the curve of a ledger is for shares
     that are fixed in advance.
     """
-    if not _claims_ledger_curve(result):
+    if not result.claims_curve:
         budget = ApproxDP(epsilon=result.claimed_epsilon, delta=result.delta)
         curve = budget_curve(budget if result.delta else PureDP(epsilon=result.claimed_epsilon))
     else:
@@ -134,11 +134,6 @@ def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Att
         positives=len(positive),
         confidence=box_confidence,
     )
-
-
-def _claims_ledger_curve(result: AuditFindings) -> bool:
-    """Return whether the claim is the curve of a ledger, the same one in all runs."""
-    return not result.booked and result.has_fixed_shares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +157,7 @@ class Judged:
         It claims more than epsilon at one delta does: a method may violate it and still be
         (epsilon, delta)-DP, but not for the reason that its ledger records.
         """
-        return _claims_ledger_curve(self.result)
+        return self.result.claims_curve
 
     @property
     def curve_name(self) -> str:

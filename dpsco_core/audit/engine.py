@@ -56,6 +56,13 @@ TIMED_RUNS = 3
 LARGEST_PATH_NUMBERS = 60  # the number of values of a run's path that are compared
 
 
+def check_runs(runs: int, confidence: float) -> None:
+    """Raise `InvalidInput` unless an audit can have so many runs, and this confidence."""
+    whole("trials", runs, LEAST_RUNS, LARGEST_RUNS)
+    require(runs % 2 == 0, "trials", "even: half of them on each neighbour", runs)
+    real("confidence", confidence, 0.5, 1 - 1e-12)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Audit:
     """The specification of an audit."""
@@ -80,10 +87,8 @@ class Audit:
         require(is_single, "method", "a single one", ", ".join(self.point.methods))
         is_private = method_card(self.method).privacy != "none"
         require(is_private, "method", "a private one: there is no claim to audit", self.method)
-        whole("trials", self.runs, LEAST_RUNS, LARGEST_RUNS)
-        require(self.runs % 2 == 0, "trials", "even: half of them on each neighbour", self.runs)
         one_of("fault", self.fault, FAULTS)
-        real("confidence", self.confidence, 0.5, 1 - 1e-12)
+        check_runs(self.runs, self.confidence)
         if self.delta is not None:
             is_zcdp = self.point.rho is not None
             require(is_zcdp, "at-delta", "left out unless the budget is a rho", self.delta)
@@ -125,6 +130,11 @@ class AuditFindings:
     has_fixed_shares: bool  # whether every run so far has booked the same releases
     outputs: Vector  # shape (runs so far, k): the outputs on the first data set at the last look
     neighbour_outputs: Vector  # shape (runs so far, k): the outputs on its neighbour
+
+    @property
+    def claims_curve(self) -> bool:
+        """Whether the claim is the trade-off curve of a ledger, the same one in all runs."""
+        return not self.booked and self.has_fixed_shares
 
     @property
     def epsilon_lower_bound(self) -> float:

@@ -23,6 +23,7 @@ from dpsco_core.cli.tools import (
     print_text,
     read_number,
     refuted_status,
+    wipe_progress,
 )
 from dpsco_core.fields import parse
 from dpsco_core.privacy.budget import ZCDP, gaussian_epsilon
@@ -83,8 +84,7 @@ def run_audit_command(chosen: argparse.Namespace) -> int:
             last_look = result.evidence[-1]
             line = f"\r{last_look.runs:,} of {task.runs:,} runs: epsilon is at least "
             print(f"{line}{result.epsilon_lower_bound:.3f} ", end="", file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
-        print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
+    wipe_progress()
     judged = judge(result, task.confidence)
     if chosen.json:
         _print_json(task, judged)
@@ -199,15 +199,11 @@ def _print_findings(task: Audit, judged: Judged) -> None:
 def _setting_text(point: Scenario) -> str:
     """Return where an audit was made, and the flags that change it."""
     sizes = {"n": point.n, "d": point.d} | ({"m": point.m} if point.m > 1 else {})
-    if point.rho is not None:
-        budget, flags = f"{number(point.rho)}-zCDP", ["rho"]
-    elif point.delta:
-        budget, flags = f"({number(point.epsilon)}, {number(point.delta)})-DP", ["epsilon", "delta"]
-    else:
-        budget, flags = f"{number(point.epsilon)}-DP", ["epsilon"]
+    names = ("rho",) if point.rho is not None else ("epsilon", "delta")
+    flags = [name for name in names if getattr(point, name)]
     settings = ", ".join(f"{name} = {size}" for name, size in sizes.items())
     changes = ", ".join(f"--{name}" for name in [*sizes, *flags])
-    return f"Audited at {settings}, {budget}; other settings: {changes}."
+    return f"Audited at {settings}, {point.budget}; other settings: {changes}."
 
 
 def _print_attack(achieved: Attack) -> None:

@@ -91,6 +91,10 @@ OF_PROOFS = {
     "nearest": "least mean distance of any answer at so many spikes",
     "bound": "lower bound on the mean error",
 }
+# The same by the title of a part of the result; a packing of one's own has none.
+_MEANINGS = {"problem": _OF_PROBLEM, "floors": _OF_FLOORS} | dict.fromkeys(
+    ("proof", "pure_proof", "expectile_proof"), OF_PROOFS
+)
 # The algorithms that a bound is about, by the value of "binds".
 _ALGORITHMS = {
     "approx": "every {budget} algorithm",
@@ -98,7 +102,7 @@ _ALGORITHMS = {
     "pure": "every {epsilon}-DP algorithm",
 }
 _LIMITS = ("sampling", "privacy")  # the two limits on distinguishing codewords
-FANO_KEYS = ("fano-distance-cdp",)  # the row of the dashboard and of `dpsco run`
+FANO = "fano-distance-cdp"  # the form that the dashboard and `dpsco run` call CDP Fano
 _DEFAULTS: dict[str, float] = {
     "separation": 1.0,
     "tv": 0.001,
@@ -251,32 +255,30 @@ def _print_numbers(numbers: dict[str, Any]) -> None:
                 )
             )
         else:
-            meanings = {"problem": _OF_PROBLEM, "floors": _OF_FLOORS}.get(title, OF_PROOFS)
-            if title == "packing":
-                meanings = {}
+            meanings = _MEANINGS.get(title, {})
             lines = [
-                [name, _format_value(value), *([meanings.get(name, "")] if meanings else [])]
-                for name, value in part.items()
+                [name, _format_value(value), meanings.get(name, "")] for name, value in part.items()
             ]
-            print(format_table(lines, ["name", "value", *(["meaning"] if meanings else [])]))
+            print(format_table(lines, ["name", "value", "meaning" * bool(meanings)]))
         print()
     if "problem" in numbers:
         print_note(OWN_DATA)
 
 
 def _print_sharpest(problem: dict[str, Any], best: Sequence[dict[str, Any]]) -> None:
-    """Print the largest lower bound for each notion of privacy, and Fano's for zCDP."""
+    """Print the largest lower bound for each notion of privacy, and Fano's for zCDP.
+
+    `best` is in order, the largest bound first.
+    """
     words = {"budget": problem["budget"]}
     words |= {name: number(problem[name]) for name in ("rho", "epsilon")}
     print("Sharpest lower bounds on the mean error\n")
     lines = []
     for notion, text in _ALGORITHMS.items():
         rows = [row for row in best if row["binds"] == notion]
-        if rows:
-            row = max(rows, key=lambda row: row["value"])
-            lines.append([text.format(**words), number(row["value"]), row["key"]])
-    fano = [row for row in best if row["key"] in FANO_KEYS]
-    lines += [["CDP Fano, as in `dpsco run`", number(row["value"]), row["key"]] for row in fano]
+        lines += [[text.format(**words), number(row["value"]), row["key"]] for row in rows[:1]]
+    fano_rows = [row for row in best if row["key"] == FANO]
+    lines += [["CDP Fano, as in `dpsco run`", number(row["value"]), FANO] for row in fano_rows]
     print(format_table(lines, ["for", "value", "form"]) + "\n")
 
 

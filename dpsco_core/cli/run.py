@@ -14,6 +14,7 @@ from dpsco_core.cli.tools import (
     print_json,
     require_sound,
     scenario_from_flags,
+    wipe_progress,
 )
 from dpsco_core.explain.recipe.recipe import recipes
 from dpsco_core.results.intervals import run_json
@@ -68,5 +69,4 @@ def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:
                 f"\r[{bar:<30}] {count} of {scenario.cells} cells, about {seconds_left:.0f} s left "
             )
             print(line, end="", file=sys.stderr, flush=True)
-    if is_terminal:
-        print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
+    wipe_progress()

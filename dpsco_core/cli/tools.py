@@ -159,6 +159,12 @@ def _wrap_cell(cell: str, width: int) -> list[str]:
     return textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
+def wipe_progress() -> None:
+    """Wipe the line of progress on standard error, if that is a terminal."""
+    if sys.stderr.isatty():
+        print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
+
+
 def print_note(text: str) -> None:
     """Print a note below a table, wrapped to the width of prose."""
     print_text(f"note: {text}")
@@ -195,10 +201,10 @@ def given_fields(chosen: argparse.Namespace) -> dict[str, Any]:
 def _hardest_distribution(scenario: Scenario) -> str:
     """Return the slug of the hardest data known for a scenario, and print it."""
     # The bounds of the catalogue are loaded only if they are needed.
-    from dpsco_core.explain.hardest import hardest_bound
+    from dpsco_core.explain.hardest import hardest_bound_on_problem
 
-    bound = hardest_bound(scenario)
-    if bound is None or bound.card.instance_problem != scenario.problem:
+    bound = hardest_bound_on_problem(scenario)
+    if bound is None:
         raise InvalidInput(
             "distribution must be a slug of the catalogue where no hardest data are known, "
             f"got distribution={HARDEST}."

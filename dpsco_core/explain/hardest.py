@@ -35,6 +35,14 @@ def hardest_bound(scenario: Scenario) -> Bound | None:
     )
 
 
+def hardest_bound_on_problem(scenario: Scenario) -> Bound | None:
+    """Return `hardest_bound` if its instance is of the scenario's own problem; otherwise None."""
+    sharpest = hardest_bound(scenario)
+    if sharpest is None or sharpest.card.instance_problem != scenario.problem:
+        return None
+    return sharpest
+
+
 def hardest_case(scenario: Scenario) -> Scenario | None:
     """Return the hardest data known with the tail of a scenario, as a scenario of its own.
 

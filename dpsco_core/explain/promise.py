@@ -12,14 +12,12 @@ from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.explain.hardest import impossible
 from dpsco_core.explain.window import Span, notions_of, spans
 from dpsco_core.results.measured import Measurement, Table, reference_of
-from dpsco_core.results.price import Errors, paired_ratio, reference_method
+from dpsco_core.results.price import Errors, is_no_better, paired_ratio, reference_method
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 SMALL_PRICE = 1.05  # Up to this price privacy costs next to nothing.
-# An error above this share of the error without data is no better than that.
-AS_BAD_AS_NO_DATA = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +114,7 @@ def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str
     best, *rivals = rows
     name, cost = method_card(best.method).name, _describe_price(scenario, best, table)
     blind = starting_risk(scenario.at(end))
-    if 0 < AS_BAD_AS_NO_DATA * blind <= best.mean:
+    if is_no_better(best.mean, blind):
         return (
             "no private method that ran does better here than an answer without data, whose "
             f"error is {blind:.4g}; the smallest mean error is {best.mean:.4g}, of {name}{cost}."

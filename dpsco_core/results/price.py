@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # importing pandas takes a third of a second
     import pandas as pd
 
 Errors = Mapping[int, float]  # Errors by trial.
+BETTER = 0.95  # two errors with a ratio above this may look equal in two digits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,17 @@ class Ratio:
     def within_noise(self) -> bool:
         """Whether the interval contains 1."""
         return self.low <= 1 <= self.high
+
+
+def is_no_better(error: float, blind_error: float) -> bool:
+    """Return whether an error is at least about that of an answer without data, if that is not 0.
+
+    Examples
+    --------
+    >>> is_no_better(0.96, 1.0), is_no_better(0.9, 1.0), is_no_better(0.9, 0.0)
+    (True, False, False)
+    """
+    return 0 < BETTER * blind_error <= error
 
 
 def reference_method(methods: Iterable[str]) -> str:

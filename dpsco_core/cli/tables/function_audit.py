@@ -18,9 +18,11 @@ from dpsco_core.cli.tools import (
     print_text,
     read_number,
     refuted_status,
+    wipe_progress,
 )
 from dpsco_core.fields import parse
 from dpsco_core.plugins.extend import function_in
+from dpsco_core.privacy.budget import ApproxDP, PureDP
 
 RUNS_PER_LINE = 500  # Progress is shown after so many runs on each data set.
 OWN_NOISE = (
@@ -76,8 +78,7 @@ def run_function_audit(chosen: argparse.Namespace) -> int:
             print(line, end="", file=sys.stderr, flush=True)
 
     findings = audit_function(task, progress)
-    if sys.stderr.isatty():
-        print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
+    wipe_progress()
     if chosen.json:
         _print_json(chosen.function, task, findings)
     else:
@@ -116,9 +117,8 @@ def _print_findings(task: FunctionAudit, findings: FunctionFindings) -> None:
         f"Audited at n = {task.n:,}, d = {task.d:,}: the last record has coordinates "
         f"{number(task.far_value)}, against {evidence.neighbour_place}; all others are 0."
     )
-    claim = f"({number(task.epsilon)}, {number(task.delta)})-DP"
-    if not task.delta:
-        claim = f"{number(task.epsilon)}-DP"
+    pure = PureDP(epsilon=task.epsilon)
+    claim = ApproxDP(epsilon=task.epsilon, delta=task.delta) if task.delta else pure
     print_text(
         f"The claim, {claim}, is {findings.verdict} by {task.runs:,} runs, with confidence "
         f"{100 * task.confidence:g} %: epsilon is at least {number(findings.epsilon_lower_bound)} "

@@ -101,12 +101,12 @@ class Erratum:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain texts, lists and dictionaries."""
-        shown = self.experiment
+        experiment = self.experiment
         return vars(self) | {
             "paper": self.paper.key,
             "modules": list(self.modules),
-            "experiment": None if shown is None else shown.name,
-            "inputs": None if shown is None else shown.inputs,
+            "experiment": None if experiment is None else experiment.name,
+            "inputs": None if experiment is None else experiment.inputs,
             "repeated_by": self.repeated_by,
             "check": None if self.check is None else dict(vars(self.check)),
         }
@@ -126,10 +126,10 @@ def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...
 def _erratum(file: str, table: dict[str, Any], paper: Paper, runs: ModuleType) -> Erratum:
     """Return the erratum that a table of a file describes."""
     place = f"{file}, {table.get('slug', 'an erratum')}"
-    shown = EXPERIMENT_KEYS if set(EXPERIMENT_KEYS) & table.keys() else ()
-    check_keys(place, table, (*TEXTS, "modules", *shown), ("check",))
+    needed_keys = EXPERIMENT_KEYS if set(EXPERIMENT_KEYS) & table.keys() else ()
+    check_keys(place, table, (*TEXTS, "modules", *needed_keys), ("check",))
     experiment = check = None
-    if shown:
+    if needed_keys:
         name = table["run"]
         require(hasattr(runs, name), f"{place}, run", f"a function of {runs.__name__}", name)
         experiment = Experiment(
