@@ -33,7 +33,8 @@ class FunctionAudit:
 
     The function takes records, an array of shape (n, d), and, if it has a second parameter without
     a default, a ``numpy.random.Generator``. It returns a number or an array of numbers, of the same
-    shape in every run.
+    shape in every run. The confidence holds if its runs are independent: a function that keeps a
+    state between calls voids it.
     """
 
     function: Function
@@ -112,7 +113,7 @@ def audit_function(
     for run in range(task.runs // 2):
         for records, rng, outputs in zip(sets, streams, answers, strict=True):
             answer = call(records.copy(), rng) if has_generator else call(records.copy())
-            outputs.append(np.asarray(answer, dtype=float).ravel())
+            outputs.append(np.array(answer, dtype=float).ravel())  # a copy: buffers are reused
             sizes = [answers[0][0].size, outputs[-1].size]
             if sizes[0] != sizes[1]:
                 reason = f"it returned {sizes[0]} numbers, and then {sizes[1]}"

@@ -105,6 +105,19 @@ def test_records_that_the_function_changes_are_its_own_copy() -> None:
     assert audit_function(tasks[0]) == audit_function(tasks[1])
 
 
+def test_an_answer_in_a_buffer_that_is_used_again_is_kept() -> None:
+    buffer = np.zeros(1)
+
+    def in_place(records: Vector, rng: np.random.Generator) -> Vector:
+        buffer[:] = half_noise(records, rng)
+        return buffer
+
+    tasks = [
+        FunctionAudit(function=f, epsilon=1.0, delta=0.0, runs=2000) for f in (half_noise, in_place)
+    ]
+    assert audit_function(tasks[0]) == audit_function(tasks[1])
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -22,7 +22,7 @@ from dpsco_app.figure.values import (
 )
 from dpsco_app.parts.options import number_text, short_text
 from dpsco_app.parts.simple_figures import ladder_row, log_axis, upright_line
-from dpsco_core.audit.engine import Audit, AuditFindings
+from dpsco_core.audit.engine import PAIRS, Audit, AuditFindings
 from dpsco_core.audit.samples import Samples
 from dpsco_core.explain.recipe.ledgers import Spending
 
@@ -249,7 +249,11 @@ def audit_table(result: AuditFindings) -> pd.DataFrame:
         "Record against": [e.neighbour_place for e in result.evidence],
         "Hits": [e.hits for e in result.evidence],
         "False hits": [e.false_hits for e in result.evidence],
-        "Confidence of this look": [e.confidence for e in result.evidence],
+        "Confidence of this look": [
+            # The better of two pairs is shown, which the same runs choose.
+            1 - PAIRS * (1 - e.confidence)
+            for e in result.evidence
+        ],
     }
     return pd.DataFrame(columns)
 

@@ -34,6 +34,7 @@ from dpsco_core.bounds.mean.iterative import SOLVED_EXACTLY
 from dpsco_core.bounds.mean.rates import CDP
 from dpsco_core.bounds.rate import bound_at_rate, is_approximate, two_terms
 from dpsco_core.bounds.tools import KAPPA, enough_records
+from dpsco_core.privacy import ApproxDP
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
@@ -118,12 +119,17 @@ def _root_steps_directional(setting: Setting) -> float:
     return n * math.sqrt(rho) / (d * math.pow(ratio, 1 / setting.moment_order))
 
 
-def _root_steps_iterative(setting: Setting) -> float:
-    """Return the root of Theorem 7's number of steps, rho for epsilon^2; NaN without a budget."""
-    n, d, rho = setting.n, setting.d, setting.gaussian_rho
-    if rho <= 0:
+def _root_steps_iterative(setting: Setting, epsilon: float) -> float:
+    """Return the root of Theorem 7's number of steps at its epsilon; NaN without a budget."""
+    if epsilon <= 0:
         return math.nan
-    return n * math.sqrt(rho) / (d * math.pow(n * math.sqrt(rho / d), 1 / setting.moment_order))
+    n, d = setting.n, setting.d
+    return n * epsilon / (d * math.pow(n * epsilon / math.sqrt(d), 1 / setting.moment_order))
+
+
+def _printed_epsilon(setting: Setting) -> float:
+    """Return the epsilon of an (epsilon, delta) budget; 0 under other budgets."""
+    return setting.budget.epsilon if isinstance(setting.budget, ApproxDP) else 0.0
 
 
 def _needed_groups(setting: Setting) -> int:
@@ -143,8 +149,17 @@ _DIRECTIONAL = (
     MINIMUM_INTERIOR,
     at_least("rho n^2 >= d R^2 at the balancing R", "sqrt(T)", 1.0, _root_steps_directional),
 )
-_THEOREM_7_STEPS = at_least(
-    "rho n^2 >= d R^2 at the R of Theorem 7", "sqrt(T)", 1.0, _root_steps_iterative
+_STEPS_BY_RHO = at_least(
+    "rho n^2 >= d R^2 at the R of Theorem 7",
+    "sqrt(T)",
+    1.0,
+    lambda s: _root_steps_iterative(s, math.sqrt(max(s.gaussian_rho, 0.0))),
+)
+_STEPS_BY_EPSILON = at_least(
+    "epsilon^2 n^2 >= d R^2 at the R of Theorem 7",
+    "sqrt(T)",
+    1.0,
+    lambda s: _root_steps_iterative(s, _printed_epsilon(s)),
 )
 _EXPLICIT = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT, DIAMETER, SAMPLE_SMOOTH)
 _UNPROVEN = failing_everywhere(
@@ -249,7 +264,7 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
         (
             *_CONDITIONS,
             MINIMUM_INTERIOR,
-            _THEOREM_7_STEPS,
+            _STEPS_BY_RHO,
             _ENOUGH_GROUPS,
             SOLVED_EXACTLY,
             _UNPROVEN,
@@ -266,7 +281,7 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
             SAMPLE_SMOOTH,
             MINIMUM_INTERIOR,
             approximate(),
-            _THEOREM_7_STEPS,
+            _STEPS_BY_EPSILON,
             _ENOUGH_GROUPS,
             SOLVED_EXACTLY,
             _UNPROVEN,

@@ -69,7 +69,8 @@ def _check_mildly_smooth(setting: Setting) -> str:
 _MILD = Hypothesis(
     text="beta <= (L/R) max(sqrt(nm), m sqrt(d ln(1/delta))/epsilon)", check=_check_mildly_smooth
 )
-GROUP_CONDITIONS = (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH, _MILD)
+# Above about ln(1/delta), the noise falls more slowly than 1/epsilon.
+GROUP_CONDITIONS = (SMALL_EPSILON, *LOSSES, SAMPLE_SMOOTH, _MILD)
 _UNIT_CONSTANTS = "Constants are set to 1, and logarithms but that of delta."
 
 
@@ -195,7 +196,7 @@ USER_RATES: tuple[Bound, ...] = (
     bound_at_rate(
         _FOOTNOTE_3,
         GROUP_PRIVACY,
-        (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH),
+        (SMALL_EPSILON, *LOSSES, SAMPLE_SMOOTH),
         slug="upper.user.clipped-means",
         name="Clipped means of users, rate",
         paper=OWN,
