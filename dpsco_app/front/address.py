@@ -68,7 +68,11 @@ class Address(Generic[V]):
     def to_query(self, view: V, scenario: Scenario | None = None) -> dict[str, str]:
         """Return the view as parameters of the address, without values at their defaults."""
         values = {name: getattr(view, name) for name in self.names}
-        changed_values = {n: _text(v) for n, v in values.items() if v != getattr(self.default, n)}
+        changed_values = {
+            name: ("yes" if value else "no") if isinstance(value, bool) else to_text(value)
+            for name, value in values.items()
+            if value != getattr(self.default, name)
+        }
         return changed_values if scenario is None else scenario.to_query(BASE) | changed_values
 
     def _parsed(self, name: str, text: str) -> str | int | float | bool:
@@ -87,7 +91,3 @@ class Address(Generic[V]):
                 f"{name} must be {kind_words}, got {name}={shorten(text)}."
             ) from None
         return number
-
-
-def _text(value: Any) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else to_text(value)

@@ -228,7 +228,10 @@ def _bound_name(panel: FrontPanel) -> str:
 
 
 def _row_note(panel: FrontPanel, line: Line) -> str:
-    """Return the note below a line's name: what the line is, or whom it binds."""
+    """Return the note below a line's name.
+
+    It says what the line is, whom a bound binds, or how a method differs from its printed form.
+    """
     if line.name in NOTES:
         return NOTES[line.name]
     if line.key in BOUND_SLUGS and bound(line.key).card.kind == "lower":
@@ -236,14 +239,10 @@ def _row_note(panel: FrontPanel, line: Line) -> str:
             return WIDER_NOTE
         is_of_zcdp = bound(line.key).card.privacy == "zcdp" and panel.scenario.rho is None
         return ONLY_ZCDP if is_of_zcdp else ""
-    return _method_note(panel, line.key)
-
-
-def _method_note(panel: FrontPanel, key: str) -> str:
-    """Return the note on a method: that it is not private, or how it differs from print."""
-    if key not in METHOD_SLUGS:
+    if line.key not in METHOD_SLUGS:
         return ""
-    return "not private" * (method_card(key).privacy == "none") or form_note(panel.scenario, key)
+    is_private = method_card(line.key).privacy != "none"
+    return form_note(panel.scenario, line.key) if is_private else "not private"
 
 
 def _caption(panels: Sequence[FrontPanel]) -> str:

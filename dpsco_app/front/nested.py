@@ -159,17 +159,7 @@ class NestedPanel(FrontPanel):
         )
         return [line]
 
-    def _possible_note(self) -> str:
-        """Return the words on the smallest proven error: for all data, and by which answer."""
-        ignores_data = dict(self._spans)[self.x].ignores_data
-        return f"{ALL_DATA},\nby {WITHOUT_DATA}" if ignores_data else ALL_DATA
-
     # -- words ------------------------------------------------------------------------------------
-
-    @property
-    def _measured_on(self) -> str:
-        """The words beside the measured line for the data that it is about."""
-        return "the hardest data" if self._is_hardest else "these data"
 
     def words_inside(self, low: float, high: float) -> list[Words]:
         """Return the words inside the panel, besides those of the red region."""
@@ -222,12 +212,13 @@ class NestedPanel(FrontPanel):
         for line in self.guides:
             values = self.heights_at_point(line.x, line.y)
             if line.key == POSSIBLE and values:
+                ignores_data = dict(self._spans)[self.x].ignores_data
                 rungs.append(
                     _rung(
                         line,
                         f"×{ratio_text(values[0] / base)}" if base else "",
                         "Proven possible",
-                        self._possible_note(),
+                        f"{ALL_DATA},\nby {WITHOUT_DATA}" if ignores_data else ALL_DATA,
                         values[0],
                         edge,
                     )
@@ -297,6 +288,7 @@ class NestedPanel(FrontPanel):
     def _measured_rungs(self, base: float, edge: float) -> list[RulerMark]:
         """Return the ruler's marks of the measured methods at the chosen point."""
         names, rungs = short_names(self.scenario.methods), []
+        data = "the hardest data" if self._is_hardest else "these data"
         for line in self.lines:
             row = self.study.row_at(line.key, self.x)
             if line.key not in names or not line.symbol:
@@ -312,7 +304,7 @@ class NestedPanel(FrontPanel):
                 line,
                 text,
                 name[:1].upper() + name[1:] if is_other else privacy_words,
-                "" if is_other else f"{self._measured_on}, measured:\n{name}",
+                "" if is_other else f"{data}, measured:\n{name}",
                 row.mean if row is not None else 0.0,
                 edge,
                 bold=is_hero,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from dpsco_app.figure.colours import IMPOSSIBLE, Pair
+from dpsco_app.figure.colours import IMPOSSIBLE
 from dpsco_app.figure.head import answer_head_html, head_html
 from dpsco_app.figure.methods import colour_of
 from dpsco_app.figure.render import plotly
@@ -90,7 +90,10 @@ def _head(
         lines_above = (waiting, "") if waiting else reply.headline
         small_words = () if waiting else reply.small
         return head_html(question_text, lines_above, small_words, theme, is_old=is_old)
-    colours = {subject: _colour(subject) for _, subject in reply.marks}
+    colours = {
+        subject: IMPOSSIBLE.ink if subject == LIMIT else colour_of(subject)
+        for _, subject in reply.marks
+    }
     lines = [
         [(text, colours.get(subject)) for text, subject in marked(line, reply.marks)]
         for line in reply.headline
@@ -101,7 +104,3 @@ def _head(
     return answer_head_html(
         question_text, lines, small, theme, because=because, waiting=waiting, is_old=is_old
     )
-
-
-def _colour(subject: str) -> Pair:
-    return IMPOSSIBLE.ink if subject == LIMIT else colour_of(subject)

@@ -52,12 +52,13 @@ def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
         and concerns(scenario, c.slug)
     }
     all_cards = cards(scenario.problem, scenario.level)
-    upper = {
+    upper_cards = [c for c in all_cards if c.kind == "upper" and c.method in scenario.methods]
+    upper = {c.slug for c in upper_cards if not _proven(c) and c.slug in rates}
+    # A proven bound is drawn if it is on the mean error, at the parameters that a run chooses.
+    upper |= {
         c.slug
-        for c in all_cards
-        if c.kind == "upper"
-        and c.method in scenario.methods
-        and (_of_the_run(c) if _proven(c) else c.slug in rates)
+        for c in upper_cards
+        if _proven(c) and c.guarantee == "expectation" and bound(c.slug).parameters == "run"
     }
     chosen = tuple(
         c.slug
@@ -68,10 +69,6 @@ def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
     worst = frozenset(c.laws for c in binding if _proven(c) and not c.of_law)
     tightest = _tightest(canonical(scenario), _holding(scenario, chosen, worst), chosen)
     return tuple(slug for slug in chosen if slug in tightest)
-
-
-def _of_the_run(card: BoundCard) -> bool:
-    return card.guarantee == "expectation" and bound(card.slug).parameters == "run"
 
 
 def _proven(card: BoundCard) -> bool:

@@ -160,14 +160,17 @@ class PriceParts:
 def price_parts(price: float, outcomes: Sequence[Outcome], point: Scenario) -> PriceParts | None:
     """Return the parts of a method's price from its runs at one point; None where they tell none.
 
-    The runs tell no parts if the method does not average clipped records, if the trials are few, if
-    a projection may have made the noise smaller, and if noise makes so much of the error that the
-    trials do not determine what is left without it.
+    The runs tell no parts if the method does not average clipped records, if it does not report
+    the standard deviation of its noise, if the trials are few, if a projection may have made the
+    noise smaller, and if noise makes so much of the error that the trials do not determine what is
+    left without it.
     """
     if (
         len(outcomes) < FEWEST_TRIALS
         or method_class(outcomes[0].method).clipped_values != "records"
     ):
+        return None
+    if any("noise_std" not in o.diagnostics for o in outcomes):
         return None
     squares = np.square([o.error for o in outcomes])
     noise_square = point.d * float(np.mean([o.diagnostics["noise_std"] ** 2 for o in outcomes]))

@@ -59,6 +59,9 @@ def test_no_parts_are_given_where_the_runs_do_not_determine_them() -> None:
     assert price_parts(PRICE, outcomes[:3], POINT) is None
     coordinatewise = replace(POINT, methods=("mean.cwme-cdp",))
     assert price_parts(PRICE, runs_of(coordinatewise, "mean.cwme-cdp"), coordinatewise) is None
+    # A method of a plugin need not report its noise.
+    silent = [replace(o, diagnostics={}) for o in outcomes]
+    assert price_parts(PRICE, outcomes, POINT) and price_parts(PRICE, silent, POINT) is None
     # The noise is so large that projection on the public ball reduces it.
     loud = replace(POINT, epsilon=0.02, n=2000)
     assert price_parts(PRICE, runs_of(loud, "mean.clipped"), loud) is None

@@ -96,7 +96,7 @@ def _steps(
     for step in PART_OF:
         has_gradients = step == CLIP and clipped_values == "gradients"
         words = "clip gradients first" if has_gradients else step
-        colour = _colour_of_error(step, slug)
+        colour = colour_of(slug) if step == NOISE else PART_COLOURS[PART_OF[step]]
         value = f" {_coloured(prices[step], colour, theme)}" if prices else ""
         names = "" if outliers is None else _names(step, outliers, theme)
         terms.append(
@@ -107,10 +107,6 @@ def _steps(
     if parts is not None:
         joined += f"<span class='cause' title='{WHY_CLIP}'>{cause(parts, outliers, theme)}</span>"
     return f"<span class='steps'>{joined}</span>"
-
-
-def _colour_of_error(step: str, slug: str) -> Pair:
-    return colour_of(slug) if step == NOISE else PART_COLOURS[PART_OF[step]]
 
 
 def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:

@@ -37,17 +37,10 @@ def draw_more_trials(screen: Screen) -> None:
 def more_trials_of(screen: Screen) -> Scenario | None:
     """Return the scenario of more trials; None where bars are short, or the run is not finished."""
     scenario = screen.allowed
-    if (
-        scenario is None
-        or not screen.is_complete
-        or scenario.trials >= OFFERED
-        or not _has_wide_bars(screen)
-    ):
+    if scenario is None or not screen.is_complete or scenario.trials >= OFFERED:
         return None
-    return replace(scenario, trials=OFFERED)
-
-
-def _has_wide_bars(screen: Screen) -> bool:
-    """Return whether an error bar is wide relative to its mean, so that more trials help."""
     rows = (row for study in screen.studies for row in study.table.values())
-    return any(row.trials > 1 and row.mean > 0 and row.half > WIDE * row.mean for row in rows)
+    has_wide_bars = any(
+        row.trials > 1 and row.mean > 0 and row.half > WIDE * row.mean for row in rows
+    )
+    return replace(scenario, trials=OFFERED) if has_wide_bars else None
