@@ -89,10 +89,9 @@ def settings(area: str, count: int, seed: int) -> Iterator[Setting]:
         for i, setting in enumerate(sco_helpers.random_settings(count, seed, budgets)):
             point = replace(setting, m=7, n=max(setting.n, 2000)) if user else setting
             yield point
-            if not user:
-                for structure in ("linear", point.constants.structure):
-                    constants = replace(point.constants, structure=structure)
-                    yield replace(point, moment_order=1.5, constants=constants)
+            for structure in ("linear", point.constants.structure):
+                constants = replace(point.constants, structure=structure)
+                yield replace(point, moment_order=1.5, constants=constants)
             if i % 3 == 0:
                 yield replace(point, constants=replace(point.constants, **FLAT, structure="linear"))
             elif not user:
