@@ -124,6 +124,23 @@ def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
     return on_set
 
 
+def on_cubes_of_class(value: Value, privacy: Privacy, *, strong: bool) -> Value:
+    """Return a bound on the worst data of a class, in moment units, on sets with known cubes.
+
+    Like `on_cubes`, for a prior whose means lie inside the cube of signs. The data of the catalogue
+    are drawn from this prior in all coordinates: at a fixed spike probability the bound is about
+    these data, and stays as it is.
+    """
+    largest = on_cubes(value, privacy, strong=strong)
+
+    def on_set(setting: Setting, form: Form, cap: float) -> float:
+        """Return the bound on the set of a setting."""
+        bound = largest if setting.spike_probability is None else value
+        return bound(setting, form, cap)
+
+    return on_set
+
+
 def within_cubes(on_ball: Hypothesis, *, strong: bool) -> Hypothesis:
     """Return the condition that a fixed spike probability keeps the signs inside of the set."""
 
@@ -158,3 +175,18 @@ def _check_has_cubes(setting: Setting) -> str:
 KNOWN_CUBES = Hypothesis(
     text="the set holds cubes around a public centre", check=_check_has_cubes, is_about_set=True
 )
+
+
+def known_cubes_of_class(set_of_data: Hypothesis) -> Hypothesis:
+    """Return the condition of `on_cubes_of_class` on a set: `KNOWN_CUBES`, unless data are given.
+
+    At a fixed spike probability the bound is about the data of the catalogue, and then the set has
+    to meet `set_of_data`.
+    """
+
+    def check(setting: Setting) -> str:
+        """Return the reason why the bound does not hold on a set; empty if it holds."""
+        condition = KNOWN_CUBES if setting.spike_probability is None else set_of_data
+        return condition.check(setting)
+
+    return Hypothesis(text=KNOWN_CUBES.text, check=check, is_about_set=True)

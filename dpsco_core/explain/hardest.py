@@ -15,7 +15,7 @@ from dpsco_core.catalogue import (
 )
 from dpsco_core.explain.floors import no_floor
 from dpsco_core.explain.window import notions_of, window
-from dpsco_core.results.report import Evaluation, evaluate
+from dpsco_core.results.report import Evaluation, bound_setting, evaluate
 from dpsco_core.scenario import Scenario
 
 
@@ -30,9 +30,19 @@ def hardest_bound(scenario: Scenario) -> Bound | None:
     bounds_by_slug = {b.card.slug: b for b in bounds_for(point.problem)}
     # The bounds are in order, the largest first.
     proven = window(point, notions_of(point)[0]).lowers
-    return next(
-        (bounds_by_slug[slug] for slug in proven if bounds_by_slug[slug].card.instance), None
-    )
+    instances = (bounds_by_slug[slug] for slug in proven if bounds_by_slug[slug].card.instance)
+    return next((one for one in instances if _holds_on_its_instance(one, point)), None)
+
+
+def _holds_on_its_instance(bound: Bound, point: Scenario) -> bool:
+    """Return whether a bound for the worst data of a class is proven on the data of its instance.
+
+    The means of tracing fill a ball: on an l1 ball the bound is proven on data of fewer
+    coordinates, which the catalogue does not have.
+    """
+    card = bound.card
+    instance = replace(point, distribution=card.instance, problem=card.instance_problem)
+    return not bound.refusal(bound_setting(instance, bound))
 
 
 def hardest_bound_on_problem(scenario: Scenario) -> Bound | None:

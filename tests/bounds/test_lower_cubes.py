@@ -17,13 +17,19 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances import packing, two_sided
-from dpsco_core.bounds.instances.cubes import hardest_cube
+from dpsco_core.bounds.instances.cubes import Cube, families, hardest_cube
+from dpsco_core.bounds.instances.leakage import approximate_leakage
+from dpsco_core.bounds.instances.tracing import TracingBounds
 from dpsco_core.catalogue import bound
 from dpsco_core.data import Hypercube
+from dpsco_core.explain.hardest import hardest_bound, hardest_case, impossible
+from dpsco_core.explain.window import notions_of, window
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, concentrated_rho
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems import MeanEstimation, Quadratic
+from dpsco_core.scenario import Scenario
 
 Floats = NDArray[np.float64]
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
@@ -237,6 +243,89 @@ def test_no_private_answer_beats_the_bounds_on_means_in_sets_at_200_random_setti
 def test_no_private_answer_beats_the_bounds_on_means_in_sets_at_3000_random_settings() -> None:
     for seed in range(1000, 4000):
         attack_at_random(seed)
+
+
+# -- Tracing in the cubes ------------------------------------------------------------------------
+
+MANY, DEEP = 10_000, 300  # A size at which tracing is the largest bound of means on most sets.
+TRACED_BUDGET = ApproxDP(epsilon=3.0, delta=1e-6)
+TRACED_ORDER = 4.0
+
+
+def yield_traced_cubes(
+    body: ConstraintSet, form: Form
+) -> Iterator[tuple[float, Cube, float, float]]:
+    """Yield the bounds by tracing on some cubes in a set, the cubes, and the best q and shapes."""
+    for counts, cube_of in families(body):
+        for cube in map(cube_of, (*counts[::7], counts[-1])):
+            level = TRACED_BUDGET.epsilon, TRACED_BUDGET.delta
+            leakage = approximate_leakage(*level, cube.signs)
+            bounds = TracingBounds(n=MANY, d=cube.signs, moment_order=TRACED_ORDER, leakage=leakage)
+            # Means have entries of at most q^(3/4); the moments of the prior allow q = 0.6.
+            largest = min(0.6, cube.side ** (4 / 3))
+            q, u = bounds.best(form, largest)
+            yield cube.factor(form) * bounds.value_at(form, q, u), cube, q, u
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_tracing_in_a_set_is_tracing_in_the_best_of_its_cubes(kind: str) -> None:
+    setting = mean_problem(kind, DEEP, 1.0, TRACED_ORDER).setting(MANY, TRACED_BUDGET)
+    for form in FORMS:
+        row = bound("lower.mean.approx-tracing" + "-squared" * (form == "squared"))
+        assert row.failures(setting) == ()
+        best = max(
+            value for value, *_ in yield_traced_cubes(SETS[kind].constraint(DEEP, 1.0), form)
+        )
+        assert 0.93 * best <= row.value(setting) <= 1.01 * best
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_no_private_answer_beats_tracing_in_a_set(kind: str) -> None:
+    body, rng = SETS[kind].constraint(DEEP, 1.0), np.random.default_rng(5)
+    setting = mean_problem(kind, DEEP, 1.0, TRACED_ORDER).setting(MANY, TRACED_BUDGET)
+    value = bound("lower.mean.approx-tracing").value(setting)
+    _, cube, q, u = max(yield_traced_cubes(body, "l2"), key=lambda traced: traced[0])
+    biases = 2 * rng.beta(u / 2, u / 2, size=(DRAWS, cube.signs)) - 1
+    counts = rng.binomial(MANY, q, size=(DRAWS, 1))
+    sums = 2 * rng.binomial(counts, (1 + biases) / 2) - counts
+
+    def in_set(signs: Floats) -> Floats:
+        """Return records or means of the set from those of the free signs."""
+        varying = np.zeros((len(signs), DEEP))
+        if cube.paired:
+            varying[:, 0 : cube.support : 2], varying[:, 1 : cube.support : 2] = signs, -signs
+        else:
+            varying[:, : cube.support] = signs
+        return varying + cube.centre * (np.arange(DEEP) < cube.support)
+
+    means = in_set(q**0.75 * biases)
+    assert all(body.contains(mean, 1e-9) for mean in means[:20])
+    # The sum of the spikes' signs, whose norm is known, with the noise of the budget.
+    noise = gaussian_noise_std(2 * math.sqrt(cube.support), concentrated_rho(TRACED_BUDGET))
+    noisy = sums + noise / (math.sqrt(2) if cube.paired else 1) * rng.standard_normal(sums.shape)
+    losses = []
+    for share in (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0):
+        estimates = in_set(share * q ** (-1 / TRACED_ORDER) * noisy / MANY)
+        losses.append(np.linalg.norm(estimates - means, axis=1))
+    least = min(float(loss.mean()) for loss in losses)
+    assert value <= least <= 4 * value
+
+
+def test_the_hardest_data_in_a_set_are_data_on_which_their_bound_is_proven() -> None:
+    """Tracing is larger for n = 100,000, but its data fill a ball; on the ball it is both."""
+    chosen = {}
+    for kind in ("l2", "l1", "simplex"):
+        point = Scenario(
+            geometry=kind, n=100_000, d=1000, p=4.0, epsilon=3.0, axis=None, grid=(), methods=()
+        )
+        sharpest = hardest_bound(point)
+        assert sharpest is not None
+        lowers = [slug for slug in window(point, notions_of(point)[0]).lowers if "approx" in slug]
+        assert lowers[0] == "lower.mean.approx-tracing"
+        hardest = hardest_case(point)
+        assert hardest is not None and impossible(hardest)
+        chosen[kind] = hardest.distribution
+    assert chosen == {"l2": "tracing", "l1": "hypercube", "simplex": "hypercube"}
 
 
 # -- Wrong implementations -----------------------------------------------------------------------

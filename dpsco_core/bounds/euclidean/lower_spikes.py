@@ -23,7 +23,14 @@ from dpsco_core.base.cards import (
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, large_enough, moment_scale
-from dpsco_core.bounds.cubes import KNOWN_CUBES, Value, on_cubes, within_cubes
+from dpsco_core.bounds.cubes import (
+    KNOWN_CUBES,
+    Value,
+    known_cubes_of_class,
+    on_cubes,
+    on_cubes_of_class,
+    within_cubes,
+)
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     MINIMUM_INTERIOR,
@@ -81,9 +88,10 @@ def set_of(card: BoundCard) -> Hypothesis:
     All signs point to where some sets touch the ball around them (theory/bounds-everywhere.md,
     2.2), and every set holds a cube of means (5).
     """
-    if card.instance != "hypercube":
-        return L2_BALL
-    return KNOWN_CUBES if card.loss_class.strongly_convex else TOUCHED
+    strong = card.loss_class.strongly_convex
+    if card.instance == "hypercube":
+        return KNOWN_CUBES if strong else TOUCHED
+    return known_cubes_of_class(L2_BALL) if strong and card.instance == "tracing" else L2_BALL
 
 
 def mean_cap(setting: Setting, strong: bool) -> float:
@@ -164,6 +172,8 @@ def risk_bound(
     form: Form = "squared" if strong else "linear"
     if strong and card.instance == "hypercube":
         value = on_cubes(value, card.privacy, strong=True)
+    elif strong and card.instance == "tracing":
+        value = on_cubes_of_class(value, card.privacy, strong=True)
 
     def evaluate(setting: Setting) -> Terms:
         """Return the private term of the bound at a setting."""

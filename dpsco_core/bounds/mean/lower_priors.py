@@ -20,7 +20,14 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.bounds.cubes import KNOWN_CUBES, Value, on_cubes, within_cubes
+from dpsco_core.bounds.cubes import (
+    KNOWN_CUBES,
+    Value,
+    known_cubes_of_class,
+    on_cubes,
+    on_cubes_of_class,
+    within_cubes,
+)
 from dpsco_core.bounds.instances import assouad, packing, rate_distortion
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.leakage import (
@@ -61,6 +68,9 @@ def over_prior(
     on_set: Hypothesis = PRIOR_IN_SET
     if card.instance == "hypercube":
         value, on_set = on_cubes(value, card.privacy, strong=False), KNOWN_CUBES
+    elif card.instance == "tracing":
+        value = on_cubes_of_class(value, card.privacy, strong=False)
+        on_set = known_cubes_of_class(PRIOR_IN_SET)
 
     def evaluate(setting: Setting) -> Terms:
         """Return the private term of the bound at a setting."""
