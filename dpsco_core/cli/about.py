@@ -24,6 +24,7 @@ from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
 from dpsco_core.explain.recipe.recipe import Recipe, recipe
 from dpsco_core.explain.recipe.snippets import LIBRARIES, snippets
+from dpsco_core.explain.recipe.training import budget_command
 from dpsco_core.methods.form import form_of
 from dpsco_core.scenario import Scenario
 
@@ -115,6 +116,8 @@ def run_about(chosen: argparse.Namespace) -> None:
         print_recipe(method_recipe)
         if libraries := ", ".join(snippets(method_recipe)):
             print_note(f"as code of another library: `--library` {libraries}.")
+        if command := budget_command(method_recipe):
+            print_note(f"for a batch, epochs and a model of your own: `{command}`.")
     for title, texts in sections.items():
         if texts:
             print(f"\n{title}")

@@ -150,7 +150,10 @@ from opacus import PrivacyEngine
 from torch.utils.data import DataLoader, TensorDataset
 
 n, d, steps, averaged = {n}, {d}, {recipe.steps}, {recipe.averaged}
-batch = {release.batch}  # each step sees {sampling}
+batch_size = {release.batch}  # each step sees {sampling}
+epochs = steps * batch_size / n  # {_format_epochs(recipe)} passes over the records
+noise_multiplier = {release.noise_multiplier!r}
+max_grad_norm = {release.length!r}
 radius = {recipe.point.diameter / 2!r}  # the weights lie in a ball
 {data}
 torch.nn.init.zeros_(model.weight)
@@ -158,9 +161,9 @@ engine = PrivacyEngine()
 model, optimizer, loader = engine.make_private(
     module=model,
     optimizer=torch.optim.SGD(model.parameters(), lr={recipe.step_size!r}),
-    data_loader=DataLoader(TensorDataset(inputs, targets), batch_size=batch),
-    noise_multiplier={release.noise_multiplier!r},
-    max_grad_norm={release.length!r},
+    data_loader=DataLoader(TensorDataset(inputs, targets), batch_size=batch_size),
+    noise_multiplier=noise_multiplier,
+    max_grad_norm=max_grad_norm,
     poisson_sampling={is_sampled},
 )
 weight, points = next(model.parameters()), []
@@ -181,6 +184,12 @@ print("weights:", torch.stack(points[-averaged:]).mean(dim=0).flatten())
 print("epsilon, add or remove:", engine.get_epsilon(delta={_delta_to_state(recipe)!r}))
 {notice}"""
     )
+
+
+def _format_epochs(recipe: Recipe) -> str:
+    """Return how often the steps read the records; an Opacus recipe knows it."""
+    assert recipe.epochs is not None
+    return f"{recipe.epochs:.4g}"
 
 
 def _delta_to_state(recipe: Recipe) -> float:

@@ -82,15 +82,41 @@ def test_the_code_for_opacus_has_the_multiplier_the_norm_and_no_sampling() -> No
     code = snippets(result)["opacus"]
     calls = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call)]
     [call] = [n for n in calls if ast.unparse(n.func) == "engine.make_private"]
-    values = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg not in TRAINED}
+    values = {k.arg: ast.unparse(k.value) for k in call.keywords if k.arg not in TRAINED}
     assert values == {
-        "noise_multiplier": release.noise_multiplier,
-        "max_grad_norm": result.clips["clip_radius"],
-        "poisson_sampling": False,
+        "noise_multiplier": "noise_multiplier",
+        "max_grad_norm": "max_grad_norm",
+        "poisson_sampling": "False",
     }
+    numbers = assigned_numbers(code)
+    assert numbers["noise_multiplier"] == release.noise_multiplier
+    assert numbers["max_grad_norm"] == result.clips["clip_radius"]
+    assert numbers["batch_size"] == 1000
     assert {k.arg for k in call.keywords} == MAKE_PRIVATE
     assert repr(release.add_remove_multiplier) in code
     assert f"steps, averaged = 1000, 3, {result.steps}, {result.averaged}" in code
+
+
+def assigned_numbers(code: str) -> dict[str, Any]:
+    """Return the constants that a script assigns, one name a line."""
+    assigned = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Assign)]
+    return {
+        ast.unparse(node.targets[0]): ast.literal_eval(node.value)
+        for node in assigned
+        if isinstance(node.value, ast.Constant)
+    }
+
+
+def test_the_code_for_opacus_names_batch_size_and_epochs() -> None:
+    result = recipe(LOGISTIC, "sco.dp-sgd")
+    code = snippets(result)["opacus"]
+    assert assigned_numbers(code)["batch_size"] == result.batch == 100
+    epochs = (result.steps or 0) * 100 / 1000
+    assert result.epochs == epochs > 1 and result.to_dict()["epochs"] == epochs
+    assert f"epochs = steps * batch_size / n  # {epochs:.4g} passes over the records" in code
+    # A step on all records is an epoch.
+    whole = recipe(LOGISTIC, "sco.clipped")
+    assert whole.epochs == whole.steps
 
 
 TRAINED = {"module", "optimizer", "data_loader"}
@@ -110,6 +136,13 @@ def test_a_script_is_complete(library: str, slug: str, problem: str) -> None:
     if code is None:
         assert (library, slug) == ("jax_privacy", "sco.dp-sgd")
         return
+    check_names(code)
+    assert "pip install" in code and "put your" in code
+    assert f"radius = {point.diameter / 2!r}" in code or f", {point.diameter / 2!r}  #" in code
+
+
+def check_names(code: str) -> None:
+    """Check that a script reads no name that it does not define."""
     compile(code, "script", "exec")
     tree = ast.parse(code)
     names = [n for n in ast.walk(tree) if isinstance(n, ast.Name)]
@@ -120,8 +153,6 @@ def test_a_script_is_complete(library: str, slug: str, problem: str) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom):
             bound |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
     assert {n.id for n in names} <= bound
-    assert "pip install" in code and "put your" in code
-    assert f"radius = {point.diameter / 2!r}" in code or f", {point.diameter / 2!r}  #" in code
 
 
 def test_a_method_on_a_set_without_projection_in_the_library_has_no_script() -> None:
