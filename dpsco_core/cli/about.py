@@ -115,7 +115,7 @@ def run_about(chosen: argparse.Namespace) -> None:
     if method_recipe is not None:
         print_recipe(method_recipe)
         if libraries := ", ".join(snippets(method_recipe)):
-            print_note(f"as code of another library: `--library` {libraries}.")
+            print_note(f"as code: `--library` {libraries}.")
         if command := budget_command(method_recipe):
             print_note(f"for a batch, epochs and a model of your own: `{command}`.")
     for title, texts in sections.items():
@@ -155,7 +155,7 @@ def _print_code(slug: str, method_recipe: Recipe | None, library: str) -> None:
     if library in codes:
         print(codes[library])
         return
-    one_of("library", library, tuple(LIBRARIES))
+    one_of("library", library, LIBRARIES)
     names = " or ".join(codes)
     condition = f"{names} for {slug}" if names else f"left out for {slug}: none has its mechanism"
     raise InvalidInput(f"library must be {condition}, got library={library}.")

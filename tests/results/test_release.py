@@ -233,8 +233,8 @@ def test_features_have_units_of_their_own_and_coefficients_come_back_in_them() -
 
 @pytest.mark.parametrize("slug", ["sco.clipped", "sco.objective-perturbation", "sco.dp-sgd"])
 def test_an_intercept_is_the_coefficient_of_a_feature_of_ones_in_the_account(slug: str) -> None:
-    """Its part of a gradient is clipped with the others, so the ledger is that of d + 1 features."""
-    options: dict[str, Any] = {"method": slug, "problem": "logistic", "bound": 2.0, "epsilon": 2.0}
+    """Gradients are clipped with its part, so that the ledger is that of d + 1 features."""
+    options: dict[str, Any] = {"method": slug, "problem": "logistic", "bound": 2.0}
     features, labels = CORRELATED[:, :3], np.sign(RESPONSES + 1.0)
     ones = np.column_stack([features, np.ones(len(features))])
     answer, expected = (

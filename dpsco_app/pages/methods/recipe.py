@@ -19,7 +19,12 @@ from dpsco_core.explain.recipe.snippets import snippets
 from dpsco_core.scenario import Scenario
 
 MOST_SECONDS = 5.0  # the longest run that the page makes for a recipe
-NAMES = {"opacus": "Opacus", "opendp": "OpenDP", "jax_privacy": "jax_privacy"}
+NAMES = {
+    "opacus": "Opacus",
+    "opendp": "OpenDP",
+    "jax_privacy": "jax_privacy",
+    "dpsco_core": "dpsco_core",
+}
 CHOSEN = " (chosen in the run, privately)"
 
 

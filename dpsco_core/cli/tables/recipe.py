@@ -77,7 +77,7 @@ def print_recipes(recipes: Sequence[Recipe]) -> None:
     print_note(
         "noise on the mean and on the sum of the batch, and noise_multiplier (over the radius, as "
         "Opacus has it) under replace-one and add/remove. `dpsco about METHOD` has all of it, and "
-        "with `--library opacus` or `--library opendp` as code, where they have the mechanism."
+        "as code for your own arrays: `--library dpsco_core`, or that of another library."
     )
     if any(recipe.is_radius_private for recipe in recipes):
         print_note(f"* {CHOSEN}")

@@ -1,4 +1,4 @@
-"""A recipe as a script for another library, where it has the mechanism.
+"""A recipe as a script for this library, on a reader's arrays, or for another with its mechanism.
 
 A script runs as printed: on drawn records, in whose place a reader puts theirs, it makes one noisy
 mean, or the noisy clipped gradients of a descent. It says where the library counts privacy in
@@ -8,14 +8,16 @@ another way than the ledger does.
 from collections.abc import Callable, Mapping
 
 from dpsco_core.base.parsing import one_of
-from dpsco_core.catalogue import problem_card
+from dpsco_core.catalogue import problem_card, problem_class
 from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe
 from dpsco_core.methods.statistics import ClippedMean
+from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.points import PointProblem
 
 # The diagnostics which show that records are shrunk, so that their gradients are not clipped.
 SHRINKS = {"feature_bound"}
 Snippet = Callable[[Recipe, NoisyRelease], str]
+OWN = "dpsco_core"
 
 
 def snippet(recipe: Recipe, library: str) -> str:
@@ -31,10 +33,11 @@ def snippet(recipe: Recipe, library: str) -> str:
     >>> code.splitlines()[-1]
     'print("mean:", np.array(release(total.tolist())) / n)'
     """
-    one_of("library", library, tuple(LIBRARIES))
-    write = LIBRARIES[library]
+    one_of("library", library, LIBRARIES)
+    if library == OWN:
+        return _own_code(recipe)
     release = _only_release(recipe)
-    return "" if release is None else write(recipe, release)
+    return "" if release is None else OTHERS[library](recipe, release)
 
 
 def snippets(recipe: Recipe) -> dict[str, str]:
@@ -261,8 +264,57 @@ def _is_full_descent(recipe: Recipe, release: NoisyRelease) -> bool:
     )
 
 
-LIBRARIES: Mapping[str, Snippet] = {
+def _own_code(recipe: Recipe) -> str:
+    """Return a script that runs the method on own arrays with this library; empty if it cannot."""
+    point = recipe.point
+    if recipe.refusal or recipe.unit == "user" or point.m > 1 or point.geometry != "l2":
+        return ""
+    budget = (
+        f"epsilon={point.epsilon!r},\n    delta={point.delta!r},"
+        if point.rho is None
+        else f"epsilon=None,\n    delta=None,\n    rho={point.rho!r},"
+    )
+    family = problem_class(point.problem)
+    if issubclass(family, LinearModelProblem):
+        targets, kind = "features.sum(axis=1) + rng.standard_normal(n)", "numbers"
+        if family.link.labels is not None:
+            targets, kind = f"np.sign({targets})", "labels, -1 or 1"
+        data = f"""\
+features = 0.8 * rng.standard_normal((n, d))  # put your features here, shape (n, d)
+targets = {targets}  # and your {kind}"""
+        records, what = "(features, targets)", "coefficients"
+        bound, unit = "the coefficients are at most this long", "a feature"
+    else:
+        data = "x = 0.8 * rng.standard_normal((n, d))  # put your records here, shape (n, d)"
+        records, what = "x", "answer"
+        bound, unit = "the answer is at most this far from 0", "a coordinate"
+    return f"""\
+# {recipe.card.name} at n = {point.n}, d = {point.d}, {recipe.budget}.
+# A whole script, on your own arrays. For research only (SECURITY.md); one record is replaced.
+import numpy as np
+from dpsco_core import release
+
+n, d, rng = {point.n}, {point.d}, np.random.default_rng()
+{data}
+answer = release(
+    {records},
+    method={recipe.card.slug!r},
+    problem={point.problem!r},
+    {budget}
+    # Statements of yours, from public knowledge:
+    p={point.p!r},
+    bound={point.diameter / 2!r},  # {bound}
+    unit={point.instance.law.moment_root!r},  # bounds (E|x - mean|^p)^(1/p) of {unit}
+)
+print("{what}:", answer.value)
+print("interval:", answer.interval)  # None if none is proven
+print(answer.ledger)
+print(*answer.notes, answer.warning, sep="\\n")"""
+
+
+OTHERS: Mapping[str, Snippet] = {
     "opacus": _opacus_code,
     "opendp": _opendp_code,
     "jax_privacy": _jax_privacy_code,
 }
+LIBRARIES = (*OTHERS, OWN)

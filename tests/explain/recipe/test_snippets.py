@@ -181,8 +181,8 @@ def test_code_exists_only_for_equal_gaussian_noise_on_clipped_records(slug: str)
     small = replace(point, n=min(point.n, 5000), d=min(point.d, 10))
     result = recipe(small, slug)
     codes = snippets(result)
-    assert codes.keys() <= LIBRARIES.keys()
-    if codes:
+    assert codes.keys() <= set(LIBRARIES)
+    if codes.keys() - {"dpsco_core"}:
         [release] = result.releases
         sampled = ("poisson gaussian", "sums of clipped gradients, each over a Poisson sample")
         whole = ("gaussian", "mean of clipped records")
@@ -195,6 +195,35 @@ def test_code_exists_only_for_equal_gaussian_noise_on_clipped_records(slug: str)
         assert max(map(len, code.splitlines())) <= 100
 
 
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_the_code_for_own_arrays_runs_and_spends_the_budget(
+    slug: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is there for every method on records that runs on a Euclidean ball."""
+    card = method_card(slug)
+    point = example_point(slug)
+    small = replace(point, n=min(point.n, 2000), d=min(point.d, 3))
+    result = recipe(small, slug)
+    code = snippets(result).get("dpsco_core")
+    assert (code is None) == (
+        card.level == "user" or small.m > 1 or small.geometry != "l2" or bool(result.refusal)
+    )
+    if code is None:
+        return
+    check_names(code)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    answer = names["answer"]
+    assert answer.method == slug and answer.value.shape == (small.d,)
+    assert answer.spent == result.spent
+    assert answer.warning in capsys.readouterr().out
+
+
+def test_a_private_radius_has_code_for_own_arrays() -> None:
+    """No other library chooses a radius by private releases."""
+    assert snippets(recipe(MEAN, "mean.adaptive")).keys() == {"dpsco_core"}
+
+
 def test_the_command_prints_only_the_code(capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["about", "mean.clipped", "--n", "1000", "--d", "3"]
     assert main([*flags, "--library", "opendp"]) == 0
@@ -203,8 +232,14 @@ def test_the_command_prints_only_the_code(capsys: pytest.CaptureFixture[str]) ->
     assert main([*flags, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["recipe"]["code"]["opendp"] + "\n" == code
     for words, message in (
-        ([*flags, "--library", "opacus"], "library must be opendp for mean.clipped, got library="),
-        ([*flags, "--library", "spam"], "library must be one of opacus, opendp, jax_privacy, got"),
+        (
+            [*flags, "--library", "opacus"],
+            "library must be opendp or dpsco_core for mean.clipped, got library=",
+        ),
+        (
+            [*flags, "--library", "spam"],
+            "library must be one of opacus, opendp, jax_privacy, dpsco_core, got",
+        ),
         (["about", "sco.erm", "--library", "opacus"], "library must be left out for sco.erm: "),
     ):
         assert main(words) == 2
