@@ -11,6 +11,7 @@ from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import problem_card, problem_class
 from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe
 from dpsco_core.methods.statistics import ClippedMean
+from dpsco_core.privacy.budget import gaussian_epsilon, zcdp_epsilon
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.points import PointProblem
 
@@ -109,10 +110,28 @@ norms = np.linalg.norm(x, axis=1, keepdims=True)
 total = (x * np.minimum(1.0, clip_radius / np.maximum(norms, 1e-300))).sum(axis=0)
 space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
 release = space >> dp.m.then_gaussian(scale={release.on_sum!r})  # noise on the sum
+{_conversion_comments(recipe, release)}
 print("rho:", release.map(d_in=2 * clip_radius))  # of replacing a record: {_rho_of(release):.6g}
 print("mean:", np.array(release(total.tolist())) / n)
 """
     ).rstrip("\n")
+
+
+def _conversion_comments(recipe: Recipe, release: NoisyRelease) -> str:
+    """Return comments on the epsilon that each accountant gives for a Gaussian release's rho."""
+    rho, delta = _rho_of(release), _delta_to_state(recipe)
+    exact, tight, paper = (
+        f"{epsilon:.4g}"
+        for epsilon in (
+            gaussian_epsilon(rho, delta),
+            zcdp_epsilon(rho, delta, "tight"),
+            zcdp_epsilon(rho, delta, "paper"),
+        )
+    )
+    return f"""\
+# At delta = {delta:g} this rho is epsilon {paper} by rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke
+# 2016), {tight} by OpenDP's conversion (Canonne, Kamath and Steinke 2020), and {exact} here:
+# by the exact curve of Gaussian noise, where conversions hold for every mechanism of that rho."""
 
 
 def _rho_of(release: NoisyRelease) -> float:

@@ -18,6 +18,7 @@ from dpsco_core.cli.main import main
 from dpsco_core.explain.methods.stories import example_point
 from dpsco_core.explain.recipe.recipe import recipe
 from dpsco_core.explain.recipe.snippets import LIBRARIES, snippets
+from dpsco_core.privacy.budget import gaussian_epsilon, zcdp_epsilon
 from dpsco_core.scenario import Scenario
 
 MEAN = Scenario(n=1000, d=3)
@@ -74,6 +75,22 @@ def test_the_code_for_opendp_has_the_noise_of_the_ledger(opendp: Library) -> Non
     assert calls["opendp.prelude.l2_distance"] == {"T": float}
     rho = (2 * release.length) ** 2 / (2 * release.on_sum**2)
     assert f"a record: {rho:.6g}" in lines[-2] and rho == pytest.approx(MEAN.setting.gaussian_rho)
+
+
+def test_the_code_for_opendp_says_which_epsilon_each_accountant_gives() -> None:
+    """The conversion is the one of OpenDP, whose own test has this value at rho = 1/32."""
+    assert zcdp_epsilon(1 / 32, 1e-3) == pytest.approx(0.6880024554878085, rel=1e-9)
+    delta = 1e-6
+    for point in (MEAN, replace(MEAN, epsilon=None, delta=None, rho=0.5)):
+        rho = point.setting.gaussian_rho
+        code = snippets(recipe(point, "mean.clipped"))["opendp"].replace("\n#", "")
+        paper = rho + 2 * np.sqrt(rho * np.log(1 / delta))
+        for words in (
+            f"At delta = 1e-06 this rho is epsilon {paper:.4g} by rho + 2 sqrt(rho ln(1/delta))",
+            f"{zcdp_epsilon(rho, delta):.4g} by OpenDP's conversion",
+            f"and {gaussian_epsilon(rho, delta):.4g} here: by the exact curve of Gaussian noise",
+        ):
+            assert words in code
 
 
 def test_the_code_for_opacus_has_the_multiplier_the_norm_and_no_sampling() -> None:
