@@ -76,8 +76,8 @@ def print_recipes(recipes: Sequence[Recipe]) -> None:
     print("\n" + format_table(rows, [*header, "replace-one", "add/remove"]))
     print_note(
         "noise on the mean and on the sum of the batch, and noise_multiplier (over the radius, as "
-        "Opacus has it) under replace-one and add/remove. `dpsco about METHOD` has all of it, and "
-        "as code for your own arrays: `--library dpsco_core`, or that of another library."
+        "Opacus has it) under replace-one and add/remove. `dpsco about METHOD` has all of it, "
+        "and with `--library` the code."
     )
     if any(recipe.is_radius_private for recipe in recipes):
         print_note(f"* {CHOSEN}")
