@@ -322,7 +322,7 @@ def _training_code(inputs: dict[str, float | None], chosen: argparse.Namespace) 
     if inputs["batch"] is None or inputs["records"] is None:
         raise InvalidInput("batch and records must be given with library, got none.")
     chosen.sampling = chosen.sampling or "poisson"
-    neighbours = chosen.neighbours or "replace-one"
+    neighbours: Neighbours = chosen.neighbours or "replace-one"
     clip = inputs["max-grad-norm"]
     return training_code(
         _price_releases(inputs, chosen, neighbours),

@@ -54,7 +54,10 @@ def training_code(
     require(priced.sampling == "poisson", "sampling", "poisson for this code", priced.sampling)
     one_of("neighbours", neighbours, tuple(DIRECTIONS))
     real("max_grad_norm", max_grad_norm, 1e-150, 1e150)
-    multipliers = {"replace-one": priced.replace_one, "add-remove": priced.add_remove}
+    multipliers: dict[Neighbours, float | None] = {
+        "replace-one": priced.replace_one,
+        "add-remove": priced.add_remove,
+    }
     multiplier = multipliers[neighbours]
     known = tuple(name for name, value in multipliers.items() if value is not None)
     require(
