@@ -149,6 +149,7 @@ def _table_rows(
             yield NeedRow(
                 scenario=scenario,
                 method=method,
+                unknown=unknown,
                 place=place,
                 target=target,
                 answer=answer,

@@ -43,25 +43,25 @@ def add_run(commands: Any) -> None:
 def run_scenario(chosen: argparse.Namespace) -> None:
     """Run the flags' scenario and print the errors beside the bounds."""
     scenario = scenario_from_flags(chosen, sampling=True)
-    beside = item_level(scenario) if chosen.item_level else None
+    item_run = item_level(scenario) if chosen.item_level else None
     workers = worker_count(scenario, chosen.workers)
     require_memory(scenario, listed=True)
     outcomes = in_cell_order(scenario, _with_progress(scenario, workers))
     item_outcomes: Sequence[Outcome] = ()
-    if beside is not None:
-        require_memory(beside, listed=True)
-        item_outcomes = in_cell_order(beside, _with_progress(beside, workers))
+    if item_run is not None:
+        require_memory(item_run, listed=True)
+        item_outcomes = in_cell_order(item_run, _with_progress(item_run, workers))
     if chosen.json:
         document = run_json(scenario, outcomes)
         if chosen.recipe:
             document["recipes"] = [row.to_dict() for row in recipes(scenario)]
-        if beside is not None:
-            document["item_level"] = measured_json(beside, item_outcomes)
+        if item_run is not None:
+            document["item_level"] = measured_json(item_run, item_outcomes)
         print_json(document)
     else:
         print_run(scenario, outcomes, in_full=chosen.all)
-        if beside is not None:
-            print_item_level(scenario, beside, item_outcomes)
+        if item_run is not None:
+            print_item_level(scenario, item_run, item_outcomes)
     require_sound(scenario, outcomes)
 
 

@@ -18,20 +18,20 @@ def test_the_item_level_line_is_the_run_of_as_many_records(
 ) -> None:
     assert main([*USERS, "--item-level", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    beside = document["item_level"]
-    fields = beside["scenario"]
+    items = document["item_level"]
+    fields = items["scenario"]
     assert (fields["n"], fields["m"]) == (2000, 1)
-    methods = [row["method"] for row in beside["results"]]
+    methods = [row["method"] for row in items["results"]]
     assert methods and all(method_card(slug).level == "item" for slug in methods)
     words = [word for slug in methods for word in ("--method", slug)]
     assert main(["run", "--n", "2000", "--d", "3", "--trials", "2", *words, "--json"]) == 0
     expected = json.loads(capsys.readouterr().out)["results"]
-    for row, plain in zip(beside["results"], expected, strict=True):
+    for row, plain in zip(items["results"], expected, strict=True):
         assert (
             row["mean_error"] == plain["mean_error"] and row["neighbours"] == "replace one record"
         )
     # A user is hidden at a larger error than one of her items.
-    errors = [row["mean_error"] for row in beside["results"]]
+    errors = [row["mean_error"] for row in items["results"]]
     assert document["results"][0]["mean_error"] > min(errors)
 
 

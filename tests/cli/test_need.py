@@ -66,6 +66,15 @@ def test_a_budget_is_found_for_several_sizes_and_what_cannot_run_is_said(
     assert "note: Simple clipping cannot run where the search starts: Gaussian noise" in text
 
 
+def test_a_table_in_which_no_method_runs_names_what_was_sought(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("need", "--error", "0.3", "--d", "2", "--method", "mean.clipped", "--find", "epsilon")
+    assert main([*words, "--delta", "0", "--n", "500", "1000"]) == 0
+    text = capsys.readouterr().out
+    assert "\nn      method           epsilon" in text and text.count("cannot run\n") == 2
+
+
 def test_the_value_that_is_found_has_one_start(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SMALL, "--n", "10", "20"]) == 2
     error = capsys.readouterr().err

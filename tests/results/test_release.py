@@ -236,10 +236,10 @@ def test_an_intercept_is_the_coefficient_of_a_feature_of_ones_in_the_account(slu
     """Gradients are clipped with its part, so that the ledger is that of d + 1 features."""
     options: dict[str, Any] = {"method": slug, "problem": "logistic", "bound": 2.0}
     features, labels = CORRELATED[:, :3], np.sign(RESPONSES + 1.0)
-    ones = np.column_stack([features, np.ones(len(features))])
+    with_ones = np.column_stack([features, np.ones(len(features))])
     answer, expected = (
         release((x, labels), **options, intercept=has_one, rng=np.random.default_rng(4))
-        for x, has_one in ((features, True), (ones, False))
+        for x, has_one in ((features, True), (with_ones, False))
     )
     assert answer.intercept is not None and expected.intercept is None
     assert np.array_equal([*answer.value, answer.intercept], expected.value)

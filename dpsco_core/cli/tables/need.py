@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from dpsco_core.catalogue import method_card
 from dpsco_core.cli.tools import format_table, number, print_note
 from dpsco_core.explain.need import Need
+from dpsco_core.explain.need.runs import Unknown
 from dpsco_core.explain.recipe.recipe import NoisyRelease
 from dpsco_core.scenario import Scenario
 
 # The words before the end of the searched range, beyond which an answer lies.
-BEYOND = {"below": "at most", "above": "more than"}
+SIDE_WORDS = {"below": "at most", "above": "more than"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +21,7 @@ class NeedRow:
 
     scenario: Scenario
     method: str  # slug
+    unknown: Unknown  # what is searched for
     place: Mapping[str, float]  # the fields that vary in the table, with their values here
     target: float  # the target error, in the unit of the tool
     answer: Need | None  # None if the method cannot run where the search starts
@@ -29,9 +31,9 @@ class NeedRow:
 
 def print_needs(rows: Sequence[NeedRow]) -> None:
     """Print the rows as a table, with notes on its columns."""
-    found = next((row.answer.unknown for row in rows if row.answer is not None), "n")
+    unknown = rows[0].unknown
     people = "users" if rows[0].scenario.m > 1 else "records"
-    title = people if found == "n" else found
+    title = people if unknown == "n" else unknown
     header = [*rows[0].place, "method", title, "95 % interval", "promise", "replace-one"]
     print(format_table([_cells(row) for row in rows], [*header, "add/remove"]))
     print_note(
@@ -56,8 +58,8 @@ def _cells(row: NeedRow) -> list[str]:
     if answer.side == "inside":
         amount = number(answer.value)
         interval = f"{number(answer.low)} to {number(answer.high)}"
-    elif answer.side in BEYOND:
-        amount = f"{BEYOND[answer.side]} {number(answer.limit)}"
+    elif answer.side in SIDE_WORDS:
+        amount = f"{SIDE_WORDS[answer.side]} {number(answer.limit)}"
     floor = max((f.value for f in answer.floors), default=math.nan)
     promise = "none will do" if math.isinf(floor) else number(floor)
     multipliers = (

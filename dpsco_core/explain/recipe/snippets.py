@@ -18,7 +18,7 @@ from dpsco_core.problems.points import PointProblem
 # The diagnostics which show that records are shrunk, so that their gradients are not clipped.
 SHRINKS = {"feature_bound"}
 Snippet = Callable[[Recipe, NoisyRelease], str]
-OWN = "dpsco_core"
+THIS_LIBRARY = "dpsco_core"
 
 
 def snippet(recipe: Recipe, library: str) -> str:
@@ -35,10 +35,10 @@ def snippet(recipe: Recipe, library: str) -> str:
     'print("mean:", np.array(release(total.tolist())) / n)'
     """
     one_of("library", library, LIBRARIES)
-    if library == OWN:
+    if library == THIS_LIBRARY:
         return _own_code(recipe)
     release = _only_release(recipe)
-    return "" if release is None else OTHERS[library](recipe, release)
+    return "" if release is None else OTHER_LIBRARIES[library](recipe, release)
 
 
 def snippets(recipe: Recipe) -> dict[str, str]:
@@ -301,11 +301,11 @@ def _own_code(recipe: Recipe) -> str:
         data = f"""\
 features = 0.8 * rng.standard_normal((n, d))  # put your features here, shape (n, d)
 targets = {targets}  # and your {kind}"""
-        records, what = "(features, targets)", "coefficients"
+        records, title = "(features, targets)", "coefficients"
         bound, unit = "the coefficients are at most this long", "a feature"
     else:
         data = "x = 0.8 * rng.standard_normal((n, d))  # put your records here, shape (n, d)"
-        records, what = "x", "answer"
+        records, title = "x", "answer"
         bound, unit = "the answer is at most this far from 0", "a coordinate"
     return f"""\
 # {recipe.card.name} at n = {point.n}, d = {point.d}, {recipe.budget}.
@@ -325,15 +325,15 @@ answer = release(
     bound={point.diameter / 2!r},  # {bound}
     unit={point.instance.law.moment_root!r},  # bounds (E|x - mean|^p)^(1/p) of {unit}
 )
-print("{what}:", answer.value)
+print("{title}:", answer.value)
 print("interval:", answer.interval)  # None if none is proven
 print(answer.ledger)
 print(*answer.notes, answer.warning, sep="\\n")"""
 
 
-OTHERS: Mapping[str, Snippet] = {
+OTHER_LIBRARIES: Mapping[str, Snippet] = {
     "opacus": _opacus_code,
     "opendp": _opendp_code,
     "jax_privacy": _jax_privacy_code,
 }
-LIBRARIES = (*OTHERS, OWN)
+LIBRARIES = (*OTHER_LIBRARIES, THIS_LIBRARY)

@@ -59,9 +59,12 @@ def training_code(
         "add-remove": priced.add_remove,
     }
     multiplier = multipliers[neighbours]
-    known = tuple(name for name, value in multipliers.items() if value is not None)
+    priced_names = tuple(name for name, value in multipliers.items() if value is not None)
     require(
-        multiplier is not None, "neighbours", f"{' or '.join(known)} for this noise", neighbours
+        multiplier is not None,
+        "neighbours",
+        f"{' or '.join(priced_names)} for this noise",
+        neighbours,
     )
     alternatives = [
         f"# For the same budget where {CHANGES[name]}: noise_multiplier = {value!r}\n"
