@@ -18,6 +18,7 @@ from dpsco_core.cli.tools import (
     print_note,
     print_text,
     read_number,
+    with_seed,
 )
 from dpsco_core.explain.need import Need, error_in_units, error_in_words, in_words, need
 from dpsco_core.explain.need.runs import Unknown, point_at
@@ -114,6 +115,8 @@ def _run_table(chosen: argparse.Namespace, values: dict[str, list[str]]) -> None
             f"{name} must be one number where the search for it starts, "
             f"got {name}={','.join(values[name])}."
         )
+    if chosen.seed is not None:  # All rows have the same fresh seed.
+        chosen.seed = str(with_seed({"seed": chosen.seed})["seed"])
     rows = list(_table_rows(chosen, values, listed))
     if chosen.json:
         needs = [

@@ -51,7 +51,8 @@ DEFAULT_LOSS = (
 LABELS = "A target above 0 is one label, and every other target is the other."
 NO_INTERCEPT = (
     "The model has no intercept: a prediction is 0 where every feature is at its centre. State "
-    "public guesses of the features' means with centre, or ask for an intercept."
+    "public guesses of the features' means with centre, or ask for an intercept: intercept=True, "
+    "or --intercept."
 )
 INTERCEPT = (
     "The intercept is the coefficient of one more feature, which is 1 for every record: gradients "
@@ -131,7 +132,8 @@ def release(
         coordinate, shape (d,). Of a loss: the parameter lies in the ball of this radius around 0;
         or, of a generalised linear model, an entry for every coefficient, shape (d,), with
         `intercept` shape (d + 1,), the last one for the prediction at the centre. Where it is one
-        number, that prediction is at most `bound` times the largest `unit`.
+        number, that prediction is at most `bound` times the largest `unit`. The search is in the
+        smallest ball, in units, that contains all of these.
     epsilon, delta, rho : float or None
         The budget: epsilon with delta, or rho of zCDP beside ``epsilon=None, delta=None``.
         Neighbours differ by replacing one record.

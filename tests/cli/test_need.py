@@ -66,6 +66,11 @@ def test_a_budget_is_found_for_several_sizes_and_what_cannot_run_is_said(
     assert "note: Simple clipping cannot run where the search starts: Gaussian noise" in text
 
 
+def test_a_fresh_seed_is_drawn_once_for_all_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SMALL, "--epsilon", "1", "2", "--seed", "fresh"]) == 0
+    assert capsys.readouterr().err.count("the seed is") == 1
+
+
 def test_a_table_in_which_no_method_runs_names_what_was_sought(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
