@@ -24,6 +24,7 @@ from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
 from dpsco_core.explain.recipe.recipe import Recipe, recipe
 from dpsco_core.explain.recipe.snippets import LIBRARIES, snippets
+from dpsco_core.explain.recipe.training import budget_command
 from dpsco_core.methods.form import form_of
 from dpsco_core.scenario import Scenario
 
@@ -114,7 +115,9 @@ def run_about(chosen: argparse.Namespace) -> None:
     if method_recipe is not None:
         print_recipe(method_recipe)
         if libraries := ", ".join(snippets(method_recipe)):
-            print_note(f"as code of another library: `--library` {libraries}.")
+            print_note(f"as code: `--library` {libraries}.")
+        if command := budget_command(method_recipe):
+            print_note(f"for a batch, epochs and a model of your own: `{command}`.")
     for title, texts in sections.items():
         if texts:
             print(f"\n{title}")
@@ -152,7 +155,7 @@ def _print_code(slug: str, method_recipe: Recipe | None, library: str) -> None:
     if library in codes:
         print(codes[library])
         return
-    one_of("library", library, tuple(LIBRARIES))
+    one_of("library", library, LIBRARIES)
     names = " or ".join(codes)
     condition = f"{names} for {slug}" if names else f"left out for {slug}: none has its mechanism"
     raise InvalidInput(f"library must be {condition}, got library={library}.")

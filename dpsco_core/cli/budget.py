@@ -2,9 +2,10 @@
 
 import argparse
 import math
+from dataclasses import replace
 from typing import Any
 
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import whole
 from dpsco_core.cli.tables.budget import answer_of
 from dpsco_core.cli.tools import (
@@ -32,6 +33,7 @@ from dpsco_core.explain.recipe.noise import (
     epsilon_of,
     noise_for,
 )
+from dpsco_core.explain.recipe.training import TRAINERS, training_code
 from dpsco_core.privacy.allocated_passes import MOST_PASSES, allocate_passes
 from dpsco_core.privacy.allocation import MOST_STEPS, allocate_steps
 from dpsco_core.privacy.poisson import DIRECTIONS, Neighbours
@@ -49,6 +51,7 @@ FLAGS = {
     "epochs": "releases on batches, so many that the records are read so often: with batch and "
     "records, on Poisson batches unless sampling is fixed",
     "noise-multiplier": "solve for epsilon: noise on a sum over the largest norm of a record",
+    "max-grad-norm": "with library: the norm to which gradients are clipped (default 1)",
     "batch": "subsample so many of the records; with releases, Gaussian ones on a new batch each",
 }
 
@@ -75,8 +78,13 @@ def add_budget(commands: Any) -> None:
         parser.add_argument(*names, dest=name, metavar="VALUE", help=text)
     words = "batches of the releases: " + "; ".join(f"{k}: {v}" for k, v in SAMPLINGS.items())
     parser.add_argument("--sampling", metavar="NAME", choices=list(SAMPLINGS), help=words)
-    words = "neighbours of --noise-multiplier: replace-one (default) or add-remove"
+    words = (
+        "count for these neighbours alone: replace-one or add-remove (by default for both, and in "
+        "code for replace-one)"
+    )
     parser.add_argument("--neighbours", metavar="NAME", choices=list(DIRECTIONS), help=words)
+    words = f"print DP-SGD on Poisson batches as code, alone: {', '.join(TRAINERS)}"
+    parser.add_argument("--library", metavar="NAME", choices=list(TRAINERS), help=words)
 
 
 def run_budget(chosen: argparse.Namespace) -> None:
@@ -89,6 +97,11 @@ def run_budget(chosen: argparse.Namespace) -> None:
     if inputs["epochs"] is not None:
         inputs["releases"] = _releases_of_epochs(inputs, chosen.sampling)
         chosen.sampling = chosen.sampling or "poisson"
+    if chosen.library is not None:
+        print(_training_code(inputs, chosen))
+        return
+    if inputs["max-grad-norm"] is not None:
+        raise InvalidInput("library must be given with max-grad-norm, got library=none.")
     numbers = _requested_numbers(inputs, chosen.sampling)
     if numbers["budget"]["kind"] == "approx":
         noise = _noise_section(inputs, chosen)
@@ -250,7 +263,7 @@ def _noise_section(inputs: dict[str, float | None], chosen: argparse.Namespace) 
     """Return the noise of the releases, or what it costs under both kinds of neighbours."""
     noise, neighbours = inputs["noise-multiplier"], chosen.neighbours
     if noise is None:
-        return _price_releases(inputs, chosen, None).to_dict()
+        return _for_neighbours(_price_releases(inputs, chosen, None), neighbours).to_dict()
     for name, reason in (
         ("epsilon", "from which it follows"),
         ("steps", "which is of releases on all records or on batches"),
@@ -282,6 +295,44 @@ def _noise_section(inputs: dict[str, float | None], chosen: argparse.Namespace) 
     return section
 
 
+def _for_neighbours(priced: Priced, neighbours: Neighbours | None) -> Priced:
+    """Return the releases with the noise for one kind of neighbours alone, or for both if None."""
+    if neighbours is None:
+        return priced
+    if neighbours == "replace-one":
+        return replace(priced, add_remove=None)
+    is_proven = priced.add_remove is not None
+    require(is_proven, "neighbours", "replace-one for fixed batches", neighbours)
+    return replace(priced, replace_one=None)
+
+
+def _training_code(inputs: dict[str, float | None], chosen: argparse.Namespace) -> str:
+    """Return DP-SGD with the wanted noise as code; raise `InvalidInput` for bad flags."""
+    for name in ("rho", "steps", "passes"):
+        value = inputs[name]
+        if value is not None:
+            raise InvalidInput(f"{name} must be left out beside library, got {name}={value:g}.")
+    if inputs["delta"] == 0:
+        raise InvalidInput("delta must be above 0 beside library, got delta=0.")
+    if inputs["noise-multiplier"] is not None and inputs["epsilon"] is not None:
+        raise InvalidInput(
+            "epsilon must be left out beside noise-multiplier, from which it follows, "
+            f"got epsilon={inputs['epsilon']:g}."
+        )
+    if inputs["batch"] is None or inputs["records"] is None:
+        raise InvalidInput("batch and records must be given with library, got none.")
+    chosen.sampling = chosen.sampling or "poisson"
+    neighbours: Neighbours = chosen.neighbours or "replace-one"
+    clip = inputs["max-grad-norm"]
+    return training_code(
+        _price_releases(inputs, chosen, neighbours),
+        batch=read_whole("batch", inputs["batch"]),
+        records=read_whole("records", inputs["records"]),
+        neighbours=neighbours,
+        max_grad_norm=1.0 if clip is None else clip,
+    )
+
+
 def _price_releases(
     inputs: dict[str, float | None], chosen: argparse.Namespace, neighbours: Neighbours | None
 ) -> Priced:
@@ -294,11 +345,6 @@ def _price_releases(
             sizes[name] = read_whole(name, value)
     point, noise = _scenario_point(inputs), inputs["noise-multiplier"]
     if noise is None:
-        if chosen.neighbours is not None:
-            raise InvalidInput(
-                "neighbours must be left out without noise-multiplier, for both are printed, "
-                f"got neighbours={chosen.neighbours}."
-            )
         return noise_for(point.epsilon, point.delta, **sizes)
     assert neighbours is not None
     return epsilon_of(noise, point.delta, neighbours=neighbours, **sizes)

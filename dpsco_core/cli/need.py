@@ -2,11 +2,14 @@
 
 import argparse
 import math
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any, cast
 
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.catalogue import method_card
+from dpsco_core.cli.tables.need import NeedRow, print_needs
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
@@ -15,15 +18,17 @@ from dpsco_core.cli.tools import (
     print_note,
     print_text,
     read_number,
+    with_seed,
 )
 from dpsco_core.explain.need import Need, error_in_units, error_in_words, in_words, need
 from dpsco_core.explain.need.runs import Unknown, point_at
-from dpsco_core.explain.recipe.recipe import recipe
+from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe, recipe
 from dpsco_core.explain.recipe.setting import standard_deviation
 from dpsco_core.results.report import finite_or_none
 from dpsco_core.scenario import Scenario
 
 UNKNOWNS = ("n", "epsilon", "rho")
+LISTS = ("n", "epsilon", "delta", "rho")  # the fields that may have several values
 MOST_NUMBERS = 20_000_000  # the largest run whose noise is printed, because that needs one run
 
 
@@ -34,7 +39,8 @@ def add_need(commands: Any) -> None:
         "need",
         run_need,
         description="Run each method at a few sizes, and print how many records (or which privacy "
-        "budget) its median error takes to reach the target, with a 95 % interval.",
+        "budget) its median error takes to reach the target, with a 95 % interval. Several values "
+        "of a flag, as `--epsilon 0.5 1 2` or `--epsilon 0.5,1,2`, make a table.",
     )
     words = (
         "the target: a median l2 error of a mean, in units of the moment bound of a coordinate "
@@ -52,23 +58,25 @@ def add_need(commands: Any) -> None:
         default="n",
         help="what is asked for: n, epsilon or rho (default n); the search starts at its value",
     )
-    add_fields(parser)
+    add_fields(parser, lists=LISTS)
 
 
 def run_need(chosen: argparse.Namespace) -> None:
     """Print how many records, or which budget, each method needs for the target error."""
-    scenario = Scenario.from_dict(given_fields(chosen)).validate(sampling=False)
     if chosen.find not in UNKNOWNS:
         raise InvalidInput(f"find must be one of {', '.join(UNKNOWNS)}, got find={chosen.find}.")
+    values = _read_lists(chosen)
+    if any(len(texts) > 1 for texts in values.values()):
+        _run_table(chosen, values)
+        return
+    for name, texts in values.items():
+        setattr(chosen, name, texts[0])
+    scenario = Scenario.from_dict(given_fields(chosen)).validate(sampling=False)
     unknown = cast(Unknown, chosen.find)
     target = error_in_units(scenario, read_number("error", chosen.error), chosen.error_unit)
     rows = [need(scenario, method, target, unknown) for method in scenario.methods]
     if chosen.json:
-        needs = [
-            _plain_values(vars(row))
-            | {"floors": [_plain_values(vars(floor)) for floor in row.floors]}
-            for row in rows
-        ]
+        needs = [_need_fields(row) for row in rows]
         spread = standard_deviation(scenario) if scenario.problem == "mean" else math.nan
         in_deviations = finite_or_none(target / spread) if math.isfinite(spread) else None
         document = {"scenario": scenario.to_dict(), "error": target}
@@ -88,24 +96,105 @@ def run_need(chosen: argparse.Namespace) -> None:
         _print_noise(scenario, row)
 
 
+def _read_lists(chosen: argparse.Namespace) -> dict[str, list[str]]:
+    """Return the texts of the flags that may have several values, without those left out."""
+    texts = {name: getattr(chosen, name) for name in LISTS}
+    return {
+        name: [text for part in parts for text in part.split(",")]
+        for name, parts in texts.items()
+        if parts is not None
+    }
+
+
+def _run_table(chosen: argparse.Namespace, values: dict[str, list[str]]) -> None:
+    """Print a row for each method at every combination of the values, as text or JSON."""
+    listed = [name for name, texts in values.items() if len(texts) > 1]
+    if chosen.find in listed:
+        name = chosen.find
+        raise InvalidInput(
+            f"{name} must be one number where the search for it starts, "
+            f"got {name}={','.join(values[name])}."
+        )
+    if chosen.seed is not None:  # All rows have the same fresh seed.
+        chosen.seed = str(with_seed({"seed": chosen.seed})["seed"])
+    rows = list(_table_rows(chosen, values, listed))
+    if chosen.json:
+        needs = [
+            {"at": row.place, "method": row.method, "target": row.target}
+            | ({"not_applicable": row.refusal} if row.answer is None else _need_fields(row.answer))
+            | ({} if row.release is None else {"release": row.release.to_dict()})
+            for row in rows
+        ]
+        print_json({"scenario": rows[0].scenario.to_dict(), "varied": listed, "needs": needs})
+        return
+    print_text(error_in_words(rows[0].scenario, rows[0].target))
+    print()
+    print_needs(rows)
+
+
+def _table_rows(
+    chosen: argparse.Namespace, values: dict[str, list[str]], listed: list[str]
+) -> Iterator[NeedRow]:
+    """Yield the row of each method at every combination of the values; raises `InvalidInput`."""
+    unknown, error = cast(Unknown, chosen.find), read_number("error", chosen.error)
+    for texts in product(*values.values()):
+        for name, text in zip(values, texts, strict=True):
+            setattr(chosen, name, text)
+        scenario = Scenario.from_dict(given_fields(chosen)).validate(sampling=False)
+        target = error_in_units(scenario, error, chosen.error_unit)
+        place = {name: getattr(scenario, name) for name in listed}
+        for method in scenario.methods:
+            answer, refusal = None, ""
+            try:
+                answer = need(scenario, method, target, unknown)
+            except NotApplicable as error_at_place:
+                refusal = str(error_at_place)
+            yield NeedRow(
+                scenario=scenario,
+                method=method,
+                unknown=unknown,
+                place=place,
+                target=target,
+                answer=answer,
+                refusal=refusal,
+                release=None if answer is None else _release_there(scenario, answer),
+            )
+
+
 def _print_noise(scenario: Scenario, row: Need) -> None:
     """Print the noise at the computed value: the sigma that reaches the target."""
-    card = method_card(row.method)
-    if row.side != "inside" or not math.isfinite(row.value) or card.privacy == "none":
-        return
-    point = point_at(scenario, row.unknown, row.value)
-    if point.n * point.d * point.m > MOST_NUMBERS:
-        return
-    noisy = recipe(replace(point, axis=None, grid=()), row.method)
-    release = noisy.main_release
-    if release is None:
+    noisy = _recipe_there(scenario, row)
+    release = None if noisy is None else noisy.main_release
+    if noisy is None or release is None:
         return
     sigma = f"the noise is {release.over_sensitivity:.4g} times the sensitivity"
     if release.noise_multiplier is not None:
         sigma += f", noise_multiplier {release.noise_multiplier:.4g} under replace-one"
     if release.add_remove_multiplier is not None:
         sigma += f" and {release.add_remove_multiplier:.4g} under add/remove"
-    print_text(f"{card.name} there: {sigma}; {noisy.sampling}; {noisy.accountant}.")
+    print_text(f"{noisy.card.name} there: {sigma}; {noisy.sampling}; {noisy.accountant}.")
+
+
+def _recipe_there(scenario: Scenario, row: Need) -> Recipe | None:
+    """Return the recipe at the computed value; None without one, or if its run is too large."""
+    if row.side != "inside" or not math.isfinite(row.value):
+        return None
+    point = point_at(scenario, row.unknown, row.value)
+    if method_card(row.method).privacy == "none" or point.n * point.d * point.m > MOST_NUMBERS:
+        return None
+    return recipe(replace(point, axis=None, grid=()), row.method)
+
+
+def _release_there(scenario: Scenario, row: Need) -> NoisyRelease | None:
+    """Return the release with the largest share of the budget at the computed value."""
+    noisy = _recipe_there(scenario, row)
+    return None if noisy is None else noisy.main_release
+
+
+def _need_fields(row: Need) -> dict[str, Any]:
+    """Return an answer for JSON."""
+    floors = [_plain_values(vars(floor)) for floor in row.floors]
+    return _plain_values(vars(row)) | {"floors": floors}
 
 
 def _plain_values(values: dict[str, Any]) -> dict[str, Any]:

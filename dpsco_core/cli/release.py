@@ -34,7 +34,7 @@ FLAGS = {
     "target-unit": "the unit of what a model leaves unexplained of a target that is a number "
     "(default 1)",
 }
-# Flags that are given once or, for a mean, once for each column; `centre` for a model, too.
+# Flags that are given once, or once for each column.
 LENGTHS = {
     "bound": "the mean is at most this far from the centre; the parameter at most this long",
     "unit": "p-th root of a bound on the p-th central moment of a column (default 1)",
@@ -55,6 +55,8 @@ def add_release(commands: Any) -> None:
     words = "a column, by its name; repeatable"
     parser.add_argument("--column", metavar="NAME", action="append", required=True, help=words)
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
+    words = "with --target: give the model an intercept, which is clipped and noisy like the others"
+    parser.add_argument("--intercept", action="store_true", help=words)
     parser.add_argument("--method", metavar="SLUG", help="slug of a private method on records")
     words = (
         "loss with --target: logistic (the default; labels -1 and 1, or 0 and 1), or for a target "
@@ -62,9 +64,9 @@ def add_release(commands: Any) -> None:
     )
     parser.add_argument("--problem", metavar="SLUG", help=words)
     for name, text in LENGTHS.items():
-        repetition = (
-            "once for each column" if name == "centre" else "of a mean once for each column"
-        )
+        repetition = "once for each column"
+        if name == "bound":
+            repetition += ", and with --intercept for it"
         words = f"{text}; once, or {repetition}"
         is_required = name == "bound"
         parser.add_argument(
@@ -92,13 +94,15 @@ def run_release(chosen: argparse.Namespace) -> None:
         k.replace("-", "_"): read_number(k, t) for k, t in texts.items() if t is not None
     }
     for name in LENGTHS:
-        numbers |= _read_lengths(name, getattr(chosen, name), chosen.column)
+        has_intercept = name == "bound" and chosen.intercept
+        numbers |= _read_lengths(name, getattr(chosen, name), chosen.column, has_intercept)
     if "rho" in numbers:
         numbers = {"epsilon": None, "delta": None} | numbers
     answer = release(
         (features, rows[:, -1]) if target else features,
         method=chosen.method,
         problem=chosen.problem,
+        intercept=chosen.intercept,
         **numbers,
     )
     columns = [name for name in records.chosen if name not in target]
@@ -113,6 +117,8 @@ def run_release(chosen: argparse.Namespace) -> None:
             header.append(title)
             sign = "± " * (title != "noise (sd)")
             lines = [[*line, sign + number(v)] for line, v in zip(lines, values, strict=True)]
+    if answer.intercept is not None:
+        lines.append(["(intercept)", number(answer.intercept)])
     print(format_table(lines, header))
     if isinstance(answer.interval, np.ndarray):
         print_text(
@@ -145,6 +151,7 @@ def _release_json(
         "method": answer.method,
         "columns": columns,
         "value": answer.value.tolist(),
+        "intercept": answer.intercept,
         "interval": _plain(answer.interval),
         "noise": _plain(answer.noise),
         "spent": budget_fields(answer.spent),
@@ -167,15 +174,16 @@ def _release_json(
 
 
 def _read_lengths(
-    name: str, texts: list[str] | None, columns: list[str]
+    name: str, texts: list[str] | None, columns: list[str], has_intercept: bool
 ) -> dict[str, float | list[float]]:
     """Return what a repeated flag states: nothing, one number, or one for each column."""
     if texts is None:
         return {}
     values = [read_number(name, text) for text in texts]
-    if len(values) not in (1, len(columns)):
+    if len(values) not in (1, len(columns) + has_intercept):
+        ending = " and for the intercept" * has_intercept
         raise InvalidInput(
-            f"{name} must be given once, or once for each of the {len(columns)} columns, "
+            f"{name} must be given once, or once for each of the {len(columns)} columns{ending}, "
             f"got {len(values)} of them."
         )
     return {name: values[0] if len(values) == 1 else values}

@@ -7,7 +7,6 @@ import math
 import os
 import sys
 import time
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -181,6 +180,8 @@ def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
 
 def _read_fields(path: Path) -> dict[str, Any]:
     """Return the keys of a TOML file; raises `InvalidInput` if it cannot be read or is not TOML."""
+    import tomllib  # `dpsco run`, which needs this module too, reads no file.
+
     try:
         require(path.stat().st_size <= LARGEST_FILE, "file", "at most 1 MB", path)
         return tomllib.loads(

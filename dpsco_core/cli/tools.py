@@ -5,7 +5,7 @@ import json
 import math
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -80,12 +80,16 @@ def read_whole(name: str, value: float) -> int:
 
 
 def add_fields(
-    command: argparse.ArgumentParser, *, defaults: bool = True, methods: bool = True
+    command: argparse.ArgumentParser,
+    *,
+    defaults: bool = True,
+    methods: bool = True,
+    lists: Collection[str] = (),
 ) -> None:
     """Add one flag per field of `Scenario`, which parses and checks the values itself.
 
     `defaults` says whether the help names the default values; without `methods` there is no flag
-    for them.
+    for them. The fields of `lists` take several values, as a list of texts.
     """
     for name, spec in TABLE.items():
         if spec.kind == "slugs":
@@ -100,7 +104,9 @@ def add_fields(
         default_text = f" (default {value})" if defaults and value not in (None, ()) else ""
         meaning = spec.flag_meaning or spec.description.replace("`", "")
         flags = (f"--{name}", *spec.flags)
-        command.add_argument(*flags, dest=name, metavar="VALUE", help=meaning + default_text)
+        help_text = meaning + "; several values make a table" * (name in lists) + default_text
+        nargs = "+" if name in lists else None
+        command.add_argument(*flags, dest=name, metavar="VALUE", nargs=nargs, help=help_text)
 
 
 def print_json(value: object) -> None:

@@ -51,7 +51,12 @@ DEFAULT_LOSS = (
 LABELS = "A target above 0 is one label, and every other target is the other."
 NO_INTERCEPT = (
     "The model has no intercept: a prediction is 0 where every feature is at its centre. State "
-    "public guesses of the features' means with centre, or add a column of ones."
+    "public guesses of the features' means with centre, or ask for an intercept: intercept=True, "
+    "or --intercept."
+)
+INTERCEPT = (
+    "The intercept is the coefficient of one more feature, which is 1 for every record: gradients "
+    "are clipped with its part, and it gets noise as the other coefficients do."
 )
 
 
@@ -59,7 +64,9 @@ NO_INTERCEPT = (
 class ArrayRelease:
     """The release of a method on the caller's own arrays."""
 
-    value: Vector  # shape (d,): the mean in the unit of the records, or the parameter
+    # Shape (d,): the mean in the unit of the records, or the parameter. A coefficient of a model
+    # has the unit of the targets over that of its feature.
+    value: Vector
     ledger: Ledger  # the privacy budget spent, release by release
     # The radius of an l2 ball about the value, in the unit of the records, that contains the mean
     # with probability 0.95 over independent records; None if none is proven. If `unit` has an entry
@@ -71,6 +78,9 @@ class ArrayRelease:
     # The standard deviation of the noise on every coordinate of a mean, in the unit of the records,
     # shape (d,); None for a loss, and for a mean whose noise is not that of one release.
     noise: Vector | None = None
+    # What a model with an intercept predicts where all features are 0, whatever `centre` is: its
+    # predictions are `features @ value + intercept`. None without one.
+    intercept: float | None = None
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
     warning: str = WARNING
 
@@ -92,6 +102,7 @@ def release(
     unit: ArrayLike = 1.0,
     target_unit: float = 1.0,
     centre: ArrayLike = 0.0,
+    intercept: bool = False,
     problem: str | None = None,
     rng: np.random.Generator | None = None,
 ) -> ArrayRelease:
@@ -118,7 +129,11 @@ def release(
         ``"sco.clipped"`` for a pair.
     bound : float or array_like
         Of a mean: its distance from `centre` is at most this, in the l2 norm; or an entry for every
-        coordinate, shape (d,). Of a loss: the parameter lies in the ball of this radius around 0.
+        coordinate, shape (d,). Of a loss: the parameter lies in the ball of this radius around 0;
+        or, of a generalised linear model, an entry for every coefficient, shape (d,), with
+        `intercept` shape (d + 1,), the last one for the prediction at the centre. Where it is one
+        number, that prediction is at most `bound` times the largest `unit`. The search is in the
+        smallest ball, in units, that contains all of these.
     epsilon, delta, rho : float or None
         The budget: epsilon with delta, or rho of zCDP beside ``epsilon=None, delta=None``.
         Neighbours differ by replacing one record.
@@ -126,17 +141,21 @@ def release(
         The order of the moment: at least 1.1, and at least 2 for a generalised linear model.
     unit : float or array_like
         The p-th root of a bound on the p-th central moment of every coordinate of the records, or
-        of the features. Too small a number makes steps too long. Of a mean
-        it may have an entry for every coordinate, shape (d,): columns of different size then get
-        clipping and noise of their size.
+        of the features. Too small a number makes steps too long. Of a mean and of a generalised
+        linear model it may have an entry for every coordinate, shape (d,): columns of different
+        size then get clipping and noise of their size.
     target_unit : float
         Of a regression on numbers: the same for what is left of the targets when the model has
         explained its part. The Huber and the absolute loss need it, for their gradients do not grow
         with the targets.
     centre : array_like
         A public guess of the mean of the records, or of the features of a model, a number or of
-        shape (d,). It is subtracted before anything else: a model has no intercept, and predicts 0
+        shape (d,). It is subtracted before anything else: a model without an intercept predicts 0
         at the centre. It is 0 for a loss of points.
+    intercept : bool
+        Of a generalised linear model: whether it has an intercept. That is the coefficient of a
+        feature which is 1, in units, for every record: the method runs in d + 1 dimensions, and
+        whatever it clips or shrinks has that feature in it.
     problem : str, optional
         Slug of the problem, by default the first that the method solves; a logistic loss for a
         pair.
@@ -181,24 +200,29 @@ def release(
     n, d = rows.shape
     guess = _checked_centre(centre, d)
     is_mean = slug == MEAN
-    units = _checked_lengths("unit", unit, d, is_mean=is_mean)
-    bounds = _checked_lengths("bound", bound, d, is_mean=is_mean)
-    ball = _ball_radius(bounds, units)  # in units
+    require(intercept in (False, True), "intercept", "True or False", intercept)
+    require(is_model or not intercept, "intercept", "False without features", intercept)
+    size = d + int(intercept)  # the number of coordinates that are released
+    has_columns = is_mean or is_model
+    units = _checked_lengths("unit", unit, d if has_columns else None)
+    bounds = _checked_lengths("bound", bound, size if has_columns else None)
     require(0 < target_unit < math.inf, "target_unit", "a finite number above 0", target_unit)
-    can_move = is_mean or is_model
-    require(can_move or not guess.any(), "centre", "0 for a loss of points", guess.tolist())
+    require(has_columns or not guess.any(), "centre", "0 for a loss of points", guess.tolist())
     is_linear = problem_card(slug).loss_class.curvature == "linear"
     scale = _parameter_scale(slug, units, target_unit)
+    if intercept:
+        scale = np.append(np.broadcast_to(scale, (d,)), target_unit)
+    ball = _ball_radius(bounds, scale, d)  # in units
     point = Scenario(
         problem=slug,
         methods=(method,),
         n=n,
-        d=d,
+        d=size,
         p=p,
         epsilon=epsilon,
         delta=delta,
         rho=rho,
-        diameter=2 * (ball if is_mean else float(bounds / scale)),
+        diameter=2 * ball,
         offset=1.0 if is_linear else 0.0,  # a linear loss without a direction has no minimiser
         axis=None,
         grid=(),
@@ -208,7 +232,8 @@ def release(
     setting = _setting_as_stated(point)
     plan = planned(point, method, setting)
     with np.errstate(over="ignore", invalid="ignore"):  # Gradients that are not finite count as 0.
-        scaled = DenseRows((rows - guess) / units)
+        columns = (rows - guess) / units
+        scaled = DenseRows(np.column_stack([columns, np.ones(n)]) if intercept else columns)
         targets = None if targets is None else targets / target_unit
     sample = scaled if is_mean else _problem_sample(point, scaled, targets)
     ledger = Ledger(point.budget)
@@ -217,7 +242,8 @@ def release(
     radius = _proven_radius(point, setting, method, plan) if is_mean else None
     notes = list(delta_note(delta if rho is None else None, n))
     if is_model:
-        notes += [DEFAULT_LOSS] * (problem is None) + [LABELS] * _has_labels(slug) + [NO_INTERCEPT]
+        notes += [DEFAULT_LOSS] * (problem is None) + [LABELS] * _has_labels(slug)
+        notes.append(INTERCEPT if intercept else NO_INTERCEPT)
     if not is_linear:
         notes += bound_note(result.value, point.diameter / 2)
     noise = None
@@ -226,8 +252,9 @@ def release(
         shared = float(units) if units.ndim == 0 else None
         notes += radius_notes(card, result.diagnostics, ledger, result.value, ball, shared)
         noise = _answer_noise(ledger, plan)
+    value = scale * result.value + (0.0 if is_model else guess)
     return ArrayRelease(
-        value=scale * result.value + (0.0 if is_model else guess),
+        value=value[:d],
         ledger=ledger,
         interval=None
         if radius is None
@@ -235,6 +262,7 @@ def release(
         method=method,
         parameters=dict(result.diagnostics),
         noise=None if noise is None else noise * np.broadcast_to(units, (d,)),
+        intercept=float(value[d] - value[:d] @ guess) if intercept else None,
         notes=(*result.notes, *notes),
     )
 
@@ -269,7 +297,7 @@ def _setting_as_stated(point: Scenario) -> Setting:
     return replace(setting, constants=risk)
 
 
-def _parameter_scale(problem: str, units: Vector, target_unit: float) -> Vector | float:
+def _parameter_scale(problem: str, units: Vector, target_unit: float) -> Vector:
     """Return the unit of the parameter if records, features and targets are divided by theirs.
 
     A point that is close to records has their unit. The coefficients of a linear model grow as
@@ -279,26 +307,30 @@ def _parameter_scale(problem: str, units: Vector, target_unit: float) -> Vector 
     if issubclass(family, LinearModelProblem):
         is_number = family.link.labels is None
         require(target_unit == 1 or is_number, "target_unit", "1 for labels", target_unit)
-        return target_unit / units
+        return np.asarray(target_unit / units)
     require(target_unit == 1, "target_unit", "1 without targets", target_unit)
-    return 1.0 if problem_card(problem).loss_class.curvature == "linear" else units
+    return np.ones(()) if problem_card(problem).loss_class.curvature == "linear" else units
 
 
-def _checked_lengths(name: str, values: ArrayLike, d: int, *, is_mean: bool) -> Vector:
-    """Return positive lengths: of shape (), or of shape (d,) for a mean."""
+def _checked_lengths(name: str, values: ArrayLike, size: int | None) -> Vector:
+    """Return positive lengths of shape (), or of shape (size,) unless `size` is None."""
     lengths = np.asarray(_real_array(name, np.asarray(values)), dtype=float)
-    fits = lengths.shape == () or (is_mean and lengths.shape == (d,))
-    condition = f"a finite number above 0{f', or {d} of them' * is_mean}"
+    fits = lengths.shape == () or lengths.shape == (size,)
+    condition = "a finite number above 0" + f", or {size} of them" * (size is not None)
     is_positive = fits and bool(((lengths > 0) & np.isfinite(lengths)).all())
     require(is_positive, name, condition, values if lengths.ndim == 0 else lengths.tolist())
     return lengths
 
 
-def _ball_radius(bounds: Vector, units: Vector) -> float:
-    """Return the radius of the l2 ball, in units, that holds a mean within its bounds."""
+def _ball_radius(bounds: Vector, units: Vector, d: int) -> float:
+    """Return the radius of the l2 ball, in units, that holds an answer within its bounds.
+
+    If the bound is one number, the unit of an intercept, which is behind the first d, is left out:
+    the intercept has what room the coefficients have.
+    """
     if bounds.ndim:
         return float(np.linalg.norm(bounds / units))
-    return float(bounds / units.min())
+    return float(bounds / np.atleast_1d(units)[:d].min())
 
 
 def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:

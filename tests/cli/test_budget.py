@@ -135,6 +135,22 @@ def test_a_given_noise_is_priced_for_both_kinds_of_neighbours_and_no_other_budge
     assert fixed["noise"]["neighbours"] == "replace one"
 
 
+@pytest.mark.parametrize("neighbours", DIRECTIONS)
+@pytest.mark.parametrize("flags", [("--releases", "9"), (*BATCHES, "--epochs", "1")], ids=str)
+def test_a_budget_asks_for_the_noise_of_one_kind_of_neighbours(
+    capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], neighbours: str
+) -> None:
+    noise = numbers_of(capsys, "--target-epsilon", "2", *flags)["noise"]
+    document = numbers_of(capsys, "--target-epsilon", "2", "--neighbours", neighbours, *flags)
+    name = "noise_multiplier_" + neighbours.replace("-", "_")
+    assert {k for k in document["noise"] if "multiplier" in k} == {name}
+    assert document["noise"][name] == noise[name]
+    assert (
+        f"noise multiplier {noise[name]:.4g} ({neighbours.replace('add-', 'add/')}); "
+        in (document["answer"]["line"])
+    )
+
+
 def test_a_budget_for_all_batches_is_not_composed_as_that_of_each(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -173,6 +189,11 @@ def test_a_budget_for_all_batches_is_not_composed_as_that_of_each(
             "--noise-multiplier 2 --epsilon 3",
             "epsilon must be left out beside noise-multiplier, from which it follows, got ",
         ),
+        (
+            "--epochs 3 --batch 5 --records 9 --sampling fixed --neighbours add-remove",
+            "neighbours must be replace-one for fixed batches, got neighbours=add-remove.",
+        ),
+        ("--max-grad-norm 1", "library must be given with max-grad-norm, got library=none."),
         ("--noise-multiplier 2 --steps 3", "steps must be left out beside noise-multiplier"),
         (
             "--noise-multiplier 2 --records 9",

@@ -132,7 +132,7 @@ def test_a_small_run_waits_for_no_library_that_it_does_not_need() -> None:
     """Each of them takes longer than the run itself."""
     code = "from dpsco_core.cli.main import main\nmain(['run', '--n=100', '--d=2', '--trials=2'])"
     unneeded = ("pandas", "scipy.stats", "scipy.interpolate", "matplotlib", "distributed")
-    unneeded += ("scipy.optimize", "scipy.fft", "scipy.sparse", "scipy.linalg")
+    unneeded += ("scipy.optimize", "scipy.fft", "scipy.sparse", "scipy.linalg", "tomllib")
     assert imported_by(code, *unneeded, "numpy") == {"numpy"}
 
 

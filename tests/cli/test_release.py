@@ -87,6 +87,32 @@ def test_a_regression_on_columns(
     assert cosine > 0.9 and result["interval"] is None
 
 
+def test_a_regression_with_an_intercept_has_units_and_bounds_for_columns(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "pay.csv"
+    rows = [
+        f"{40 + 10 * x:.3f},{1000 * y:.1f},{3 * x - 2 * y + 20 + e:.3f}"
+        for x, y, e in np.column_stack([X, RNG.standard_normal(3000)])
+    ]
+    path.write_text("\n".join(["age,income,hours", *rows]), encoding="utf-8")
+    flags = [str(path), "--column", "age", "--column", "income", "--target", "hours"]
+    flags += ["--problem", "least-squares", "--intercept", "--epsilon", "50", "--target-unit", "5"]
+    flags += ["--unit", "10", "--unit", "1000", "--centre", "40", "--centre", "0"]
+    bounds = ["--bound", "1", "--bound", "0.01", "--bound", "50"]
+    result = document(capsys, *flags, *bounds)
+    age, income = result["value"]
+    assert age == pytest.approx(0.3, abs=0.1) and income == pytest.approx(-0.002, abs=0.001)
+    assert result["intercept"] + 40 * age == pytest.approx(20, abs=2)
+    assert main(["release", *flags, *bounds]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:4]] == ["column", "age", "income", "(intercept)"]
+    assert [line for line in lines if len(line) > 100] == []
+    assert main(["release", *flags, *bounds[:4]]) == 2
+    message = "bound must be given once, or once for each of the 2 columns and for the intercept, "
+    assert message in capsys.readouterr().err
+
+
 def test_every_line_fits_and_two_runs_differ(capsys: pytest.CaptureFixture[str], file: str) -> None:
     texts = []
     for _ in range(2):

@@ -204,6 +204,85 @@ def test_features_are_moved_to_their_centre_first() -> None:
     assert np.allclose(moved_answer, centred_answer, rtol=1e-6)
 
 
+def test_features_have_units_of_their_own_and_coefficients_come_back_in_them() -> None:
+    """One unit for all features clipped the large ones, and drowned the small ones in noise."""
+    units = np.array([1000.0, 0.01, 3.0, 1.0, 1.0, 20.0])
+    options: dict[str, Any] = {"problem": "huber", "epsilon": 8.0, "target_unit": 2.0}
+    plain, scaled = (
+        release(
+            (scales * CORRELATED, 2.0 * RESPONSES),
+            **options,
+            bound=2.0 / scales,
+            unit=scales,
+            rng=np.random.default_rng(3),
+        )
+        for scales in (np.ones(6), units)
+    )
+    assert np.allclose(scaled.value, plain.value / units, rtol=1e-9)
+    assert np.linalg.norm(plain.value / 2.0 - COEFFICIENTS) < 0.4
+    # A number bounds the coefficients together: in units, by the largest one.
+    wide, same = (
+        release(pair, **options, bound=bound, unit=unit, rng=np.random.default_rng(3))
+        for pair, bound, unit in (
+            ((units * CORRELATED, RESPONSES), 0.004, units),
+            ((CORRELATED, RESPONSES), 4.0, 1.0),
+        )
+    )
+    assert np.allclose(wide.value, same.value / units, rtol=1e-9)
+
+
+@pytest.mark.parametrize("slug", ["sco.clipped", "sco.objective-perturbation", "sco.dp-sgd"])
+def test_an_intercept_is_the_coefficient_of_a_feature_of_ones_in_the_account(slug: str) -> None:
+    """Gradients are clipped with its part, so that the ledger is that of d + 1 features."""
+    options: dict[str, Any] = {"method": slug, "problem": "logistic", "bound": 2.0}
+    features, labels = CORRELATED[:, :3], np.sign(RESPONSES + 1.0)
+    with_ones = np.column_stack([features, np.ones(len(features))])
+    answer, expected = (
+        release((x, labels), **options, intercept=has_one, rng=np.random.default_rng(4))
+        for x, has_one in ((features, True), (with_ones, False))
+    )
+    assert answer.intercept is not None and expected.intercept is None
+    assert np.array_equal([*answer.value, answer.intercept], expected.value)
+    assert answer.ledger.entries == expected.ledger.entries and answer.spent == expected.spent
+    assert any("one more feature" in note for note in answer.notes)
+    assert not any("no intercept" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("slug", ["sco.clipped", "sco.cwme", "sco.iterative"])
+def test_an_intercept_is_in_the_unit_of_the_targets_at_features_of_zero(slug: str) -> None:
+    """The predictions are those of the model, wherever the features have their centre."""
+    centre, units = np.array([50.0, -3.0]), np.array([10.0, 0.1])
+    features = centre + units * CORRELATED[:, :2]
+    targets = 7.0 * (CORRELATED[:, :2] @ np.array([0.9, -0.6]) + 1.5) + RNG.standard_normal(4000)
+    answer = release(
+        (features, targets),
+        method=slug,
+        problem="least-squares",
+        epsilon=1000.0,
+        bound=[2.0, 200.0, 20.0],
+        unit=units,
+        target_unit=7.0,
+        centre=centre,
+        intercept=True,
+        rng=np.random.default_rng(4),
+    )
+    assert answer.intercept is not None
+    residuals = targets - features @ answer.value - answer.intercept
+    assert np.mean(residuals**2) < 0.1 * np.var(targets)
+    assert answer.intercept + centre @ answer.value == pytest.approx(7.0 * 1.5, rel=0.1)
+
+
+def test_a_broken_record_does_not_end_a_release_with_an_intercept() -> None:
+    broken = FEATURES.copy()
+    broken[7], broken[8] = np.nan, np.inf
+    for slug in ("sco.clipped", "sco.objective-perturbation", "sco.dp-sgd"):
+        answer = release(
+            (broken, LABELS), method=slug, problem="logistic", bound=2.0, intercept=True
+        )
+        assert answer.intercept is not None
+        assert np.isfinite([*answer.value, answer.intercept]).all()
+
+
 def test_a_printed_ledger_lists_its_releases() -> None:
     ledger = release(CORRELATED, method="mean.clipped", bound=1.0).ledger
     heading, *lines = str(ledger).splitlines()
@@ -323,7 +402,19 @@ def test_two_calls_have_different_noise() -> None:
         (ROWS, {"unit": 0.0}, "unit must be a finite number above 0"),
         (ROWS, {"unit": [1.0, 2.0]}, "unit must be a finite number above 0, or 3 of them"),
         (ROWS, {"bound": [1.0, 2.0, -1.0]}, "bound must be a finite number above 0, or 3 of them"),
-        ((FEATURES, LABELS), {"method": "sco.clipped", "unit": [1.0, 2.0, 3.0]}, "unit must be"),
+        ((FEATURES, LABELS), {"method": "sco.clipped", "unit": [1.0, 2.0]}, "unit must be a fin"),
+        (
+            (FEATURES, LABELS),
+            {"method": "sco.clipped", "bound": [1.0, 1.0, 1.0], "intercept": True},
+            "bound must be a finite number above 0, or 4 of them",
+        ),
+        (
+            ROWS,
+            {"method": "sco.clipped", "problem": "geometric-median", "unit": [1.0, 1.0, 1.0]},
+            "unit must be a finite number above 0, got unit=",
+        ),
+        (ROWS, {"intercept": True}, "intercept must be False without features, got intercept=True"),
+        ((FEATURES, LABELS), {"method": "sco.clipped", "intercept": 2}, "must be True or False"),
         ((FEATURES, LABELS), {"method": "sco.clipped", "target_unit": 2.0}, "be 1 for labels"),
         (ROWS, {"target_unit": 2.0}, "target_unit must be 1 without targets"),
         (ROWS, {"target_unit": 0.0}, "target_unit must be a finite number above 0"),

@@ -8,7 +8,7 @@ import streamlit as st
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
 from dpsco_app.pages.methods.words import topic
-from dpsco_app.parts.options import in_print, short_text
+from dpsco_app.parts.options import escaped_markdown, in_print, short_text
 from dpsco_app.shell.page_state import PageState, PageView, checked
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.parsing import one_of
@@ -99,12 +99,13 @@ def _draw_erratum(entry: Erratum) -> None:
                 link_to("methods", method_card(slug).name, {"method": slug})
     if entry.experiment is not None:
         st.subheader(entry.experiment.name)
-        _draw_experiment(entry.slug)
+        _draw_experiment(entry)
+        _draw_commands(entry)
 
 
-def _draw_experiment(slug: str) -> None:
+def _draw_experiment(entry: Erratum) -> None:
     """Draw the finding of an erratum's experiment, with its table."""
-    finding = _finding(slug)
+    finding = _finding(entry.slug)
     st.container(key="errata_found").markdown(f"**{in_print(finding.sentence)}**")
     rows = [
         [v if isinstance(v, str) else short_text(float(v)) for v in row] for row in finding.rows
@@ -113,7 +114,19 @@ def _draw_experiment(slug: str) -> None:
     if finding.is_in_range:
         conditions = "; ".join(condition for condition, _ in finding.conditions)
         st.caption(f"These numbers lie inside the statement's range: {conditions}.")
-    st.caption(f"The same numbers from the command line: `dpsco errata --slug {slug}`")
+
+
+def _draw_commands(entry: Erratum) -> None:
+    """Draw the commands by which a reader repeats an erratum's experiment, and checks it."""
+    if entry.experiment is None:
+        return
+    inputs = escaped_markdown(entry.experiment.inputs)
+    st.markdown(f"Computed from {inputs}. The same numbers from the command line:")
+    st.code(entry.repeated_by, language=None, wrap_lines=True)
+    if (check := entry.check) is not None:
+        st.markdown("Another command that shows it:")
+        st.code(check.command, language=None, wrap_lines=True)
+        st.markdown(escaped_markdown(f"It prints “{check.prints}”: {check.meaning}."))
 
 
 @st.cache_data(max_entries=200, show_spinner="Running the experiment")

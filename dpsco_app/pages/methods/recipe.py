@@ -16,10 +16,16 @@ from dpsco_core.explain.recipe.rows import (
 )
 from dpsco_core.explain.recipe.setting import setting_in_words, unit_in_words
 from dpsco_core.explain.recipe.snippets import snippets
+from dpsco_core.explain.recipe.training import budget_command
 from dpsco_core.scenario import Scenario
 
 MOST_SECONDS = 5.0  # the longest run that the page makes for a recipe
-NAMES = {"opacus": "Opacus", "opendp": "OpenDP", "jax_privacy": "jax_privacy"}
+NAMES = {
+    "opacus": "Opacus",
+    "opendp": "OpenDP",
+    "jax_privacy": "jax_privacy",
+    "dpsco_core": "dpsco_core",
+}
 CHOSEN = " (chosen in the run, privately)"
 
 
@@ -37,6 +43,9 @@ def draw_recipe(point: Scenario, slug: str) -> None:
     st.markdown(_releases(method_recipe))
     if note := multiplier_note(method_recipe):
         st.caption(note)
+    if command := budget_command(method_recipe):
+        st.caption("DP-SGD with a batch, epochs and a model of your own, as code:")
+        st.code(command, language=None, wrap_lines=True)
     for library, code in snippets(method_recipe).items():
         st.caption(f"As code of {NAMES[library]}")
         st.code(code, language="python", wrap_lines=True)

@@ -54,6 +54,7 @@ def print_recipes(recipes: Sequence[Recipe]) -> None:
             recipe.clips.get("clip_radius"),
             recipe.steps,
             recipe.batch,
+            recipe.epochs,
             recipe.step_size,
             release.on_mean,
             release.on_sum,
@@ -71,11 +72,12 @@ def print_recipes(recipes: Sequence[Recipe]) -> None:
         return
     print()
     _print_setting("Recipes at", recipes[0].point)
-    header = ["what to set", "radius", "steps", "batch", "step", "on mean", "on sum"]
+    header = ["what to set", "radius", "steps", "batch", "epochs", "step", "on mean", "on sum"]
     print("\n" + format_table(rows, [*header, "replace-one", "add/remove"]))
     print_note(
         "noise on the mean and on the sum of the batch, and noise_multiplier (over the radius, as "
-        "Opacus has it) under replace-one and add/remove. `dpsco about METHOD` has all of it."
+        "Opacus has it) under replace-one and add/remove. `dpsco about METHOD` has all of it, "
+        "and with `--library` the code."
     )
     if any(recipe.is_radius_private for recipe in recipes):
         print_note(f"* {CHOSEN}")

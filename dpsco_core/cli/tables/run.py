@@ -54,6 +54,16 @@ def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool 
         print_text(f"advice: {sentence}")
 
 
+def print_item_level(scenario: Scenario, items: Scenario, outcomes: Sequence[Outcome]) -> None:
+    """Print the errors of methods that protect each item of a user alone."""
+    print(f"\nPrivacy of each item instead: n = {items.n:,} records of the same law\n")
+    print_measured(items, outcomes)
+    print_note(
+        f"these runs hide one record, and not a user: whoever gives {scenario.m:,} of them is "
+        "protected less than the budget says. Their data are drawn anew."
+    )
+
+
 def print_measured(
     scenario: Scenario,
     outcomes: Sequence[Outcome],

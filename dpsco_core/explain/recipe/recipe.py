@@ -162,6 +162,18 @@ class Recipe:
         return self.point.budget
 
     @property
+    def epochs(self) -> float | None:
+        """How often the steps read the records, in the mean; None if steps or batch are unknown."""
+        if self.steps is None or self.batch is None:
+            return None
+        return self.steps * self.batch / self.records
+
+    @property
+    def records(self) -> int:
+        """The number of records, or of users, that the method sees."""
+        return _count_records(self.point, self.card)
+
+    @property
     def unit(self) -> Literal["record", "user"]:
         """The unit that a neighbour replaces: a record or a user."""
         return "user" if self.card.level == "user" else "record"
@@ -193,6 +205,7 @@ class Recipe:
             "unit": unit_fields(self.point),
             "steps": self.steps,
             "batch": self.batch,
+            "epochs": self.epochs,
             "step_size": self.step_size,
             "averaged": self.averaged,
             "releases": [release.to_dict() for release in self.releases] or None,

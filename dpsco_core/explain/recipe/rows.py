@@ -73,6 +73,7 @@ def recipe_rows(recipe: Recipe) -> tuple[RecipeRow, ...]:
         *(RecipeRow(name, value, is_chosen=recipe.is_radius_private) for name, value in lengths),
         RecipeRow("steps", recipe.steps),
         RecipeRow("batch", recipe.batch, f"{recipe.unit}s"),
+        RecipeRow("epochs", recipe.epochs, f"passes over the {recipe.unit}s"),
         RecipeRow("step size", recipe.step_size),
         RecipeRow("averaged points", recipe.averaged),
         RecipeRow("budget spent", f"{recipe.spent} of {recipe.budget}"),

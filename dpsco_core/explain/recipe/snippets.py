@@ -1,4 +1,4 @@
-"""A recipe as a script for another library, where it has the mechanism.
+"""A recipe as a script for this library, on a reader's arrays, or for another with its mechanism.
 
 A script runs as printed: on drawn records, in whose place a reader puts theirs, it makes one noisy
 mean, or the noisy clipped gradients of a descent. It says where the library counts privacy in
@@ -8,14 +8,17 @@ another way than the ledger does.
 from collections.abc import Callable, Mapping
 
 from dpsco_core.base.parsing import one_of
-from dpsco_core.catalogue import problem_card
+from dpsco_core.catalogue import problem_card, problem_class
 from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe
 from dpsco_core.methods.statistics import ClippedMean
+from dpsco_core.privacy.budget import gaussian_epsilon, zcdp_epsilon
+from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.points import PointProblem
 
 # The diagnostics which show that records are shrunk, so that their gradients are not clipped.
 SHRINKS = {"feature_bound"}
 Snippet = Callable[[Recipe, NoisyRelease], str]
+THIS_LIBRARY = "dpsco_core"
 
 
 def snippet(recipe: Recipe, library: str) -> str:
@@ -31,10 +34,11 @@ def snippet(recipe: Recipe, library: str) -> str:
     >>> code.splitlines()[-1]
     'print("mean:", np.array(release(total.tolist())) / n)'
     """
-    one_of("library", library, tuple(LIBRARIES))
-    write = LIBRARIES[library]
+    one_of("library", library, LIBRARIES)
+    if library == THIS_LIBRARY:
+        return _own_code(recipe)
     release = _only_release(recipe)
-    return "" if release is None else write(recipe, release)
+    return "" if release is None else OTHER_LIBRARIES[library](recipe, release)
 
 
 def snippets(recipe: Recipe) -> dict[str, str]:
@@ -106,10 +110,28 @@ norms = np.linalg.norm(x, axis=1, keepdims=True)
 total = (x * np.minimum(1.0, clip_radius / np.maximum(norms, 1e-300))).sum(axis=0)
 space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
 release = space >> dp.m.then_gaussian(scale={release.on_sum!r})  # noise on the sum
+{_conversion_comments(recipe, release)}
 print("rho:", release.map(d_in=2 * clip_radius))  # of replacing a record: {_rho_of(release):.6g}
 print("mean:", np.array(release(total.tolist())) / n)
 """
     ).rstrip("\n")
+
+
+def _conversion_comments(recipe: Recipe, release: NoisyRelease) -> str:
+    """Return comments on the epsilon that each accountant gives for a Gaussian release's rho."""
+    rho, delta = _rho_of(release), _delta_to_state(recipe)
+    exact, tight, paper = (
+        f"{epsilon:.4g}"
+        for epsilon in (
+            gaussian_epsilon(rho, delta),
+            zcdp_epsilon(rho, delta, "tight"),
+            zcdp_epsilon(rho, delta, "paper"),
+        )
+    )
+    return f"""\
+# At delta = {delta:g} this rho is epsilon {paper} by rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke
+# 2016), {tight} by OpenDP's conversion (Canonne, Kamath and Steinke 2020), and {exact} here:
+# by the exact curve of Gaussian noise, where conversions hold for every mechanism of that rho."""
 
 
 def _rho_of(release: NoisyRelease) -> float:
@@ -150,7 +172,10 @@ from opacus import PrivacyEngine
 from torch.utils.data import DataLoader, TensorDataset
 
 n, d, steps, averaged = {n}, {d}, {recipe.steps}, {recipe.averaged}
-batch = {release.batch}  # each step sees {sampling}
+batch_size = {release.batch}  # each step sees {sampling}
+epochs = steps * batch_size / n  # {_format_epochs(recipe)} passes over the records
+noise_multiplier = {release.noise_multiplier!r}
+max_grad_norm = {release.length!r}
 radius = {recipe.point.diameter / 2!r}  # the weights lie in a ball
 {data}
 torch.nn.init.zeros_(model.weight)
@@ -158,9 +183,9 @@ engine = PrivacyEngine()
 model, optimizer, loader = engine.make_private(
     module=model,
     optimizer=torch.optim.SGD(model.parameters(), lr={recipe.step_size!r}),
-    data_loader=DataLoader(TensorDataset(inputs, targets), batch_size=batch),
-    noise_multiplier={release.noise_multiplier!r},
-    max_grad_norm={release.length!r},
+    data_loader=DataLoader(TensorDataset(inputs, targets), batch_size=batch_size),
+    noise_multiplier=noise_multiplier,
+    max_grad_norm=max_grad_norm,
     poisson_sampling={is_sampled},
 )
 weight, points = next(model.parameters()), []
@@ -181,6 +206,12 @@ print("weights:", torch.stack(points[-averaged:]).mean(dim=0).flatten())
 print("epsilon, add or remove:", engine.get_epsilon(delta={_delta_to_state(recipe)!r}))
 {notice}"""
     )
+
+
+def _format_epochs(recipe: Recipe) -> str:
+    """Return how often the steps read the records; an Opacus recipe knows it."""
+    assert recipe.epochs is not None
+    return f"{recipe.epochs:.4g}"
 
 
 def _delta_to_state(recipe: Recipe) -> float:
@@ -252,8 +283,57 @@ def _is_full_descent(recipe: Recipe, release: NoisyRelease) -> bool:
     )
 
 
-LIBRARIES: Mapping[str, Snippet] = {
+def _own_code(recipe: Recipe) -> str:
+    """Return a script that runs the method on own arrays with this library; empty if it cannot."""
+    point = recipe.point
+    if recipe.refusal or recipe.unit == "user" or point.m > 1 or point.geometry != "l2":
+        return ""
+    budget = (
+        f"epsilon={point.epsilon!r},\n    delta={point.delta!r},"
+        if point.rho is None
+        else f"epsilon=None,\n    delta=None,\n    rho={point.rho!r},"
+    )
+    family = problem_class(point.problem)
+    if issubclass(family, LinearModelProblem):
+        targets, kind = "features.sum(axis=1) + rng.standard_normal(n)", "numbers"
+        if family.link.labels is not None:
+            targets, kind = f"np.sign({targets})", "labels, -1 or 1"
+        data = f"""\
+features = 0.8 * rng.standard_normal((n, d))  # put your features here, shape (n, d)
+targets = {targets}  # and your {kind}"""
+        records, title = "(features, targets)", "coefficients"
+        bound, unit = "the coefficients are at most this long", "a feature"
+    else:
+        data = "x = 0.8 * rng.standard_normal((n, d))  # put your records here, shape (n, d)"
+        records, title = "x", "answer"
+        bound, unit = "the answer is at most this far from 0", "a coordinate"
+    return f"""\
+# {recipe.card.name} at n = {point.n}, d = {point.d}, {recipe.budget}.
+# A whole script, on your own arrays. For research only (SECURITY.md); one record is replaced.
+import numpy as np
+from dpsco_core import release
+
+n, d, rng = {point.n}, {point.d}, np.random.default_rng()
+{data}
+answer = release(
+    {records},
+    method={recipe.card.slug!r},
+    problem={point.problem!r},
+    {budget}
+    # Statements of yours, from public knowledge:
+    p={point.p!r},
+    bound={point.diameter / 2!r},  # {bound}
+    unit={point.instance.law.moment_root!r},  # bounds (E|x - mean|^p)^(1/p) of {unit}
+)
+print("{title}:", answer.value)
+print("interval:", answer.interval)  # None if none is proven
+print(answer.ledger)
+print(*answer.notes, answer.warning, sep="\\n")"""
+
+
+OTHER_LIBRARIES: Mapping[str, Snippet] = {
     "opacus": _opacus_code,
     "opendp": _opendp_code,
     "jax_privacy": _jax_privacy_code,
 }
+LIBRARIES = (*OTHER_LIBRARIES, THIS_LIBRARY)

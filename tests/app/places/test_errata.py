@@ -26,6 +26,11 @@ def open_errata(**query: str) -> AppTest:
     return check_page(page.run())
 
 
+def shown_code(page: AppTest) -> list[str]:
+    """Return the blocks of code of a page, without the last one, which is its address."""
+    return [block.value for block in page.code][:-1]
+
+
 def test_an_erratum_is_shown_and_its_experiment_runs() -> None:
     page = open_errata(erratum="arora.one-step")
     entry = erratum("arora.one-step")
@@ -37,6 +42,17 @@ def test_an_erratum_is_shown_and_its_experiment_runs() -> None:
     assert "δ = 10⁻⁷" in written_text(page) and "1e-07" not in in_print(finding.sentence)
     table = page.table[0].value
     assert list(table.columns) == list(finding.columns) and len(table) == len(finding.rows)
+
+
+def test_an_erratum_shows_the_commands_that_repeat_and_check_it_as_code() -> None:
+    entry = next(e for e in ERRATA if e.check is not None)
+    assert entry.experiment is not None and entry.check is not None
+    page = open_errata(erratum=entry.slug)
+    assert shown_code(page) == [entry.repeated_by, entry.check.command]
+    assert entry.experiment.inputs in written_text(page)
+    assert entry.check.meaning in written_text(page)
+    unrun = next(e for e in ERRATA if e.experiment is None)
+    assert shown_code(open_errata(erratum=unrun.slug)) == []
 
 
 def test_every_erratum_is_in_the_table_with_its_paper() -> None:

@@ -11,6 +11,8 @@ from dpsco_core.cli.tables.recipe import print_recipe
 from dpsco_core.explain.methods.guide import nearest
 from dpsco_core.explain.recipe.recipe import Recipe, recipe
 from dpsco_core.explain.recipe.rows import COLUMNS, IS_HALF, IS_NOT_HALF, MULTIPLIER, recipe_rows
+from dpsco_core.explain.recipe.snippets import snippets
+from dpsco_core.explain.recipe.training import budget_command
 from dpsco_core.scenario import Scenario
 from tests.app.pages import written_text
 from tests.app.places.test_one_run import open_at
@@ -39,6 +41,18 @@ def test_the_page_and_the_command_line_have_the_same_rows(
     assert note in shown and note in printed
     titles = " | ".join(column.title for column in COLUMNS if column.title != "Noise")
     assert f"| {titles} |" in shown
+
+
+def test_the_page_shows_the_code_and_the_command_for_an_own_batch() -> None:
+    query = {"problem": "quadratic", "n": "1000", "d": "4", "p": "4"}
+    page = open_at("methods", method="sco.dp-sgd", **query)
+    expected = shown_recipe("sco.dp-sgd", **query)[1]
+    blocks = [block.value for block in page.code]
+    assert budget_command(expected) in blocks
+    for library, code in snippets(expected).items():
+        assert code in blocks and library in ("opacus", "dpsco_core")
+    full_steps = open_at("methods", method="sco.clipped", **query)
+    assert not any("dpsco budget" in block.value for block in full_steps.code)
 
 
 def test_noise_that_is_not_added_to_a_sum_has_no_multiplier() -> None:

@@ -18,6 +18,7 @@ from dpsco_core.cli.main import main
 from dpsco_core.explain.methods.stories import example_point
 from dpsco_core.explain.recipe.recipe import recipe
 from dpsco_core.explain.recipe.snippets import LIBRARIES, snippets
+from dpsco_core.privacy.budget import gaussian_epsilon, zcdp_epsilon
 from dpsco_core.scenario import Scenario
 
 MEAN = Scenario(n=1000, d=3)
@@ -76,21 +77,63 @@ def test_the_code_for_opendp_has_the_noise_of_the_ledger(opendp: Library) -> Non
     assert f"a record: {rho:.6g}" in lines[-2] and rho == pytest.approx(MEAN.setting.gaussian_rho)
 
 
+def test_the_code_for_opendp_says_which_epsilon_each_accountant_gives() -> None:
+    """The conversion is the one of OpenDP, whose own test has this value at rho = 1/32."""
+    assert zcdp_epsilon(1 / 32, 1e-3) == pytest.approx(0.6880024554878085, rel=1e-9)
+    delta = 1e-6
+    for point in (MEAN, replace(MEAN, epsilon=None, delta=None, rho=0.5)):
+        rho = point.setting.gaussian_rho
+        code = snippets(recipe(point, "mean.clipped"))["opendp"].replace("\n#", "")
+        paper = rho + 2 * np.sqrt(rho * np.log(1 / delta))
+        for words in (
+            f"At delta = 1e-06 this rho is epsilon {paper:.4g} by rho + 2 sqrt(rho ln(1/delta))",
+            f"{zcdp_epsilon(rho, delta):.4g} by OpenDP's conversion",
+            f"and {gaussian_epsilon(rho, delta):.4g} here: by the exact curve of Gaussian noise",
+        ):
+            assert words in code
+
+
 def test_the_code_for_opacus_has_the_multiplier_the_norm_and_no_sampling() -> None:
     result = recipe(LOGISTIC, "sco.clipped")
     [release] = result.releases
     code = snippets(result)["opacus"]
     calls = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call)]
     [call] = [n for n in calls if ast.unparse(n.func) == "engine.make_private"]
-    values = {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg not in TRAINED}
+    values = {k.arg: ast.unparse(k.value) for k in call.keywords if k.arg not in TRAINED}
     assert values == {
-        "noise_multiplier": release.noise_multiplier,
-        "max_grad_norm": result.clips["clip_radius"],
-        "poisson_sampling": False,
+        "noise_multiplier": "noise_multiplier",
+        "max_grad_norm": "max_grad_norm",
+        "poisson_sampling": "False",
     }
+    numbers = assigned_numbers(code)
+    assert numbers["noise_multiplier"] == release.noise_multiplier
+    assert numbers["max_grad_norm"] == result.clips["clip_radius"]
+    assert numbers["batch_size"] == 1000
     assert {k.arg for k in call.keywords} == MAKE_PRIVATE
     assert repr(release.add_remove_multiplier) in code
     assert f"steps, averaged = 1000, 3, {result.steps}, {result.averaged}" in code
+
+
+def assigned_numbers(code: str) -> dict[str, Any]:
+    """Return the constants that a script assigns, one name a line."""
+    assigned = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Assign)]
+    return {
+        ast.unparse(node.targets[0]): ast.literal_eval(node.value)
+        for node in assigned
+        if isinstance(node.value, ast.Constant)
+    }
+
+
+def test_the_code_for_opacus_names_batch_size_and_epochs() -> None:
+    result = recipe(LOGISTIC, "sco.dp-sgd")
+    code = snippets(result)["opacus"]
+    assert assigned_numbers(code)["batch_size"] == result.batch == 100
+    epochs = (result.steps or 0) * 100 / 1000
+    assert result.epochs == epochs > 1 and result.to_dict()["epochs"] == epochs
+    assert f"epochs = steps * batch_size / n  # {epochs:.4g} passes over the records" in code
+    # A step on all records is an epoch.
+    whole = recipe(LOGISTIC, "sco.clipped")
+    assert whole.epochs == whole.steps
 
 
 TRAINED = {"module", "optimizer", "data_loader"}
@@ -110,6 +153,13 @@ def test_a_script_is_complete(library: str, slug: str, problem: str) -> None:
     if code is None:
         assert (library, slug) == ("jax_privacy", "sco.dp-sgd")
         return
+    check_names(code)
+    assert "pip install" in code and "put your" in code
+    assert f"radius = {point.diameter / 2!r}" in code or f", {point.diameter / 2!r}  #" in code
+
+
+def check_names(code: str) -> None:
+    """Check that a script reads no name that it does not define."""
     compile(code, "script", "exec")
     tree = ast.parse(code)
     names = [n for n in ast.walk(tree) if isinstance(n, ast.Name)]
@@ -120,8 +170,6 @@ def test_a_script_is_complete(library: str, slug: str, problem: str) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom):
             bound |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
     assert {n.id for n in names} <= bound
-    assert "pip install" in code and "put your" in code
-    assert f"radius = {point.diameter / 2!r}" in code or f", {point.diameter / 2!r}  #" in code
 
 
 def test_a_method_on_a_set_without_projection_in_the_library_has_no_script() -> None:
@@ -150,8 +198,8 @@ def test_code_exists_only_for_equal_gaussian_noise_on_clipped_records(slug: str)
     small = replace(point, n=min(point.n, 5000), d=min(point.d, 10))
     result = recipe(small, slug)
     codes = snippets(result)
-    assert codes.keys() <= LIBRARIES.keys()
-    if codes:
+    assert codes.keys() <= set(LIBRARIES)
+    if codes.keys() - {"dpsco_core"}:
         [release] = result.releases
         sampled = ("poisson gaussian", "sums of clipped gradients, each over a Poisson sample")
         whole = ("gaussian", "mean of clipped records")
@@ -164,6 +212,35 @@ def test_code_exists_only_for_equal_gaussian_noise_on_clipped_records(slug: str)
         assert max(map(len, code.splitlines())) <= 100
 
 
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_the_code_for_own_arrays_runs_and_spends_the_budget(
+    slug: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is there for every method on records that runs on a Euclidean ball."""
+    card = method_card(slug)
+    point = example_point(slug)
+    small = replace(point, n=min(point.n, 2000), d=min(point.d, 3))
+    result = recipe(small, slug)
+    code = snippets(result).get("dpsco_core")
+    assert (code is None) == (
+        card.level == "user" or small.m > 1 or small.geometry != "l2" or bool(result.refusal)
+    )
+    if code is None:
+        return
+    check_names(code)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    answer = names["answer"]
+    assert answer.method == slug and answer.value.shape == (small.d,)
+    assert answer.spent == result.spent
+    assert answer.warning in capsys.readouterr().out
+
+
+def test_a_private_radius_has_code_for_own_arrays() -> None:
+    """No other library chooses a radius by private releases."""
+    assert snippets(recipe(MEAN, "mean.adaptive")).keys() == {"dpsco_core"}
+
+
 def test_the_command_prints_only_the_code(capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["about", "mean.clipped", "--n", "1000", "--d", "3"]
     assert main([*flags, "--library", "opendp"]) == 0
@@ -172,8 +249,14 @@ def test_the_command_prints_only_the_code(capsys: pytest.CaptureFixture[str]) ->
     assert main([*flags, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["recipe"]["code"]["opendp"] + "\n" == code
     for words, message in (
-        ([*flags, "--library", "opacus"], "library must be opendp for mean.clipped, got library="),
-        ([*flags, "--library", "spam"], "library must be one of opacus, opendp, jax_privacy, got"),
+        (
+            [*flags, "--library", "opacus"],
+            "library must be opendp or dpsco_core for mean.clipped, got library=",
+        ),
+        (
+            [*flags, "--library", "spam"],
+            "library must be one of opacus, opendp, jax_privacy, dpsco_core, got",
+        ),
         (["about", "sco.erm", "--library", "opacus"], "library must be left out for sco.erm: "),
     ):
         assert main(words) == 2
