@@ -247,7 +247,8 @@ def test_no_private_answer_beats_the_bounds_on_means_in_sets_at_3000_random_sett
 
 # -- Tracing in the cubes ------------------------------------------------------------------------
 
-MANY, DEEP = 10_000, 300  # A size at which tracing is the largest bound of means on most sets.
+# A size at which tracing is the largest bound on means in most sets.
+RECORDS, DIMENSION = 10_000, 300
 TRACED_BUDGET = ApproxDP(epsilon=3.0, delta=1e-6)
 TRACED_ORDER = 4.0
 
@@ -260,7 +261,9 @@ def yield_traced_cubes(
         for cube in map(cube_of, (*counts[::7], counts[-1])):
             level = TRACED_BUDGET.epsilon, TRACED_BUDGET.delta
             leakage = approximate_leakage(*level, cube.signs)
-            bounds = TracingBounds(n=MANY, d=cube.signs, moment_order=TRACED_ORDER, leakage=leakage)
+            bounds = TracingBounds(
+                n=RECORDS, d=cube.signs, moment_order=TRACED_ORDER, leakage=leakage
+            )
             # Means have entries of at most q^(3/4); the moments of the prior allow q = 0.6.
             largest = min(0.6, cube.side ** (4 / 3))
             q, u = bounds.best(form, largest)
@@ -269,34 +272,34 @@ def yield_traced_cubes(
 
 @pytest.mark.parametrize("kind", SETS)
 def test_tracing_in_a_set_is_tracing_in_the_best_of_its_cubes(kind: str) -> None:
-    setting = mean_problem(kind, DEEP, 1.0, TRACED_ORDER).setting(MANY, TRACED_BUDGET)
+    setting = mean_problem(kind, DIMENSION, 1.0, TRACED_ORDER).setting(RECORDS, TRACED_BUDGET)
     for form in FORMS:
         row = bound("lower.mean.approx-tracing" + "-squared" * (form == "squared"))
         assert row.failures(setting) == ()
         best = max(
-            value for value, *_ in yield_traced_cubes(SETS[kind].constraint(DEEP, 1.0), form)
+            value for value, *_ in yield_traced_cubes(SETS[kind].constraint(DIMENSION, 1.0), form)
         )
         assert 0.93 * best <= row.value(setting) <= 1.01 * best
 
 
 @pytest.mark.parametrize("kind", SETS)
 def test_no_private_answer_beats_tracing_in_a_set(kind: str) -> None:
-    body, rng = SETS[kind].constraint(DEEP, 1.0), np.random.default_rng(5)
-    setting = mean_problem(kind, DEEP, 1.0, TRACED_ORDER).setting(MANY, TRACED_BUDGET)
+    body, rng = SETS[kind].constraint(DIMENSION, 1.0), np.random.default_rng(5)
+    setting = mean_problem(kind, DIMENSION, 1.0, TRACED_ORDER).setting(RECORDS, TRACED_BUDGET)
     value = bound("lower.mean.approx-tracing").value(setting)
     _, cube, q, u = max(yield_traced_cubes(body, "l2"), key=lambda traced: traced[0])
     biases = 2 * rng.beta(u / 2, u / 2, size=(DRAWS, cube.signs)) - 1
-    counts = rng.binomial(MANY, q, size=(DRAWS, 1))
+    counts = rng.binomial(RECORDS, q, size=(DRAWS, 1))
     sums = 2 * rng.binomial(counts, (1 + biases) / 2) - counts
 
     def in_set(signs: Floats) -> Floats:
         """Return records or means of the set from those of the free signs."""
-        varying = np.zeros((len(signs), DEEP))
+        varying = np.zeros((len(signs), DIMENSION))
         if cube.paired:
             varying[:, 0 : cube.support : 2], varying[:, 1 : cube.support : 2] = signs, -signs
         else:
             varying[:, : cube.support] = signs
-        return varying + cube.centre * (np.arange(DEEP) < cube.support)
+        return varying + cube.centre * (np.arange(DIMENSION) < cube.support)
 
     means = in_set(q**0.75 * biases)
     assert all(body.contains(mean, 1e-9) for mean in means[:20])
@@ -305,10 +308,10 @@ def test_no_private_answer_beats_tracing_in_a_set(kind: str) -> None:
     noisy = sums + noise / (math.sqrt(2) if cube.paired else 1) * rng.standard_normal(sums.shape)
     losses = []
     for share in (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0):
-        estimates = in_set(share * q ** (-1 / TRACED_ORDER) * noisy / MANY)
+        estimates = in_set(share * q ** (-1 / TRACED_ORDER) * noisy / RECORDS)
         losses.append(np.linalg.norm(estimates - means, axis=1))
-    least = min(float(loss.mean()) for loss in losses)
-    assert value <= least <= 4 * value
+    least_error = min(float(loss.mean()) for loss in losses)
+    assert value <= least_error <= 4 * value
 
 
 def test_the_hardest_data_in_a_set_are_data_on_which_their_bound_is_proven() -> None:

@@ -51,7 +51,8 @@ def mean_in(kind: str, q: float | None, **fields: Any) -> Scenario:
 
 
 SIGNS = tuple(b for b in LOWER_MEAN_BOUNDS if b.card.instance == "hypercube")
-REST = tuple(b for b in LOWER_MEAN_BOUNDS if b.card.instance != "hypercube")
+TRACED = tuple(b for b in LOWER_MEAN_BOUNDS if b.card.instance == "tracing")
+REST = tuple(b for b in LOWER_MEAN_BOUNDS if b not in (*SIGNS, *TRACED))
 
 
 @pytest.mark.parametrize("fields", REVIEWED, ids=str)
@@ -59,13 +60,15 @@ REST = tuple(b for b in LOWER_MEAN_BOUNDS if b.card.instance != "hypercube")
 def test_a_lower_bound_on_a_mean_is_claimed_only_where_the_set_contains_its_prior(
     kind: str, q: float | None, fields: dict[str, Any]
 ) -> None:
-    """Bounds over signs use a cube inside the set; the others have no value there."""
+    """Bounds over signs and biases use a cube inside the set; the others have no value there."""
     point = mean_in(kind, q, **fields)
     for row in REST:
         failures = evaluate(point, row).failures
         assert any("does not hold all the means" in sentence for sentence in failures), row.card
+    data = replace(point, distribution="tracing")
+    assert all("does not hold all the means" in evaluate(data, row).refusal for row in TRACED)
     gap = window(point, "zcdp")
-    assert gap.lower in SIGNS and gap.floor < min(gap.ceiling, worst_start(point))
+    assert gap.lower in (*SIGNS, *TRACED) and gap.floor < min(gap.ceiling, worst_start(point))
 
 
 @pytest.mark.parametrize("diameter", [0.05, 0.5, 2.0, 40.0])
@@ -93,14 +96,15 @@ def test_all_means_of_the_cube_are_in_the_set_and_touch_its_boundary_where_they_
             assert not mean_inside(larger, body)
 
 
-def test_the_counterexample_of_a_review_has_lower_bounds_over_signs_only() -> None:
+def test_the_counterexample_of_a_review_has_lower_bounds_in_cubes_only() -> None:
     point = mean_in("l1", None, n=20_000, d=100_000, p=50.0)
     lower = [e for e in evaluate_all(point) if e.bound.card.kind == "lower"]
     assert [e.bound for e in lower] == list(LOWER_MEAN_BOUNDS)
-    assert {e.bound for e in lower if not e.refusal} == set(SIGNS)
+    assert {e.bound for e in lower if not e.refusal} == {*SIGNS, *TRACED}
     for row in LOWER_MEAN_BOUNDS:
         assert (KNOWN_CUBES in row.hypotheses) == (row in SIGNS)
         assert (PRIOR_IN_SET in row.hypotheses) == (row in REST)
+        assert (KNOWN_CUBES.text in [h.text for h in row.hypotheses]) == (row not in REST)
     assert PRIOR_IN_SET.check(point.setting).startswith("The bound is proven for means in the l2")
     # The whole cube of l2 norm R: the claim of a cap without the gauge.
     setting = replace(point.setting, constraint=None)
