@@ -20,7 +20,12 @@ from dpsco_core.base.errors import require
 from dpsco_core.data.blocks import Precision, draw_key, draw_rows
 from dpsco_core.data.directions import centred_direction_bound, symmetric_direction_bound
 from dpsco_core.data.generated import GeneratedRows
-from dpsco_core.data.ranges import exp_or_inf, require_below_two, require_dimension_and_order
+from dpsco_core.data.ranges import (
+    MARGIN_MIN,
+    exp_or_inf,
+    require_below_two,
+    require_dimension_and_order,
+)
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.scales import DECAY_MAX, falling_scales
 from dpsco_core.data.shifts import Shifts
@@ -311,8 +316,10 @@ class ScaledLaw(Distribution):
     def __post_init__(self) -> None:
         require_dimension_and_order(self.card, self.d, self.moment_order)
         require(0 < self.margin < math.inf, "margin", "finite and above 0", self.margin)
-        require_below_two(self.moment_order, self.margin, self.unit)
-        is_lost = self.moment_order + self.margin == self.moment_order
+        # Laws without a finite tail index ignore the margin.
+        margin = self.margin if self.has_margin else MARGIN_MIN
+        require_below_two(self.moment_order, margin, self.unit)
+        is_lost = self.moment_order + margin == self.moment_order
         require(not is_lost, "margin", "large enough that p + margin exceeds p", self.margin)
         require(0 <= self.offset < math.inf, "offset", "finite and at least 0", self.offset)
         require(0 <= self.peak < math.inf, "peak", "finite and at least 0", self.peak)

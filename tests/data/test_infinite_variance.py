@@ -178,6 +178,13 @@ def test_what_a_scaled_law_needs_below_two_is_named(values, sentence):
         assert StudentT(**({"d": 2, "moment_order": 2.0} | values)).d == 2
 
 
+@pytest.mark.parametrize("margin", [1e-300, 1e-6, 0.04])
+def test_laws_without_a_tail_index_ignore_the_margin_below_two_as_well(margin):
+    for kind in (Gaussian, LogNormal):
+        law = kind(d=2, moment_order=1.5, margin=margin)
+        assert law.scale == kind(d=2, moment_order=1.5).scale > 0
+
+
 @pytest.mark.parametrize("kind", [law for law in DISTRIBUTIONS if not law.card.infinite_variance])
 def test_laws_of_other_problems_need_a_variance(kind: Any):
     fields = {"spike_probability": 0.1} if kind.has_prior else {}

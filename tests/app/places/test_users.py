@@ -512,3 +512,9 @@ def test_the_page_s_law_has_equal_coordinates_and_so_no_axis_of_their_decay() ->
         fitted = fit(scenario)
         assert (fitted.decay, fitted.axis) == (0, None)
         assert fit(fitted.validate(LIBRARY, sampling=False)) == fitted
+
+
+def test_the_page_opens_with_the_margin_of_hard_data_that_have_no_tail_index() -> None:
+    # An address that a random test found: the page's own law is Gaussian and ignores the margin.
+    hard = replace(BASE, distribution="hypercube", p=1.999, margin=1e-6)
+    assert fit(hard).validate(LIBRARY, sampling=False).distribution == "gaussian"
