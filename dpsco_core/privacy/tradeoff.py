@@ -67,7 +67,10 @@ class TradeoffCurve:
         best = np.zeros_like(x)
         for epsilon, delta in zip(self.epsilons, self.deltas, strict=True):
             proper_mass = 1 - delta
-            best = np.maximum(best, proper_mass - math.exp(epsilon) * x)
+            steepness = math.exp(epsilon) if epsilon <= LARGEST_EXPONENT else math.inf
+            # The product of infinity and 0, which is no number, is 0 here.
+            weighted_alarms = np.where(x > 0, steepness * np.where(x > 0, x, 1.0), 0.0)
+            best = np.maximum(best, proper_mass - weighted_alarms)
             best = np.maximum(best, math.exp(-epsilon) * (proper_mass - x))
         return best
 
@@ -119,13 +122,9 @@ def budget_curve(budget: Budget) -> TradeoffCurve:
     """
     match budget:
         case PureDP(epsilon=epsilon):
-            return TradeoffCurve(
-                epsilons=np.array([min(epsilon, LARGEST_EXPONENT)]), deltas=np.zeros(1)
-            )
+            return TradeoffCurve(epsilons=np.array([epsilon]), deltas=np.zeros(1))
         case ApproxDP(epsilon=epsilon, delta=delta):
-            return TradeoffCurve(
-                epsilons=np.array([min(epsilon, LARGEST_EXPONENT)]), deltas=np.array([delta])
-            )
+            return TradeoffCurve(epsilons=np.array([epsilon]), deltas=np.array([delta]))
         case ZCDP(rho=rho):
             epsilons = np.linspace(0.0, min(_zcdp_loss_bound(rho), LARGEST_EXPONENT), LINES)
             return TradeoffCurve(epsilons=epsilons, deltas=concentrated_deltas(rho, epsilons))

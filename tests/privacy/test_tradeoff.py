@@ -243,6 +243,19 @@ def test_budgets_that_allow_everything_promise_nothing() -> None:
     assert (budget_curve(PureDP(epsilon=1e6)).misses(GRID)[1:] < 1e-200).all()
 
 
+@pytest.mark.parametrize("epsilon", [700.5, 1e3, 1e6])
+def test_a_budget_beyond_the_range_of_exponentials_proves_no_smaller_epsilon(
+    epsilon: float,
+) -> None:
+    for budget in (PureDP(epsilon=epsilon), ApproxDP(epsilon=epsilon, delta=1e-6)):
+        curve = budget_curve(budget)
+        assert curve.epsilon(1e-6) == epsilon
+        # An alarm on nobody else still misses all members but a share of delta.
+        assert curve.misses(np.array([0.0]))[0] == pytest.approx(1.0, abs=2e-6)
+        assert curve.misses(np.array([1e-300, 0.5]))[1] <= math.exp(-epsilon)
+        assert curve.advantage == pytest.approx(1.0)
+
+
 def test_releases_that_together_have_no_finite_ratio_of_laws_promise_nothing() -> None:
     """The exponential of a total epsilon of 750 is no double; each release alone has a curve."""
     curve = ledger_curve(book_entries(*[spherical(250.0)] * 3))
