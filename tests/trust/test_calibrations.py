@@ -14,9 +14,7 @@ from dpsco_core.audit.stages import neighbours
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.catalogue import make_method
 from dpsco_core.privacy import Ledger
-from tests.methods.euclidean.framework import faults as descent_faults
-from tests.methods.mean import faults as mean_faults
-from tests.trust import checks
+from tests.trust import checks, descent_faults, mean_faults
 from tests.trust.cases import PRIVATE, Case, case
 from tests.trust.tape import Tape
 

@@ -28,7 +28,7 @@ from dpsco_core.privacy import ApproxDP, Ledger, shuffle_steps
 from tests.folded import crossed, one_in
 from tests.methods.euclidean.audit_helpers import certified_excess, is_flagged
 from tests.methods.euclidean.losses import Array, make_setting, sample
-from tests.methods.mean.faults import half_the_sensitivity
+from tests.trust.mean_faults import half_the_sensitivity
 
 CLAIM = ApproxDP(epsilon=1.0, delta=0.05)
 RUNS = 2000

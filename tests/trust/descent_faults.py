@@ -14,7 +14,7 @@ from dpsco_core.methods.descent import DescentMethod
 from dpsco_core.methods.records import base
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
-from tests.methods.mean import faults
+from tests.trust import mean_faults as faults
 
 Patch = pytest.MonkeyPatch
 Array = np.ndarray
