@@ -63,11 +63,6 @@ def radius_over_the_length_of_the_row(patch: Patch) -> None:
     patch.setattr(base, "clip_scaled", careless)
 
 
-def one_block_for_all_steps(patch: Patch) -> None:
-    honest = PointSample.part
-    patch.setattr(PointSample, "part", lambda self, low, high: honest(self, 0, high - low))
-
-
 def blocks_overlap(patch: Patch) -> None:
     honest = PointSample.part
     patch.setattr(

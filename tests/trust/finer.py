@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from dpsco_core.problems import Logistic
-from tests.trust import checks, descent_faults, hostile, mean_faults, mirror_faults
+from tests.trust import checks, descent_faults, hostile, mean_faults, mirror_faults, run_faults
 from tests.trust.cases import Case, case
 from tests.trust.faults import each_draw
 
@@ -156,4 +156,14 @@ FINER = (
         cases=("lp.batched-mirror-descent", "lp.euclidean-reduction"),
     ),
     Finer(make=mirror_faults.budget_twice, check=checks.check_ledger, cases=MIRRORS),
+    Finer(
+        make=run_faults.noise_of_one_gradient,
+        check=checks.check_sensitivity,
+        cases=("sco.private-sgd",),
+    ),
+    Finer(
+        make=run_faults.a_thousandth_of_the_filters_sensitivity,
+        check=checks.check_sensitivity,
+        cases=("user.phased-sgd",),
+    ),
 )

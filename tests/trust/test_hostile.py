@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dpsco_core.problems import MeanEstimation, Quadratic
+from dpsco_core.problems import Quadratic
 from tests.folded import one_in
 from tests.trust import hostile
 from tests.trust.cases import PRIVATE, VARIANTS, case
 
 SECONDS = [pytest.mark.slow]
+LARGEST_QUICK = 1000  # records, or users, of a small run
 STAGES = {name: case(name).method.stage for name in PRIVATE}
 SPLIT = [n for n in PRIVATE if STAGES[n].splits and case(n).method.card.level == "item"]
 SPLIT_USERS = [n for n in PRIVATE if STAGES[n].splits and n not in SPLIT]
@@ -21,14 +22,9 @@ OPTIMISERS = [
 ]
 
 
-def is_of_many(name: str) -> bool:
-    """Whether it is an optimiser at user level, which has hundreds of users in a small run."""
-    card = case(name).method.card
-    return card.level == "user" and not set(card.problems) <= {MeanEstimation.card.slug}
-
-
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=SECONDS if is_of_many(n) else []) for n in PRIVATE]
+    "name",
+    [pytest.param(n, marks=SECONDS if case(n).point.n > LARGEST_QUICK else []) for n in PRIVATE],
 )
 def test_no_record_moves_a_statistic_further_than_the_ledger_says(name: str) -> None:
     hostile.check_any_record(hostile.wide(name))
@@ -39,6 +35,13 @@ def test_no_record_does_with_the_losses_of_other_problems(name: str) -> None:
     places = [hostile.with_loss(name, loss) for loss in hostile.other_losses(name)]
     needs_curvature = case(name).point.problem == Quadratic.card.slug  # The other has none.
     assert hostile.check_where_it_runs(places) > 0 or needs_curvature
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in PRIVATE if hostile.every_other_loss(name)])
+def test_no_record_does_with_any_loss(name: str) -> None:
+    losses = set(hostile.every_other_loss(name)) - set(hostile.other_losses(name))
+    hostile.check_where_it_runs(hostile.with_loss(name, loss) for loss in sorted(losses))
 
 
 @pytest.mark.slow

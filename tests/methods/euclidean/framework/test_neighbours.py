@@ -34,7 +34,7 @@ from tests.methods.euclidean.framework.helpers import (
     without_the_walk,
 )
 
-N, D = 13, 3
+D = 3
 
 
 @pytest.fixture(autouse=True)
