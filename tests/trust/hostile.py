@@ -6,7 +6,8 @@ does: a method that clips gradients is tried on them as well as on the loss of i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -102,10 +103,16 @@ def check_any_record(place: Case) -> None:
     The first record, or user, is replaced: each of the list by the next one; then an ordinary one
     among records that are all broken; then one target by another.
     """
-    with pytest.MonkeyPatch.context() as patch:
-        # The search of iterative updating sees nothing but what is released.
-        patch.setattr(groups, "walk_to_centre", lambda points, *_: points.mean(axis=0))
+    with without_the_walk():
         _replace_records(place)
+
+
+@contextmanager
+def without_the_walk() -> Iterator[None]:
+    """Skip the search of iterative updating, which sees nothing but what is released."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "walk_to_centre", lambda points, *_: points.mean(axis=0))
+        yield
 
 
 def _replace_records(place: Case) -> None:
