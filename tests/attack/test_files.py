@@ -69,7 +69,7 @@ def texts(count: int) -> list[str]:
     return contents
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [12, pytest.param(2000, marks=pytest.mark.slow)])
 def test_a_hostile_file_gets_a_sentence_and_touches_nothing_else(
     count: int, tmp_path: Path
 ) -> None:

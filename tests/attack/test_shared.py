@@ -21,6 +21,7 @@ from dpsco_core.privacy import ZCDP, GaussianNoise, Ledger
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.runs.study import _cached_dataset, data_point, planned
 from dpsco_core.scenario import Scenario
+from tests.folded import one_in
 from tests.test_extend import BLOCKS, METHOD, run_commands
 
 STEPS = """        value = ledger.release(
@@ -182,7 +183,7 @@ def test_a_refusal_of_a_part_of_the_ledger_is_remembered_by_the_whole() -> None:
         released(Goes(), None, plan, ledger, rng)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("cost", ["float('nan')", "-1e30", "float('inf')"])
+@pytest.mark.parametrize("cost", one_in(3, ["float('nan')", "-1e30", "float('inf')"]))
 def test_a_cost_that_is_no_time_is_refused(tmp_path: Path, cost: str) -> None:
     text = BLOCKS["my_mean.py"].replace(METHOD, "mean.costly")
     line = f"    cost = MethodCost(fixed=1.0, per_row={cost}, per_element=1.0)\n"

@@ -91,6 +91,7 @@ def test_the_other_methods_are_audited_too(method: str) -> None:
     check(method, 20_000 if method == "mean.instance-optimal" else 10_000)
 
 
+@pytest.mark.slow
 def test_half_the_noise_of_a_choice_shows_although_it_stays_within_the_claim() -> None:
     """.35 and .80 are proven of a claim of 1."""
     honest, broken = (audited(task(CHOOSING, 10_000, fault=f)) for f in ("none", "half-noise"))
@@ -98,7 +99,9 @@ def test_half_the_noise_of_a_choice_shows_although_it_stays_within_the_claim() -
     assert broken.epsilon_lower_bound > 1.5 * honest.epsilon_lower_bound > 0.3
 
 
-@pytest.mark.parametrize("method", ["mean.iterative", "sco.clipped", "sco.cwme", "sco.smoothed"])
+@pytest.mark.parametrize(
+    "method", one_in(4, ["sco.clipped", "mean.iterative", "sco.cwme", "sco.smoothed"])
+)
 def test_a_missing_clip_is_caught_in_a_few_hundred_runs(method: str) -> None:
     assert audited(task(method, 600, fault="no-clipping")).caught_at == 600
 

@@ -24,6 +24,7 @@ from tests.bounds.information_enclosures import (
     star,
     two_sided_distance,
 )
+from tests.folded import one_in
 
 ctx.prec = 80
 ENCLOSED: dict[str, Callable[[Setting], arb]] = {}
@@ -276,7 +277,7 @@ def setting_of(row: ConstantsRow) -> Setting:
 
 
 @pytest.mark.parametrize("problem", ["mean", "linear"])
-@pytest.mark.parametrize("d", [8, 20, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("d", one_in(3, [8, 20, 100]))
 def test_the_sharpest_bounds_of_the_table_lie_in_their_intervals(problem: str, d: int) -> None:
     """The intervals have radii below 1e-12. The searches differ: a bound of the table is at most
     0.25 % beyond the enclosed one, and at most 0.4 % weaker.

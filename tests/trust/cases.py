@@ -159,6 +159,17 @@ def with_rows(data: Any, x: np.ndarray) -> Any:
     return DenseRows(x)
 
 
+def with_target(data: Any, block: slice, target: float) -> Any:
+    """Return the data with other targets of the records `block`, where there are any."""
+    if isinstance(data, ItemSample):
+        return replace(data, records=with_target(data.records, block, target))
+    if not isinstance(data, LinearSample):
+        return data
+    y = data.targets.copy()
+    y[block] = target
+    return replace(data, targets=y)
+
+
 # The second ways in which methods are private, by "slug, name": another mechanism, or accounting.
 VARIANTS: dict[str, tuple[str, SmallRun]] = {
     f"{m.card.slug}, {name}": (m.card.slug, variant)

@@ -26,10 +26,9 @@ from dpsco_core.methods.stage import Told
 from dpsco_core.privacy import Ledger
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.problems.base import Setting
-from tests.methods.euclidean.framework import faults as framework_faults
-from tests.methods.mean import faults as mean_faults
-from tests.methods.mean.faults import in_order, patch_everywhere
+from tests.trust import descent_faults, mean_faults
 from tests.trust.cases import Case, rows_of
+from tests.trust.mean_faults import in_order, patch_everywhere
 
 Patch = pytest.MonkeyPatch
 DRAWING = {
@@ -45,7 +44,7 @@ DRAWING = {
 
 def no_clip(patch: Patch, case: Case) -> None:
     """Shorten, omit and filter no record, gradient, feature or user."""
-    framework_faults.no_clip(patch)
+    descent_faults.no_clip(patch)
     patch.setattr(statistics, "normalise_rows", lambda base, c, *_: (base, np.ones(len(base))))
     patch.setattr(ladder, "ball_weights", lambda norms, radius: np.ones(len(norms)))
     for family in (lipschitz.Losses, lp_losses.DualLosses):

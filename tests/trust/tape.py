@@ -212,7 +212,8 @@ class _Watch:
                 self.tape.draws.append(drawn_by(mechanism, out, ledger.entries[-1]))
                 return out
             shown_value = np.zeros_like(value) if self.blind else value
-            generator_state = copy.deepcopy(rng.bit_generator)
+            chooses = isinstance(mechanism, Exponential)
+            generator_state = copy.deepcopy(rng.bit_generator) if chooses else None  # It is slow.
             out = honest(ledger, mechanism, shown_value, rng, **label)
             entry = ledger.entries[-1]
             if entry.label != SOLVER:
@@ -220,7 +221,7 @@ class _Watch:
                 self.tape.statistics.append(
                     Statistic(np.array(value), entry, norm, block=entry.part)
                 )
-            if isinstance(mechanism, Exponential):
+            if chooses:
                 self.tape.draws.append(
                     choice_drawn(mechanism, shown_value, out, generator_state, entry)
                 )

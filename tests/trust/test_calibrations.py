@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -14,25 +14,24 @@ from dpsco_core.audit.stages import neighbours
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.catalogue import make_method
 from dpsco_core.privacy import Ledger
-from tests.methods.euclidean.framework import faults as descent_faults
-from tests.methods.mean import faults as mean_faults
-from tests.trust import checks
+from tests.trust import checks, descent_faults, mean_faults
 from tests.trust.cases import PRIVATE, Case, case
 from tests.trust.tape import Tape
 
 COMBINATIONS = tuple(product(("tight", "paper"), ("practical", "theory")))
+OPPOSITE = (COMBINATIONS[0], COMBINATIONS[-1])  # each calibration and each tuning once
 DIMENSIONS = 3  # A single draw for all coordinates would be detected.
 DRAWS = 240  # This many degrees of freedom also detect noise divided by root 2.
 MOST_CHANGES = 3  # The largest number of changes of a setting that refusals may ask for.
 
 
-def combinations(slug: str) -> Iterator[Case]:
+def combinations(slug: str, pairs: Iterable[tuple[str, str]] = COMBINATIONS) -> Iterator[Case]:
     """Yield the small run of a method in every calibration and tuning in which it runs.
 
     A refusal may ask for other sizes, which it gets, or say that the combination does not exist.
     """
     place = case(slug)
-    for calibration, tuning in COMBINATIONS:
+    for calibration, tuning in pairs:
         method: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
         fields = type(place.method).stage.small.fields
         planned = follow(replace(place, method=replace(method, **fields)))
@@ -76,9 +75,19 @@ def check(place: Case) -> None:
 
 
 @pytest.mark.parametrize("slug", PRIVATE)
+def test_the_default_and_its_opposite_pass_the_checks(slug: str) -> None:
+    check_combinations(slug, OPPOSITE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", PRIVATE)
 def test_every_calibration_and_tuning_that_runs_passes_the_checks(slug: str) -> None:
+    check_combinations(slug, COMBINATIONS)
+
+
+def check_combinations(slug: str, pairs: Iterable[tuple[str, str]]) -> None:
     runs = 0
-    for place in combinations(slug):
+    for place in combinations(slug, pairs):
         check(place)
         runs += 1
     assert runs > 0

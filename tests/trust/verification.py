@@ -56,9 +56,11 @@ CHECKS = {
 }
 SHARED_CHECKS = """Every method is also tried on neighbours that hypothesis makes (ties, duplicates,
 denormals, infinities, NaN, a whole user replaced), and at every kind of budget:
-`tests/trust/test_exact.py`; and in every calibration and tuning in which it runs, and with data of
-another size than it was planned for, which it refuses: `tests/trust/test_calibrations.py`. Nothing
-there names a method, so that a new one of the catalogue is covered as it is.
+`tests/trust/test_exact.py`; on a list of broken and far records, with losses of other problems, and
+at any clip level: `tests/trust/test_hostile.py`; and in every calibration and tuning in which it
+runs, and with data of another size than it was planned for, which it refuses:
+`tests/trust/test_calibrations.py`. Nothing there names a method, so that a new one of the catalogue
+is covered as it is. Faults of a few methods, each with its check, are in `tests/trust/finer.py`.
 """
 
 

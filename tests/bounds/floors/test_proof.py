@@ -243,7 +243,7 @@ def methods_below_the_floor(point: Scenario) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("count", one_in(2, [15, 40]))
+@pytest.mark.parametrize("count", one_in(2, [6, 40]))
 def test_measured_errors_of_private_methods_are_above_the_floor(count: int) -> None:
     rng = np.random.default_rng(1)
     for _ in range(count):

@@ -34,6 +34,7 @@ from dpsco_core.scenario import Scenario
 from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import make_setting as risk_setting
 from tests.bounds.lq.test_lower_attacks import DRAWS, SIX, words_of_set, yield_answer_losses
+from tests.folded import one_in
 
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 NO_LOSS = 40.0  # Beyond this divergence what is lost is below 1e-15.
@@ -306,8 +307,9 @@ def attack_at_random(seed: int) -> tuple[str, float]:
     return kind, min(ratios)
 
 
-def test_no_private_answer_beats_the_bound_at_60_random_settings() -> None:
-    ratios = [attack_at_random(seed) for seed in range(60)]
+@pytest.mark.parametrize("count", one_in(2, [36, 60]))
+def test_no_private_answer_beats_the_bound_at_random_settings(count: int) -> None:
+    ratios = [attack_at_random(seed) for seed in range(count)]
     for kind in SETS:
         # The attack is strong enough to reveal a bound that is too large by this factor.
         assert min(ratio for where, ratio in ratios if where == kind) < 1.3

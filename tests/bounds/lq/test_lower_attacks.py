@@ -28,6 +28,7 @@ from dpsco_core.bounds.instances.sets import (
 from dpsco_core.bounds.instances.words import Argument, best, words_bound
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import Geometry
+from tests.folded import one_in
 
 Floats = NDArray[np.float64]
 KINDS = ("l1", "simplex", "solid-simplex", "group-l1", "sparse", "lq", "linf")
@@ -150,12 +151,13 @@ def attack_at_random(seed: int) -> tuple[str, float]:
     return kind, min(ratios)
 
 
-def test_no_private_answer_beats_the_bounds_on_other_sets_at_210_random_settings() -> None:
-    ratios = [attack_at_random(seed) for seed in range(210)]
+@pytest.mark.parametrize("count", one_in(2, [10, 30]))
+def test_no_private_answer_beats_the_bounds_on_other_sets_at_random_settings(count: int) -> None:
+    ratios = [attack_at_random(seed) for seed in range(count * len(KINDS))]
     for kind in KINDS:
         kind_ratios = [ratio for where, ratio in ratios if where == kind]
         assert (
-            len(kind_ratios) == 30 and min(kind_ratios) < 1.3
+            len(kind_ratios) == count and min(kind_ratios) < 1.3
         )  # The attack is strong enough to reveal a bound that is too large by this factor.
 
 

@@ -23,7 +23,7 @@ from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, Nega
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
-from tests.methods.mean.checks import ADVERSARIAL, adversarial
+from tests.broken_records import ADVERSARIAL, adversarial
 
 Array = NDArray[np.float64]
 

@@ -28,7 +28,7 @@ from dpsco_core.privacy import ApproxDP, Ledger, shuffle_steps
 from tests.folded import crossed, one_in
 from tests.methods.euclidean.audit_helpers import certified_excess, is_flagged
 from tests.methods.euclidean.losses import Array, make_setting, sample
-from tests.methods.mean.faults import half_the_sensitivity
+from tests.trust.mean_faults import half_the_sensitivity
 
 CLAIM = ApproxDP(epsilon=1.0, delta=0.05)
 RUNS = 2000
@@ -132,8 +132,12 @@ def draws(audit: Audit) -> list[Callable[[int], Array]]:
     ]
 
 
+# Each takes seconds, and is like another one.
+LONG = ("phased", "phased, mean", "private-sgd, n=3", "objective, logistic")
+
+
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "phased, mean")) for n in AUDITS]
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in AUDITS]
 )
 def test_the_claim_is_not_refuted(name: str) -> None:
     sample, neighbour_sample = (draw(RUNS) for draw in draws(AUDITS[name]))
@@ -174,14 +178,14 @@ def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in AUDITS if "logistic" not in name])
+@pytest.mark.parametrize("name", one_in(2, [name for name in AUDITS if "logistic" not in name]))
 def test_a_missing_clip_is_flagged(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     no_clip(monkeypatch)
     assert is_flagged(*draws(AUDITS[name]), CLAIM, runs=800)
 
 
 @pytest.mark.parametrize(
-    ("fault", "name"), crossed(2, [half_the_noise, sensitivity_of_one_gradient], SHARP)
+    ("fault", "name"), crossed(3, [half_the_noise, sensitivity_of_one_gradient], SHARP)
 )
 def test_too_little_noise_is_flagged(
     fault: Any, name: str, monkeypatch: pytest.MonkeyPatch

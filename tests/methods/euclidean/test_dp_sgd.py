@@ -20,6 +20,7 @@ from dpsco_core.methods.sampled import selected_sum
 from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP
 from dpsco_core.scenario import Scenario
+from tests.folded import one_in
 from tests.methods.ratio_attack import assert_on_the_edge, attack_at_epsilon
 
 POINT = Scenario(problem="quadratic", methods=("sco.dp-sgd",), n=1000, d=4)
@@ -178,7 +179,8 @@ def log_ratio(pulls_of_runs: np.ndarray, noise: float, fault: str) -> np.ndarray
     return likelihood(1.0) - likelihood(-1.0)
 
 
-@pytest.mark.parametrize("fault", ["none", "half the noise", "every step", "no clip"])
+# `tests/trust` finds half of the noise and a missing clip too.
+@pytest.mark.parametrize("fault", one_in(2, ["none", "half the noise", "every step", "no clip"]))
 def test_the_optimal_attack_on_two_steps_refutes_only_faults(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

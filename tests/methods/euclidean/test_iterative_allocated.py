@@ -18,6 +18,7 @@ from dpsco_core.methods.steps import Descent
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP
 from dpsco_core.privacy.allocated_passes import allocate_passes, passes_delta
 from dpsco_core.scenario import Scenario
+from tests.folded import one_in
 from tests.methods.ratio_attack import assert_on_the_edge, attack_at_epsilon
 
 POINT = Scenario(problem="quadratic", methods=("sco.iterative-allocated",), n=2000, d=3)
@@ -191,7 +192,8 @@ def observed_rows(fault: str, monkeypatch: pytest.MonkeyPatch, runs: int) -> tup
     return samples[0], samples[1], noise / size
 
 
-@pytest.mark.parametrize("fault", ["none", "half the noise", "public groups", "no clip"])
+# `tests/trust` finds half of the noise and a missing clip too.
+@pytest.mark.parametrize("fault", one_in(2, ["none", "half the noise", "public groups", "no clip"]))
 def test_the_optimal_attack_on_two_groups_refutes_only_faults(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

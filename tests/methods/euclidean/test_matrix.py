@@ -26,6 +26,7 @@ SLUGS = tuple(m.card.slug for m in OPTIMISERS)
 LAWS = ("student-t", "log-normal", "hypercube")
 SMALL = Scenario(problem="logistic", n=400, d=4, epsilon=2.0, trials=1, seed=3)
 MOST_REFUSALS = 4
+SLOW_METHODS = (SLOW_METHOD, "sco.iterative-allocated")  # each run takes seconds
 
 
 def cases() -> list[Any]:
@@ -39,7 +40,7 @@ def cases() -> list[Any]:
             law,
             slug,
             marks=[pytest.mark.slow]
-            * ((slug == SLOW_METHOD and problem != "logistic") or (i + j + k) % len(LAWS) != 0),
+            * ((slug in SLOW_METHODS and problem != "logistic") or (i + j + k) % len(LAWS) != 0),
         )
         for i, problem in enumerate(RISKS)
         for j, law in enumerate(LAWS)

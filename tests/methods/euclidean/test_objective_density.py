@@ -125,7 +125,7 @@ def check(d: int, n: int, epsilon: float, factor: float = 1.0) -> float:
 DOUBT = math.sqrt(-math.log(FALSE_ALARM) / (2 * RUNS))
 
 
-@pytest.mark.parametrize(("d", "n", "epsilon"), one_in(2, [(2, 3, 1.0), (5, 6, 0.5), (3, 2, 4.0)]))
+@pytest.mark.parametrize(("d", "n", "epsilon"), one_in(3, [(2, 3, 1.0), (5, 6, 0.5), (3, 2, 4.0)]))
 def test_the_exact_loss_of_the_minimiser_satisfies_its_share(
     d: int, n: int, epsilon: float
 ) -> None:

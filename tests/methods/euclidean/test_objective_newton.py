@@ -136,7 +136,7 @@ def test_a_solver_that_stops_early_is_caught(name: str, monkeypatch: pytest.Monk
     assert worst > 1
 
 
-@pytest.mark.parametrize("name", one_in(2, ["ball", "l4", "simplex", "cube"]))
+@pytest.mark.parametrize("name", one_in(4, ["simplex", "ball", "l4", "cube"]))
 def test_a_run_on_a_huge_set_ends_soon_whatever_the_data_are(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,6 @@ Every check raises AssertionError on a fault. Statistical checks have a false-al
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -43,7 +42,7 @@ from dpsco_core.problems.base import Constants, LinearModel, Setting
 from dpsco_core.problems.links import SquaredLink
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
-from tests.methods.euclidean.losses import LINKS, POINTS, make_records, neighbours
+from tests.methods.euclidean.losses import LINKS, POINTS, make_records
 
 Array = NDArray[np.float64]
 
@@ -194,36 +193,6 @@ def forced(order: str) -> Any:
 def exponent_of(method: Any, setting: Setting) -> float:
     """Return the exponent of the norm in which the method measures gradients."""
     return 2.0 if isinstance(method, REDUCED) else dual_exponent(setting.exponent)
-
-
-def check_neighbours(method: Any, setting: Setting, kind: str, points: Array) -> float:
-    """Check neighbours at equal points with equal noise: one sum moves, by at most the sensitivity.
-
-    Returns the largest move of a batch's sum, relative to the sensitivity of the ledger's noise.
-    """
-    exponent, plan = exponent_of(method, setting), method.plan(setting)
-    pulls: list[Array] = []
-    for x, y in neighbours(setting.n, setting.d, 7):
-        with visiting(points) as visited:
-            ledger = Ledger(setting.budget)
-            method.release(
-                sample(setting, kind, x, y), method.plan(setting), ledger, np.random.default_rng(3)
-            )
-        (entry,) = ledger.entries
-        assert len(visited.gradients) == plan.descent.steps
-        pulls.append(plan.access.size * np.array(visited.gradients))
-    assert np.isfinite(pulls).all()
-    # Gaussian noise is calibrated in l2, other noise in the dual norm.
-    measured = exponent if GG in entry.mechanism else 2.0
-    largest = 0.0
-    for old_pulls, new_pulls in itertools.combinations(pulls, 2):
-        moves = row_norms(old_pulls - new_pulls, exponent)
-        assert np.count_nonzero(moves) <= 1, "one batch holds the record"
-        assert moves.max() <= 2 * plan.statistic.threshold * (1 + 1e-9)
-        relative = row_norms(old_pulls - new_pulls, measured).max() / entry.sensitivity
-        assert relative <= 1 + 1e-9
-        largest = max(largest, float(relative))
-    return largest
 
 
 def check_noise(method: Any, setting: Setting) -> None:

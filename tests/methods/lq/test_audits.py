@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -253,15 +253,15 @@ def caught(audit: Audit, runs: int, generator: Any = np.random.Generator) -> boo
     return is_flagged(*draws, audit.setting.budget, runs)
 
 
-# These repeat a quicker audit: the same method with the other noise, or with other batches.
-SLOW_AUDITS = ("batched", "batched, both batches", "regularised, generalized", "noisy, averages")
+# One audit of a batch in either noise, and one of a step; the others take seconds each.
+QUICK_AUDITS = ("reduction", "batched, generalized", "noisy, n=1")
 
 
-def but_like(names: Iterable[str]) -> list[Any]:
-    return [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW_AUDITS)) for n in names]
+def quick(names: Iterable[str], chosen: Container[str] = QUICK_AUDITS) -> list[Any]:
+    return [pytest.param(n, marks=[pytest.mark.slow] * (n not in chosen)) for n in names]
 
 
-@pytest.mark.parametrize("name", but_like(AUDITS))
+@pytest.mark.parametrize("name", quick(AUDITS))
 def test_the_claim_is_not_refuted(name: str) -> None:
     assert audited(AUDITS[name](), RUNS) <= 0
 
@@ -281,7 +281,7 @@ def fraction_of_the_noise(patch: pytest.MonkeyPatch, fraction: float) -> None:
         )
 
 
-@pytest.mark.parametrize("name", but_like(SHARP))
+@pytest.mark.parametrize("name", quick(SHARP, QUICK_AUDITS[:2]))
 def test_too_little_noise_is_flagged(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fault is half of the noise, or a third where the guarantee is loose."""
     fraction_of_the_noise(monkeypatch, 1 / 3 if "generalized" in name else 1 / 2)
@@ -343,12 +343,17 @@ def no_clip_in_the_noisy_steps(patch: pytest.MonkeyPatch) -> Audit:
 
 FAULTS = [
     no_truncation,
-    a_record_in_every_batch,
-    a_dual_sensitivity_in_l2,
-    pytest.param(the_same_in_the_full_gradients, marks=pytest.mark.slow),
     features_as_they_are,
-    the_whole_budget_in_every_step,
     no_clip_in_the_noisy_steps,
+    *(
+        pytest.param(fault, marks=pytest.mark.slow)
+        for fault in (
+            a_record_in_every_batch,
+            a_dual_sensitivity_in_l2,
+            the_same_in_the_full_gradients,
+            the_whole_budget_in_every_step,
+        )
+    ),
 ]
 
 
@@ -390,6 +395,7 @@ def test_the_summed_noise_of_a_batch_hides_one_record_and_a_single_draw_does_not
     assert caught(shuffled(1, 300), SHUFFLED_RUNS)
 
 
+@pytest.mark.slow
 def test_a_single_step_is_private_in_secret_order_only() -> None:
     """One record makes the only step, and 299 are left out; in known order it is record 0."""
     assert audited(shuffled(1, 1), RUNS) <= 0

@@ -24,7 +24,7 @@ from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.privacy.mechanisms.steps import Steps
 from dpsco_core.problems.quadratic import Quadratic
 from dpsco_core.problems.samples.linear import LinearSample
-from tests.folded import crossed, each
+from tests.folded import each
 from tests.methods.euclidean.losses import make_records, neighbours
 from tests.methods.lq.mirror_helpers import (
     APPROXIMATE,
@@ -36,7 +36,6 @@ from tests.methods.lq.mirror_helpers import (
     REDUCED,
     SHUFFLED,
     check_ledger,
-    check_neighbours,
     check_noise,
     forced,
     geometry,
@@ -86,35 +85,6 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setattr(lp_mirror, "rows_per_block", lambda d: 7)
             blocks = truncated_sum(rows, order, 0.4, 3.0, base_lengths(rows, 3.0))
         np.testing.assert_allclose(whole, blocks, atol=1e-13)
-
-
-@pytest.mark.parametrize(("kind", "q"), crossed(2, KINDS, SMALL))
-def test_any_record_moves_one_batch_by_at_most_the_sensitivity(kind: str, q: float) -> None:
-    setting = make_setting(q, kind=kind)
-    points = np.array([setting.body.project(np.full(3, c)) for c in (0.1, -0.2, 0.0)])
-    with in_steps(5):
-        check_neighbours(BATCHED(), setting, kind, points)
-        check_neighbours(BATCHED(noise=GG), setting, kind, points)
-
-
-@pytest.mark.parametrize(("kind", "q"), list(itertools.product(KINDS, EUCLIDEAN)))
-def test_any_record_moves_one_batch_by_at_most_the_sensitivity_in_the_reduction(
-    kind: str, q: float
-) -> None:
-    setting = make_setting(q, kind=kind)
-    with in_steps(5):
-        check_neighbours(REDUCED(), setting, kind, np.zeros((2, 3)))
-
-
-@pytest.mark.parametrize("noise", [GG, GAUSSIAN])
-@pytest.mark.parametrize("kind", ["logistic", "mean"])
-def test_any_record_moves_one_batch_by_at_most_the_sensitivity_in_secret_order(
-    kind: str, noise: Any
-) -> None:
-    setting = make_setting(1.5, n=600, budget=APPROXIMATE, kind=kind)
-    with forced("shuffled"), in_steps(6):
-        assert SHUFFLED(noise=noise).plan(setting).statistic.certificate is not None
-        check_neighbours(SHUFFLED(noise=noise), setting, kind, np.zeros((2, 3)))
 
 
 def attained_share(method: Any, q: float, size: float = 0.999) -> float:
@@ -179,13 +149,6 @@ def test_the_ledger_holds_the_budget_in_one_entry_in_secret_order(method: Any) -
         check_ledger(method, make_setting(q, n=3000, budget=budget))
 
 
-@pytest.mark.parametrize("noise", [GG, GAUSSIAN])
-@pytest.mark.parametrize("q", SMALL)
-def test_the_noise_of_batches_has_the_ledgers_scale(q: float, noise: Any) -> None:
-    with in_steps(100):
-        check_noise(BATCHED(noise=noise), make_setting(q, n=300, d=8, kind="linear"))
-
-
 @pytest.mark.parametrize("steps", [40, 600])
 def test_the_noise_of_shuffled_records_has_the_ledgers_scale(steps: int) -> None:
     """A Gaussian batch has 15 records or 1; generalized Gaussian records are taken one by one."""
@@ -195,11 +158,6 @@ def test_the_noise_of_shuffled_records_has_the_ledgers_scale(steps: int) -> None
         check_noise(SHUFFLED(), setting)
         if steps == 600:
             check_noise(SHUFFLED(noise=GG), setting)
-
-
-def test_the_noise_of_the_reduction_has_the_ledgers_scale() -> None:
-    with in_steps(100):
-        check_noise(REDUCED(), make_setting(math.inf, n=300, d=8, kind="linear"))
 
 
 def batches_of_a_record(n: int, batches: int, draws: int) -> np.ndarray:

@@ -58,7 +58,11 @@ GOLDEN: dict[str, Any] = {
 GOLDEN_BUDGET = ApproxDP(epsilon=0.5, delta=1e-6)
 # Epsilon, the order of the records, and whether the printed noise is too small in the example
 # below.
-FLAWS = ((0.1, "public", False), (1.0, "public", True), (0.1, "shuffled", False))
+FLAWS = (
+    (0.1, "public", False),
+    (1.0, "public", True),
+    pytest.param(0.1, "shuffled", False, marks=pytest.mark.slow),
+)
 
 
 def test_theory_tuning_is_theorem_10_in_units_of_sigma_and_m() -> None:

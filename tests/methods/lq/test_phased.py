@@ -33,7 +33,7 @@ from tests.methods.euclidean.losses import (
     sample,
 )
 from tests.methods.lq.helpers import LARGE, SMALL, geometric_setting, lq_geometry, plain_records
-from tests.methods.mean import faults
+from tests.trust import mean_faults
 
 __all__ = ["releases"]
 KINDS = ("logistic", "huber")
@@ -272,7 +272,7 @@ def no_shrinking(patch: pytest.MonkeyPatch) -> None:
 
 
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
-    faults.half_the_sensitivity(patch)
+    mean_faults.half_the_sensitivity(patch)
 
 
 @pytest.mark.parametrize(

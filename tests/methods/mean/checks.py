@@ -31,31 +31,6 @@ PURE, CONCENTRATED, APPROXIMATE = (
     ApproxDP(epsilon=1, delta=1e-6),
 )
 
-# Records of an adversary; each pattern is repeated over the coordinates.
-ADVERSARIAL = (
-    (0.0,),
-    (1e9,),
-    (-1e9,),
-    (1e9, -1e9),
-    (math.nan,),
-    (math.nan, 1e9),
-    (math.inf,),
-    (-math.inf,),
-    (math.inf, -math.inf),
-    (1e300, math.nan, -math.inf),
-    (1e300,),
-    (-1e300, 1e-300),
-    (1.7e308,),
-    (-1.7e308, 1.7e308),
-    (9e307, 1.0, 1.0),
-    (-9e307, 1.0, 1.0),
-    (1e154,),
-    (-1e151, 3.0),
-    (1e-300,),
-    (5e-324, -5e-324),
-    (1.0, -2.0, 1e-200),
-)
-
 
 def make_setting(
     n: int = 100,
@@ -85,10 +60,6 @@ def make_setting(
 # Estimators whose noise has a formula here; `tests/trust` checks every estimator of the catalogue.
 PRIVATE = FAMILIES
 GAUSSIAN = tuple(m for m in PRIVATE if m.card.privacy == "zcdp")
-
-
-def adversarial(pattern: tuple[float, ...], d: int) -> Array:
-    return np.resize(np.array(pattern), d)
 
 
 @dataclass

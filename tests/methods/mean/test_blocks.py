@@ -19,7 +19,8 @@ from dpsco_core.methods.mean import CoordinatewiseCDP, NoiseSmoothing, SampleMea
 from dpsco_core.methods.records.base import clip_to_ball, clipped_mean
 from dpsco_core.methods.records.groups import clipped_group_means, secret_groups
 from dpsco_core.privacy import Ledger
-from tests.methods.mean.checks import ADVERSARIAL, adversarial, make_setting
+from tests.broken_records import ADVERSARIAL, adversarial
+from tests.methods.mean.checks import make_setting
 
 PLAIN = st.floats(-1e140, 1e140) | st.floats(-5, 5) | st.sampled_from([5e-324, 1e-200, -1e-160])
 RADII = st.floats(1e-150, 1e150) | st.floats(0.1, 10) | st.sampled_from([1e-100, 9e-101])

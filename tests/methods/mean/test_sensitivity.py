@@ -1,8 +1,11 @@
-"""Replacing one record moves every exact statistic by at most its stated sensitivity."""
+"""How far one record moves every exact statistic: the formulas, and where they are attained.
+
+`tests/trust/test_hostile.py` tries for all methods that no record, however broken, moves one
+further.
+"""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -29,11 +32,9 @@ from dpsco_core.methods.records.base import (
     median_sensitivity,
 )
 from dpsco_core.statements.kamath import algorithm_3_sensitivity
-from tests.folded import crossed, each
+from tests.folded import each
 from tests.methods.mean.checks import (
-    ADVERSARIAL,
     PRIVATE,
-    adversarial,
     change_of_statistic,
     check_sensitivity,
     make_setting,
@@ -50,7 +51,6 @@ EVERY_METHOD = [
     NoiseSmoothing(smoothing_variance=0.1, tau=2.0, calibration="paper"),
     NoiseSmoothing(smoothing_variance=2.0, tau=0.5),
 ]
-EXTREME_LEVELS = (SMALLEST_LEVEL, 6.9e-16, 1.0, 1e15, LARGEST_LEVEL)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -69,40 +69,6 @@ def at_level(level: float) -> list[Any]:
         CoordinatewisePure(threshold=level, blocks=3),
         NoiseSmoothing(tau=level),
     ]
-
-
-@pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
-def test_no_pair_of_adversarial_records_moves_a_statistic_by_more_than_its_sensitivity(
-    method: Any,
-) -> None:
-    setting = make_setting(n=9, d=3)
-    x = np.random.default_rng(0).standard_t(2, size=(9, 3))
-    for old, new in itertools.combinations(ADVERSARIAL, 2):
-        old_rows, new_rows = x.copy(), x.copy()
-        old_rows[4], new_rows[4] = adversarial(old, 3), adversarial(new, 3)
-        check_sensitivity(method, setting, old_rows, new_rows)
-
-
-@pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
-def test_no_pair_moves_it_further_where_every_other_record_is_broken(method: Any) -> None:
-    setting = make_setting(n=8, d=2)
-    for broken_record, new in itertools.product(
-        ADVERSARIAL, ((1e9,), (math.nan,), (-math.inf, 1e300))
-    ):
-        x = np.array([adversarial(broken_record, 2)] * 8)
-        neighbour = x.copy()
-        neighbour[0] = adversarial(new, 2)
-        check_sensitivity(method, setting, x, neighbour)
-
-
-@pytest.mark.parametrize(("level", "i"), crossed(2, EXTREME_LEVELS, range(5)))
-def test_no_pair_moves_it_further_at_any_clip_level(level: float, i: int) -> None:
-    method, setting = at_level(level)[i], make_setting(n=6, d=3)
-    for old, new in itertools.combinations(ADVERSARIAL, 2):
-        x = np.full((6, 3), 0.5 * level)
-        neighbour = x.copy()
-        x[1], neighbour[1] = adversarial(old, 3), adversarial(new, 3)
-        check_sensitivity(method, setting, x, neighbour)
 
 
 @pytest.mark.parametrize("level", [0.0, -1.0, 1e-151, 1e151, math.inf, math.nan])
@@ -216,29 +182,6 @@ def test_all_coordinates_of_one_record_move_together(d: int) -> None:
 
 
 ANY_FLOAT = st.floats(width=64, allow_nan=True, allow_infinity=True)
-
-
-@st.composite
-def neighbours(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    n, d = draw(st.integers(1, 9)), draw(st.integers(1, 3))
-    x = draw(arrays(np.float64, (n, d), elements=ANY_FLOAT | st.floats(-5, 5)))
-    neighbour = x.copy()
-    neighbour[draw(st.integers(0, n - 1))] = draw(arrays(np.float64, d, elements=ANY_FLOAT))
-    return x, neighbour
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(pair=neighbours(), index=st.integers(0, len(EVERY_METHOD) - 1), data=st.data())
-@pytest.mark.parametrize("level", [None, 1e-3, 4.0])
-def test_no_random_neighbours_move_a_statistic_by_more_than_its_sensitivity(
-    level: float | None, pair: tuple[np.ndarray, np.ndarray], index: int, data: st.DataObject
-) -> None:
-    x, neighbour = pair
-    method = EVERY_METHOD[index] if level is None else at_level(level)[index % 5]
-    blocks = getattr(method, "blocks", None) or getattr(method, "groups", None) or 1
-    if len(x) >= blocks:
-        setting = make_setting(n=len(x), d=x.shape[1])
-        check_sensitivity(method, setting, x, neighbour, seed=data.draw(st.integers(0, 5)))
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

@@ -13,8 +13,8 @@ from dpsco_core.methods.base import Release
 from dpsco_core.privacy import Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample, UserSample
+from tests.broken_records import ADVERSARIAL, adversarial
 from tests.methods.euclidean.losses import CONCENTRATED, make_records, make_setting, sample
-from tests.methods.mean.checks import ADVERSARIAL, adversarial
 
 Array = NDArray[np.float64]
 Data = tuple[Array, Array]

@@ -48,16 +48,6 @@ UNIT_BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
 Patch = pytest.MonkeyPatch
 
 
-@pytest.mark.parametrize("kind", ["logistic", "mean", "huber", "linear"])
-@pytest.mark.parametrize("items", [1, 200])
-def test_a_replaced_user_moves_scores_and_means_within_their_bounds(
-    monkeypatch: Patch, kind: str, items: int
-) -> None:
-    """Broken users included, at the queries of the first world."""
-    distance = check_replaced_user(monkeypatch, UserAccelerated(), kind, 150, 3, items)
-    assert distance > 0.003, "the bound is of the right size"
-
-
 def test_the_bound_on_a_move_is_nearly_attained(monkeypatch: Patch) -> None:
     check_worst_user(monkeypatch)
 

@@ -1,11 +1,10 @@
-"""How far a record moves a step of gradient descent: checks of the tests and of the mutation tests.
+"""How far a record moves a step of gradient descent.
 
 Every check raises AssertionError on a fault.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -18,14 +17,8 @@ from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.framework.helpers import (
     Array,
     Recorder,
-    replace_record,
     visiting,
 )
-from tests.methods.mean.checks import ADVERSARIAL, adversarial
-
-# Features or points with these targets serve as the record that a neighbour replaces.
-TARGETS = (0.0, 1.0, -1.0, math.nan, math.inf, -1e300, 1e9)
-RECORDS = tuple((p, TARGETS[i % len(TARGETS)]) for i, p in enumerate(ADVERSARIAL))
 
 
 def with_steps(method: Any, steps: int) -> Any:
@@ -76,17 +69,3 @@ def check_neighbours(
         assert np.count_nonzero(distances) <= 1, "a record is in one block"
     if attained:
         assert max(distances) >= recorder.entries[0].sensitivity * (1 - 1e-6), "it is attained"
-
-
-def check_worst_neighbours(method: Any, setting: Setting, sample: Any, points: Array) -> None:
-    """Check the neighbours in which a record of the list replaces, or is replaced by, an
-    ordinary one.
-    """
-    i = setting.n // 2
-    for (old, old_target), (new, new_target) in zip(
-        RECORDS, (*RECORDS[1:], RECORDS[0]), strict=True
-    ):
-        old_sample = replace_record(sample, i, adversarial(old, setting.d), old_target)
-        new_sample = replace_record(sample, i, adversarial(new, setting.d), new_target)
-        check_neighbours(method, setting, old_sample, new_sample, points)
-        check_neighbours(method, setting, old_sample, sample, points)

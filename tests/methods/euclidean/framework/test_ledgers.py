@@ -13,7 +13,7 @@ import pytest
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.euclidean import StrongCoordinatewiseDescent
-from dpsco_core.privacy import ZCDP, Budget, BudgetExceeded, GaussianNoise, Ledger
+from dpsco_core.privacy import ZCDP, Budget
 from tests.folded import each
 from tests.methods.euclidean.framework.helpers import (
     APPROXIMATE,
@@ -67,23 +67,6 @@ def test_disjoint_blocks_cost_their_maximum_and_not_their_sum(calibration: Any, 
     assert [e.rho for e in ledger.entries] == [share] * steps
     assert [e.part for e in ledger.entries] == [(1, t) for t in range(steps)]
     assert ledger.spent() == ZCDP(rho=share)
-
-
-@pytest.mark.parametrize("method", VARIANTS, ids=str)
-def test_a_run_exhausts_its_ledger_and_an_empty_ledger_is_refused(method: Any) -> None:
-    problem, n = quadratic_problem(), record_count(method)
-    setting, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
-    _, ledger = run(method, setting, sample)
-    strong = isinstance(method, StrongCoordinatewiseDescent) and method.calibration == "paper"
-    if strong:  # The method leaves the part that its proof does not need.
-        return
-    with pytest.raises(BudgetExceeded):
-        ledger.release(
-            GaussianNoise(l2_sensitivity=1, rho=1e-6), np.zeros(1), np.random.default_rng(0)
-        )
-    smaller = Ledger(ZCDP(rho=0.49))
-    with pytest.raises(BudgetExceeded):
-        method.release(sample, method.plan(setting), smaller, np.random.default_rng(0))
 
 
 @each("budget", BUDGETS, ids=str)

@@ -1,12 +1,12 @@
-"""Replacing one record moves the exact statistic of each step by at most its entry's sensitivity.
+"""Where a record moves a step as far as its entry says, and which step it moves.
 
-The query points are fixed here: a neighbour changes them only through noisy releases, which
-adaptive composition covers.
+That no record moves one further, `tests/trust/test_hostile.py` tries for all methods. The query
+points are fixed here: a neighbour changes them only through noisy releases, which adaptive
+composition covers.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,52 +20,21 @@ from dpsco_core.methods.euclidean import (
     SmoothedDescent,
     StrongCoordinatewiseDescent,
 )
-from tests.folded import each
 from tests.methods.euclidean.framework.checks import (
-    RECORDS,
-    TARGETS,
     check_neighbours,
-    check_worst_neighbours,
     statistics_of_steps,
     with_steps,
 )
 from tests.methods.euclidean.framework.helpers import (
     CONCENTRATED,
     Array,
-    linear_problem,
     logistic_problem,
     quadratic_problem,
     replace_record,
     without_the_walk,
 )
-from tests.methods.mean.checks import adversarial
 
-METHODS = [
-    *(
-        family(calibration=calibration)
-        for family in (ClippedDescent, CoordinatewiseDescent, SmoothedDescent)
-        for calibration in ("tight", "paper")
-    ),
-    IterativeDescent(groups=3),
-    CoordinatewiseDescent(blocks=2, threshold=1.5),
-    CoordinatewiseDescent(blocks=3, threshold=0.1),
-    ClippedDescent(radius=0.3),
-    SmoothedDescent(tau=0.4),
-    StrongCoordinatewiseDescent(),
-    StrongCoordinatewiseDescent(blocks=2, calibration="paper"),
-]
-LEVELS = [
-    method
-    for level in (1e-150, 6.9e-16, 1e15, 1e150)
-    for method in (
-        ClippedDescent(radius=level),
-        CoordinatewiseDescent(threshold=level),
-        SmoothedDescent(tau=level),
-        IterativeDescent(radius=level, groups=2),
-        StrongCoordinatewiseDescent(threshold=level),
-    )
-]
-N, D = 13, 3
+D = 3
 
 
 @pytest.fixture(autouse=True)
@@ -76,11 +45,7 @@ def no_walk() -> Iterator[None]:
 
 def problems(method: Any) -> list[Any]:
     strong = isinstance(method, StrongCoordinatewiseDescent)
-    return (
-        [quadratic_problem(D)]
-        if strong
-        else [quadratic_problem(D), logistic_problem(D), linear_problem(D)]
-    )
+    return [quadratic_problem(D)] if strong else [quadratic_problem(D), logistic_problem(D)]
 
 
 def query_points(problem: Any, steps: int = 3) -> Array:
@@ -89,42 +54,6 @@ def query_points(problem: Any, steps: int = 3) -> Array:
     queries = rng.standard_normal((steps, D))
     queries *= radius * np.linspace(0, 1, steps)[:, None] / np.linalg.norm(queries, axis=1)[:, None]
     return np.asarray(queries)
-
-
-@pytest.mark.parametrize("method", LEVELS, ids=str)
-def test_no_record_moves_it_further_at_any_clip_level(method: Any) -> None:
-    """Gradients are c_i x_i: their length overflows or underflows where neither factor does."""
-    for problem in problems(method):
-        setting = problem.setting(N, CONCENTRATED)
-        sample = problem.sample(N, np.random.default_rng(0))
-        check_worst_neighbours(with_steps(method, 2), setting, sample, query_points(problem, 2))
-
-
-@each("method", METHODS[:10], ids=str)
-@each(("old", "new"), list(itertools.combinations(TARGETS, 2)))
-def test_no_flipped_or_broken_target_moves_it_further(method: Any, old: float, new: float) -> None:
-    problem = logistic_problem(D)
-    setting, sample = problem.setting(N, CONCENTRATED), problem.sample(N, np.random.default_rng(0))
-    for record in ((1.0, -2.0, 0.5), (1e9, 0.0, 0.0), (1e149, 1e149, 0.0)):
-        sample_a = replace_record(sample, 5, np.array(record), old)
-        sample_b = replace_record(sample, 5, np.array(record), new)
-        check_neighbours(
-            with_steps(method, 2), setting, sample_a, sample_b, query_points(problem, 2)
-        )
-
-
-@pytest.mark.parametrize("method", METHODS, ids=str)
-def test_no_record_moves_it_further_where_every_other_record_is_broken(method: Any) -> None:
-    for problem in problems(method):
-        setting, ordinary = problem.setting(N, CONCENTRATED), np.array([1.0, -2.0, 0.3])
-        for broken_record, target in RECORDS[::3]:
-            sample = problem.sample(N, np.random.default_rng(0))
-            for i in range(N):
-                sample = replace_record(sample, i, adversarial(broken_record, D), target)
-            neighbour = replace_record(sample, 6, ordinary, 1.0)
-            check_neighbours(
-                with_steps(method, 2), setting, sample, neighbour, query_points(problem, 2)
-            )
 
 
 ATTAINING = [
@@ -139,8 +68,8 @@ ATTAINING = [
 
 @pytest.mark.parametrize("method", ATTAINING, ids=str)
 def test_the_sensitivity_is_attained(method: Any) -> None:
-    """Otherwise the checks above could not distinguish half of the sensitivity from the whole."""
-    for problem in problems(method)[:2]:
+    """Half of the sensitivity would be found out, and so would nine tenths of it."""
+    for problem in problems(method):
         setting = problem.setting(12, CONCENTRATED)
         sample = problem.sample(12, np.random.default_rng(0))
         outlier = np.full(D, 1e9)

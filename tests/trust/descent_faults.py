@@ -14,7 +14,7 @@ from dpsco_core.methods.descent import DescentMethod
 from dpsco_core.methods.records import base
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
-from tests.methods.mean import faults
+from tests.trust import mean_faults as faults
 
 Patch = pytest.MonkeyPatch
 Array = np.ndarray
@@ -61,11 +61,6 @@ def radius_over_the_length_of_the_row(patch: Patch) -> None:
         return np.where(good[:, None], rows, 0.0), weights
 
     patch.setattr(base, "clip_scaled", careless)
-
-
-def one_block_for_all_steps(patch: Patch) -> None:
-    honest = PointSample.part
-    patch.setattr(PointSample, "part", lambda self, low, high: honest(self, 0, high - low))
 
 
 def blocks_overlap(patch: Patch) -> None:

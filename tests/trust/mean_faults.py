@@ -68,10 +68,6 @@ def noise_over_root_2(patch: Patch) -> None:
     with_noise(patch, lambda value, scale, rng: (scale / math.sqrt(2), rng))
 
 
-def noise_5_percent_too_small(patch: Patch) -> None:
-    with_noise(patch, lambda value, scale, rng: (0.95 * scale, rng))
-
-
 def noise_depends_on_the_data(patch: Patch) -> None:
     with_noise(patch, lambda value, scale, rng: (scale * (1 + np.abs(value).max()), rng))
 
