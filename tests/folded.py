@@ -39,6 +39,7 @@ def crossed(count: int, *lists: Iterable[Any]) -> list[Any]:
 
 
 def _values(case: Any) -> tuple[Any, ...]:
+    """Return the values of a case as a tuple."""
     return case if isinstance(case, tuple) else (case,)
 
 
@@ -62,6 +63,7 @@ def each(
     )
 
     def fold(test: Test) -> Test:
+        """Return the test of all cases, which takes only fixtures."""
         signature = inspect.signature(test)
         left = [p for name, p in signature.parameters.items() if name not in keys]
         if len(left) + len(keys) != len(signature.parameters):
@@ -69,6 +71,7 @@ def each(
 
         @wraps(test)
         def run_every_case(**fixtures: Any) -> None:
+            """Run the test on each case, and raise all failures together."""
             failures: list[BaseException] = []
             failed_names: list[str] = []
             for case, name in zip(case_list, case_names, strict=True):

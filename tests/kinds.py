@@ -12,6 +12,7 @@ class Tagged(np.ndarray):
     """A subclass whose product is not numpy's."""
 
     def __mul__(self, other: Any) -> Any:
+        """Fail, since no product may see a subclass."""
         raise AssertionError("a subclass has reached the arithmetic")
 
     __matmul__ = __rmul__ = __rmatmul__ = __neg__ = __mul__

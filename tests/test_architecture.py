@@ -343,6 +343,7 @@ def tables_of_slugs(module: str, source: str) -> list[str]:
 
 
 def _is_slug(node: ast.AST | None) -> bool:
+    """Return whether a node is a slug of the catalogue."""
     return isinstance(node, ast.Constant) and node.value in SLUGS
 
 
@@ -354,6 +355,7 @@ def _slugs(node: ast.AST | None) -> bool:
 
 
 def _is_pattern(call: ast.Call) -> bool:
+    """Return whether a call matches a text with a family of slugs."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if name not in (*BY_PATTERN, *BY_EXPRESSION):
         return False
@@ -363,6 +365,7 @@ def _is_pattern(call: ast.Call) -> bool:
 
 
 def _names_a_slug(node: ast.AST) -> bool:
+    """Return whether a node is a name or an attribute called `slug`."""
     return (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) == "slug"
 
 
@@ -832,6 +835,7 @@ def cycle(graph: dict[str, set[str]]) -> list[str]:
     visited: set[str] = set()
 
     def visit(node: str, path: list[str]) -> list[str]:
+        """Return a cycle that is reached from a node, or nothing."""
         if node in path:
             return [*path[path.index(node) :], node]
         if node in visited:

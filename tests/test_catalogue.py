@@ -215,6 +215,7 @@ def refusals(scenario: Scenario) -> list[str]:
 
 
 def refused(scenario: Scenario) -> NotApplicable | None:
+    """Return the refusal of the scenario's first method, or None if it makes a plan."""
     method = make_method(scenario.methods[0], scenario.calibration, scenario.tuning)
     try:
         method.plan(scenario.setting)
@@ -225,6 +226,7 @@ def refused(scenario: Scenario) -> NotApplicable | None:
 
 def test_a_refusal_that_leads_nowhere_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_plan(*_: object) -> None:
+        """Refuse any setting, with advice that does not help."""
         raise NotApplicable("No.", nearest="set n=3", changes=(("n", 3),))
 
     monkeypatch.setattr(METHODS[METHOD_SLUGS.index("sco.clipped")], "plan", no_plan)

@@ -80,6 +80,7 @@ assert [look(slug) for slug in means].count(look("mean.recentred")) == 1
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python command in a folder."""
     return subprocess.run(
         [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -101,6 +102,7 @@ def dpsco(folder: Path, *commands: Sequence[str]) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    """Write the files of the recipe into a folder; return it."""
     for name, text in BLOCKS.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path

@@ -109,6 +109,7 @@ def broken(name: str, old: str, new: str) -> str:
 
 
 def slug_of(fault: str, slug: str) -> str:
+    """Return the slug of a plugin with a fault."""
     return f"{slug}-{fault.lower().replace(' ', '-').replace(chr(39), '')}"
 
 

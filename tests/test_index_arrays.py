@@ -25,6 +25,7 @@ PICK = np.array([7, 0, 899, 7], dtype=np.int32)
 
 
 def law_of(kind: Any, d: int) -> Any:
+    """Return a law of a kind in d dimensions; a hard instance is drawn."""
     if issubclass(kind, HardInstance):
         return kind(d=d, spike_probability=0.3).draw(np.random.default_rng(5))
     return kind(d=d, offset=1.0, peak=0.5)

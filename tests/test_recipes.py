@@ -37,7 +37,10 @@ def insert_before(mark: str, line: str) -> Edit:
 
 
 def each_of(*edits: Edit) -> Edit:
+    """Return the edit that makes all of these edits in order."""
+
     def edit(text: str) -> str:
+        """Make all edits of a text in order."""
         for step in edits:
             text = step(text)
         return text

@@ -40,6 +40,7 @@ MEAN_METHODS = methods_for("mean")
 
 
 def numbers(low: float, high: float) -> st.SearchStrategy[float]:
+    """Return a strategy for real and whole numbers between two ends."""
     return st.floats(low, high) | st.integers(math.ceil(low), math.floor(high)).map(float)
 
 
@@ -67,6 +68,7 @@ GRIDS: dict[str, st.SearchStrategy[float]] = {
 
 
 def protects_users(slug: str) -> bool:
+    """Return whether a method is private for users, or not private at all."""
     card = method_card(slug)
     return card.level == "user" or card.privacy == "none"
 
@@ -150,6 +152,7 @@ LIKELY = st.sampled_from(
 
 
 def is_one_sentence(text: str) -> bool:
+    """Return whether a message is one short printable sentence on what must be."""
     return " must be " in text and text.endswith(".") and text.isprintable() and len(text) < 400
 
 
@@ -452,6 +455,7 @@ def test_what_is_allowed_is_asked_once_unless_a_type_differs_or_it_was_added(
     validate = Scenario._validate
 
     def note(scenario: Scenario, limits: Limits, *, sampling: bool) -> None:
+        """Note a scenario, and validate it."""
         questions.append(scenario)
         validate(scenario, limits, sampling=sampling)
 

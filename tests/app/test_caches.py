@@ -26,6 +26,7 @@ def promised(row: str) -> list[int]:
 
 
 def sizes(folder: str) -> set[int]:
+    """Return the sizes of all caches in a file, or in the files of a folder."""
     paths = (ROOT / folder).rglob("*.py") if (ROOT / folder).is_dir() else [ROOT / folder]
     texts = [path.read_text(encoding="utf-8") for path in paths]
     return {int(size) for text in texts for size in SIZE.findall(text)}

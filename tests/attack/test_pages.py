@@ -57,6 +57,7 @@ def cells_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
     cells: list[Cell] = []
 
     def instead(cell: Cell) -> Outcome:
+        """Note a cell, and return an outcome without running it."""
         cells.append(cell)
         return Outcome(
             method=cell.method, x=cell.x, trial=cell.trial, error=1.0, seconds=0.0, spent=None
@@ -125,11 +126,13 @@ def parameters(slug: str) -> dict[str, Any]:
 def test_a_page_draws_itself_at_any_address(slug: str, cells_run: list[Cell]) -> None:
     # A megabyte does not fit into the address of a request.
     def fits(query: dict[str, str]) -> bool:
+        """Return whether a browser would send a query of this length."""
         return sum(len(name) + len(value) for name, value in query.items()) < 60_000
 
     values = parameters(slug)
 
     def check(query: dict[str, str]) -> None:
+        """Open the page at a query, and check the cells that it runs."""
         visit(slug, query)
         check_work(cells_run)
 

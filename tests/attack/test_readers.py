@@ -127,6 +127,7 @@ def assert_within(scenario: Scenario, limits: Limits, *, sampling: bool = True) 
 @few_and_many
 def test_a_scenario_of_any_query_is_allowed_or_refused_in_a_sentence(count: int) -> None:
     def check(query: dict[str, str]) -> None:
+        """Assert that a query is refused, or is a scenario within the limits."""
         scenario = read(lambda: Scenario.from_query(query).validate(DASHBOARD))
         if scenario is not None:
             assert_within(scenario, DASHBOARD)
@@ -137,6 +138,7 @@ def test_a_scenario_of_any_query_is_allowed_or_refused_in_a_sentence(count: int)
 @few_and_many
 def test_a_scenario_of_any_object_is_allowed_or_refused_in_a_sentence(count: int) -> None:
     def check(values: dict[str, Any]) -> None:
+        """Assert that an object is refused, or is a scenario within the limits."""
         scenario = read(lambda: Scenario.from_dict(values))
         if scenario is not None:
             assert_within(scenario, LIBRARY, sampling=False)
@@ -147,6 +149,7 @@ def test_a_scenario_of_any_object_is_allowed_or_refused_in_a_sentence(count: int
 @few_and_many
 def test_a_scenario_of_any_json_is_allowed_or_refused_in_a_sentence(count: int) -> None:
     def check(text: str) -> None:
+        """Assert that a text is refused, or is a scenario within the limits."""
         scenario = read(lambda: Scenario.from_json(text))
         if scenario is not None:
             assert_within(scenario, LIBRARY, sampling=False)
@@ -187,6 +190,7 @@ def test_any_toml_file_is_a_scenario_or_refused_in_a_sentence(count: int, tmp_pa
     path = tmp_path / "study.toml"
 
     def check(text: str) -> None:
+        """Assert that a file is refused, or is a scenario within the limits."""
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         scenario = read(lambda: read_scenario(path, {}))
         if scenario is not None:
@@ -200,6 +204,7 @@ def test_much_of_the_toml_that_is_tried_is_read() -> None:
     counts = {"read": 0, "refused": 0, "no TOML": 0}
 
     def check(text: str) -> None:
+        """Count a text as read, as refused or as no TOML."""
         try:
             values = tomllib.loads(text)
         except (ValueError, RecursionError):
@@ -218,6 +223,7 @@ def test_much_of_the_toml_that_is_tried_is_read() -> None:
 @pytest.mark.parametrize("sampling", [True, False])
 def test_the_scenario_of_any_address_is_one_that_a_page_shows(count: int, sampling: bool) -> None:
     def check(query: dict[str, str]) -> None:
+        """Assert that every page can show what it reads from a query."""
         scenario, sentences = links.read(query, sampling=sampling)
         assert_within(scenario, DASHBOARD, sampling=sampling)
         assert len(sentences) <= len(query) + 1
@@ -265,6 +271,7 @@ def test_a_page_with_a_view_opens_at_any_address(name: str, count: int) -> None:
     state = STATES[name][0]
 
     def check(query: dict[str, str]) -> None:
+        """Assert that a view is valid, and that it is read again as it was written."""
         view, sentences = state.from_query(query)
         assert view.validate() == view
         assert state.from_query(state.to_query(view)) == (view, [])
@@ -291,6 +298,7 @@ def test_what_a_teacher_hides_may_be_any_text(count: int) -> None:
     hide = st.lists(picked(names) | ANY_TEXT, max_size=5).map(",".join)
 
     def check(query: dict[str, str]) -> None:
+        """Assert that what is hidden cannot break the style sheet."""
         hidden, sentences = teaching.ADDRESS.from_query(query)
         assert all(is_sentence(sentence) for sentence in sentences), sentences
         style = teaching.style(hidden)
@@ -310,6 +318,7 @@ def test_no_work_above_the_caps_is_let_through(count: int, monkeypatch: pytest.M
     monkeypatch.setattr(costing, "machine_speed", lambda: 1.0)
 
     def check(query: dict[str, str]) -> None:
+        """Assert that exactly the scenarios that take too long are refused."""
         scenario = links.read(query)[0]
         sentences = too_large(scenario, DASHBOARD)
         seconds = costing.cost(scenario, exact=True).seconds

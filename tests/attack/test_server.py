@@ -29,6 +29,7 @@ FOREIGN_ORIGINS = (
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Yield the port of a running server."""
     with serving(tmp_path_factory.mktemp("server")) as (number, _):
         yield number
 

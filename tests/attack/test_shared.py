@@ -121,6 +121,7 @@ def arrays(value: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
 
 
 def assert_closed(name: str, array: np.ndarray) -> None:
+    """Assert that an array cannot be written to, nor be made writeable."""
     assert not array.flags.writeable, name
     with pytest.raises(ValueError, match="WRITEABLE"):
         array.view().setflags(write=True)
@@ -175,6 +176,7 @@ def test_a_refusal_of_a_part_of_the_ledger_is_remembered_by_the_whole() -> None:
         card = planned.__globals__["method_card"]("mean.clipped")
 
         def release(self, *_: Any) -> Release:
+            """Return zero, and spend nothing."""
             return Release(value=np.zeros(2), ledger=ledger)
 
     plan = Plan(setting=Scenario(n=10, d=2).setting)

@@ -21,9 +21,10 @@ COUNTS: dict[str, Any] = {"negatives": 1000, "positives": 1000, "confidence": 0.
 MU_ONE = gaussian_curve(0.5)
 
 
-def findings(
+def audit_stage(
     method: str, fault: Fault = "none", runs: int = 20_000, **budget: Any
 ) -> AuditFindings:
+    """Audit a method at its own stage; return the findings after the last run."""
     point = replace(stage(method), **budget)
     *_, result = run_audit(Audit(point=point, runs=runs, fault=fault, looks=False))
     return result
@@ -66,28 +67,28 @@ def test_half_the_noise_is_caught_and_an_honest_run_is_not(
 ) -> None:
     if method == "mean.clipped" and budget["delta"] == 0:
         return
-    curve, honest = attack(findings(method, **budget), 0.999)
+    curve, honest = attack(audit_stage(method, **budget), 0.999)
     assert not honest.refutes
     assert (curve.mu is None) == (method == "mean.cwme-pure")
-    _, broken = attack(findings(method, "half-noise", **budget), 0.999)
+    _, broken = attack(audit_stage(method, "half-noise", **budget), 0.999)
     assert broken.refutes
 
 
 def test_the_curve_sees_half_the_noise_where_epsilon_at_a_small_delta_does_not() -> None:
-    result = findings("mean.clipped", "half-noise", epsilon=1.0, delta=1e-6)
+    result = audit_stage("mean.clipped", "half-noise", epsilon=1.0, delta=1e-6)
     assert result.bound_verdict == "not refuted"
     assert attack(result, 0.999)[1].refutes
 
 
 def test_one_test_of_two_is_enough_to_refute() -> None:
     """The parts disagree in both directions, and the joint verdict says which one refutes."""
-    judged = judge(findings("mean.clipped", "half-noise", epsilon=1.0, delta=1e-6), 0.999)
+    judged = judge(audit_stage("mean.clipped", "half-noise", epsilon=1.0, delta=1e-6), 0.999)
     assert judged.result.bound_verdict == "not refuted" and judged.attack.refutes
     assert judged.verdict == "refuted"
     assert judged.grounds == (
         "by the trade-off curve of its ledger (the (epsilon, delta) bound alone does not refute it)"
     )
-    caught = findings("mean.clipped", "half-noise")
+    caught = audit_stage("mean.clipped", "half-noise")
     assert caught.bound_verdict == "refuted"
     honest_attack = replace(judged.attack, miss_interval=(0.9, 1.0))
     by_bound = Judged(result=caught, curve=judged.curve, attack=honest_attack)
@@ -112,14 +113,14 @@ def test_the_two_tests_share_the_failure_probability() -> None:
 
 def test_a_ledger_that_varies_between_runs_is_held_to_its_budget_alone() -> None:
     """The curve of a ledger is for shares that are fixed in advance."""
-    result = findings("mean.clipped", epsilon=1.0, delta=1e-6)
+    result = audit_stage("mean.clipped", epsilon=1.0, delta=1e-6)
     assert result.has_fixed_shares and judge(result, 0.999).curve.mu is not None
     varied = judge(replace(result, has_fixed_shares=False), 0.999).curve
     assert varied.mu is None and varied.epsilon(1e-6) == pytest.approx(1.0)
 
 
 def test_a_method_without_its_clip_is_caught_at_once() -> None:
-    result = findings("mean.clipped", "no-clipping", runs=200, epsilon=1.0, delta=1e-6)
+    result = audit_stage("mean.clipped", "no-clipping", runs=200, epsilon=1.0, delta=1e-6)
     _, broken = attack(result, 0.999)
     assert (broken.false_alarms, broken.misses, broken.refutes) == (0, 0, True)
 
@@ -136,7 +137,7 @@ def fake_findings(mu: float, runs: int, rng: np.random.Generator) -> AuditFindin
         rho=0.5,
     )
     outputs = rng.standard_normal((2, runs, 1)) + np.array([mu, 0.0])[:, None, None]
-    example = findings("mean.clipped", runs=200, rho=0.5, epsilon=None, delta=None)
+    example = audit_stage("mean.clipped", runs=200, rho=0.5, epsilon=None, delta=None)
     return replace(example, entries=(entry,), outputs=outputs[0], neighbour_outputs=outputs[1])
 
 

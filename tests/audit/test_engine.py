@@ -50,11 +50,13 @@ LONG = [slug for slug in AUDITED if slug not in (*QUICK, *SLOW, CHOOSING)]
 
 
 def task(method: str, runs: int, **fields: object) -> Audit:
+    """Return the audit of a method at its own stage, without looks in between."""
     task = Audit(point=stage(method), runs=runs, confidence=CONFIDENCE, looks=False)
     return replace(task, **fields)  # type: ignore[arg-type]
 
 
 def audited(whole: Audit) -> AuditFindings:
+    """Run an audit; return its last findings."""
     *_, last_findings = run_audit(whole)
     return last_findings
 
@@ -118,6 +120,7 @@ def scaled_to_the_largest_norm(smallest_norm: float) -> Callable[..., Release]:
     """A release whose clip and noise are the largest norm of the records, or `smallest_norm`."""
 
     def release(self: Any, rows: Any, plan: Any, ledger: Ledger, rng: Any) -> Release:
+        """Release the mean with noise that is scaled to the largest record."""
         largest = max(float(rows.norms().max()), smallest_norm)
         mean = rows.x.mean(axis=0)
         sensitivity = 2 * largest / rows.n
@@ -153,6 +156,7 @@ def test_a_noise_scale_from_the_data_shows_where_the_results_say_nothing(
     """The ledger's entries are public: they are compared even if the result is the same."""
 
     def release(self: Any, rows: Any, plan: Any, ledger: Ledger, rng: Any) -> Release:
+        """Release zero, with a recorded noise that depends on the data."""
         scale = 1.0 + 0.01 * (float(rows.norms().max()) > 1)
         rho = ledger.budget.to_zcdp().rho
         value = 0 * ledger.release(GaussianNoise(l2_sensitivity=scale, rho=rho), np.zeros(1), rng)
@@ -229,6 +233,7 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
     assert amplified is not None and shuffled.amplified
 
     def noises(ledger: type[Ledger], **fields: float) -> dict[str, np.ndarray]:
+        """Return the noise of each mechanism, by a ledger of this kind."""
         rng, zero = np.random.default_rng(8), np.zeros(3)
         kinds = {
             "gaussian": lambda b: b.release(GaussianNoise(l2_sensitivity=1.0, rho=0.01), zero, rng),
@@ -276,6 +281,7 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
 
 
 def _passed(opened: object) -> np.ndarray:
+    """Assert that a huge score passes the opened test; return a noisy vector of zeros."""
     steps_ = opened
     while not steps_.passes(1e6):  # type: ignore[attr-defined]
         raise AssertionError("a score this large passes")

@@ -44,11 +44,13 @@ def laplace_mean(records: Vector, rng: np.random.Generator) -> Vector:
 
 
 def half_noise(records: Vector, rng: np.random.Generator) -> Vector:
+    """Release the mean of clipped records with half the Laplace noise that epsilon 1 needs."""
     mean: Vector = np.clip(records, -1, 1).mean(axis=0)
     return mean + rng.laplace(scale=1 / len(records), size=mean.shape)
 
 
 def unclipped(records: Vector, rng: np.random.Generator) -> Vector:
+    """Release the mean of records with the noise of clipped ones, but without a clip."""
     mean: Vector = records.mean(axis=0)
     return mean + rng.laplace(scale=2 / len(records), size=mean.shape)
 
@@ -94,6 +96,7 @@ def test_the_same_seed_gives_the_same_findings() -> None:
 
 def test_records_that_the_function_changes_are_its_own_copy() -> None:
     def destructive(records: Vector, rng: np.random.Generator) -> Vector:
+        """Release a mean, and overwrite the records."""
         answer = laplace_mean(records, rng)
         records[:] = 7.0
         return answer
@@ -109,6 +112,7 @@ def test_an_answer_in_a_buffer_that_is_used_again_is_kept() -> None:
     buffer = np.zeros(1)
 
     def in_place(records: Vector, rng: np.random.Generator) -> Vector:
+        """Release a mean in the buffer of every call."""
         buffer[:] = half_noise(records, rng)
         return buffer
 
@@ -136,14 +140,15 @@ def test_a_wrong_audit_is_refused(changes: dict[str, float], message: str) -> No
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> str:
+def write_own_file(tmp_path: Path) -> str:
+    """Write the file of a user; return its path."""
     path = tmp_path / "own.py"
     path.write_text(FILE_TEXT, encoding="utf-8")
     return str(path)
 
 
 def test_the_command_audits_a_function_of_a_file(
-    place: str, capsys: pytest.CaptureFixture[str]
+    write_own_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--epsilon", "1", "--delta", "0", "--trials", "4000", "--fail-if-refuted"]
     assert main(["audit", "--function", f"{place}:noisy", *words]) == 0
@@ -176,13 +181,13 @@ def test_the_command_audits_a_function_of_a_file(
     ],
 )
 def test_what_the_command_refuses_is_one_sentence(
-    place: str,
+    write_own_file: str,
     name: str,
     words: tuple[str, ...],
     message: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = place if name else Path(place).name
+    file = write_own_file if name else Path(write_own_file).name
     assert main(["audit", "--function", f"{file}{name}", *words]) == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
@@ -190,6 +195,7 @@ def test_what_the_command_refuses_is_one_sentence(
 
 def test_a_function_that_fails_is_the_fault_of_its_code() -> None:
     def failing(records: Vector) -> float:
+        """Fail."""
         raise RuntimeError("no")
 
     with pytest.raises(CodeFailed, match="RuntimeError"):

@@ -16,12 +16,14 @@ from dpsco_core.base.dispatch import WorkersLost, finished, in_groups, in_order
 RUN = 4  # Number of consecutive tasks that share work.
 
 
-def alike(task: int) -> int:
+def run_of(task: int) -> int:
+    """Return the run that a task belongs to."""
     return task // RUN
 
 
 @pytest.fixture(scope="module")
 def threads() -> Iterator[Executor]:
+    """Yield an executor with two threads."""
     with ThreadPoolExecutor(2) as executor:
         yield executor
 
@@ -30,15 +32,16 @@ def test_tasks_that_are_alike_stay_with_one_worker(threads: Executor) -> None:
     tasks_by_thread: dict[int, list[int]] = defaultdict(list)
 
     def work(task: int) -> int:
+        """Note the thread that has a task, and do it."""
         tasks_by_thread[threading.get_ident()].append(task)
         return -task
 
-    results = dict(in_groups(threads, work, range(100 * RUN), alike))
+    results = dict(in_groups(threads, work, range(100 * RUN), run_of))
     assert results == {task: -task for task in range(100 * RUN)}
     runs = list(tasks_by_thread.values())
     assert sum(map(len, runs)) == 100 * RUN
     shared_count = sum(
-        1 + sum(alike(a) != alike(b) for a, b in itertools.pairwise(o)) for o in runs
+        1 + sum(run_of(a) != run_of(b) for a, b in itertools.pairwise(o)) for o in runs
     )
     assert shared_count <= 150  # Shared work is done about once per group, not once per task.
 
@@ -49,7 +52,7 @@ def test_what_a_worker_did_not_come_to_goes_to_another(
     # There is no time for more than one task per call.
     monkeypatch.setattr(dispatch, "SHORT", 1e-9)
     monkeypatch.setattr(dispatch, "LONG", 1e-9)
-    calls = list(in_groups(threads, abs, range(-50, 0), alike))
+    calls = list(in_groups(threads, abs, range(-50, 0), run_of))
     assert sorted(calls) == [(task, -task) for task in range(-50, 0)]
 
 
@@ -61,10 +64,12 @@ def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
 
     class Watched(Executor):
         def submit(self, fn, /, *args, **kwargs):
+            """Submit a call to the threads, and keep its future."""
             submitted.append(threads.submit(fn, *args, **kwargs))
             return submitted[-1]
 
     def work(task: int) -> float:
+        """Return 1/task; task 0 fails once another task has begun."""
         if task == 0:
             gate.wait(30)
         else:
@@ -75,6 +80,7 @@ def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
     labels = []
 
     def read() -> None:
+        """Note the label of each call that finishes."""
         for label, _ in finished(Watched(), work, lambda: next(calls, None), 2):
             labels.append(label)
 
@@ -87,6 +93,7 @@ def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
 def test_dropped_work_and_broken_executors_are_said() -> None:
     class Closing(Executor):
         def submit(self, fn, /, *args, **kwargs):
+            """Return a future that is cancelled."""
             future: Future[object] = Future()
             future.cancel()
             future.set_running_or_notify_cancel()
@@ -108,6 +115,7 @@ class Deadly(Executor):
         self.calls_held: list[list[int]] = [[]]  # The calls since every start.
 
     def submit(self, fn, /, *args, **kwargs):
+        """Do a call at once, unless it is deadly or a worker has died."""
         self.calls_held[-1].append(args[0])
         self.broken |= args[0] in self.deadly
         future: Future[object] = Future()
@@ -118,6 +126,7 @@ class Deadly(Executor):
         return future
 
     def restart(self) -> None:
+        """Start new workers."""
         self.restarts += 1
         self.broken = False
         self.calls_held.append([])

@@ -16,6 +16,7 @@ LETTERS |= {"epsilon": 0.7, "delta": 0.01, "rho": 0.2, "kappa": 5.0, "G_2": 3.0}
 
 
 def latex(text: str) -> str:
+    """Return the LaTeX of a formula that is given as text."""
     return latex_of(parse_formula(text).expression)
 
 

@@ -33,6 +33,7 @@ def test_threads_that_take_turns_make_each_value_once() -> None:
     answers: dict[int, list[int]] = {}
 
     def work(x: int) -> None:
+        """Ask for the double of x five times, in turn with the other threads."""
         answers[x] = []
         for _ in range(5):
             turn.wait()

@@ -31,6 +31,7 @@ ISSUE = [
 
 
 def own_class(problem: str) -> LossClass:
+    """Return the class of losses of a problem."""
     return problem_card(problem).loss_class
 
 

@@ -24,7 +24,8 @@ JSON = st.recursive(
 )
 
 
-def sentence(problem: pytest.ExceptionInfo[InvalidInput]) -> str:
+def message_of(problem: pytest.ExceptionInfo[InvalidInput]) -> str:
+    """Return the message of an error that was caught."""
     return str(problem.value)
 
 
@@ -139,7 +140,7 @@ def test_what_cannot_be_read_is_named_with_what_is_allowed(
 ) -> None:
     with pytest.raises(InvalidInput) as problem:
         parse(name, value)
-    assert sentence(problem) == message
+    assert message_of(problem) == message
 
 
 def test_a_number_that_is_none_reaches_the_check_of_its_range() -> None:
@@ -197,7 +198,7 @@ def test_ranges_include_their_ends() -> None:
 def test_a_range_is_named_with_its_value(check: Any, message: str) -> None:
     with pytest.raises(InvalidInput) as problem:
         check()
-    assert sentence(problem) == message
+    assert message_of(problem) == message
 
 
 @pytest.mark.parametrize("text", ["1e15", "1e50", "1.7e308", "-1e50", "inf", "nan", "12.5", "7.0"])

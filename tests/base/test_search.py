@@ -20,7 +20,8 @@ from dpsco_core.base.search import (
 HOPELESS = ([], [math.inf], [math.nan], [math.nan, math.inf, math.nan], [-math.inf])
 
 
-def itself(value: float) -> float:
+def identity(value: float) -> float:
+    """Return the value unchanged."""
     return value
 
 
@@ -29,15 +30,15 @@ def test_a_search_without_a_finite_value_refuses_and_says_of_what(values: list[f
     with pytest.raises(
         NotApplicable, match="no clip radius with a finite predicted error"
     ) as error:
-        smallest(values, itself, what="clip radius")
+        smallest(values, identity, what="clip radius")
     assert error.value.nearest
-    assert smallest_or(values, itself, "none") == "none"
+    assert smallest_or(values, identity, "none") == "none"
 
 
 @pytest.mark.parametrize("bad_value", [math.nan, math.inf, -math.inf])
 def test_a_value_that_is_not_finite_is_passed_over_wherever_it_stands(bad_value: float) -> None:
     for values in ([bad_value, 3.0, 2.0], [3.0, bad_value, 2.0], [3.0, 2.0, bad_value]):
-        assert smallest(values, itself, what="step") == 2.0
+        assert smallest(values, identity, what="step") == 2.0
         assert values[int(smallest_index(values))] == 2.0
 
 

@@ -15,6 +15,7 @@ def followed(value: Callable[[float], float]) -> tuple[Callable[[float], float],
     places: list[float] = []
 
     def traced(x: float) -> float:
+        """Note a place, and evaluate there."""
         places.append(float(x))
         return value(float(x))
 

@@ -202,6 +202,7 @@ def check_scenarios(
 
 
 def names(comparisons: list[Comparison]) -> set[str]:
+    """Return the bounds that some comparisons are with."""
     return {c.bound for c in comparisons}
 
 

@@ -133,6 +133,7 @@ def test_the_small_dimension_point():
 
 
 def random_points(count, seed):
+    """Yield random spike probabilities, sizes, orders and budgets."""
     source = random.Random(seed)
     for _ in range(count):
         yield (
@@ -145,6 +146,7 @@ def random_points(count, seed):
 
 
 def biased_plainly(n, d, k, cap):
+    """Return the bound from biased coins as the maximum over a grid of biases and shapes."""
     best = 0.0
     for r in np.geomspace(1e-4, 1, 300):
         c = min(1 + r, (1 + max(0, k - 3) / 4 * r * ((1 + r) ** k - (1 - r) ** k)) ** (1 / k))

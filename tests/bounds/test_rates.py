@@ -20,14 +20,17 @@ def terms(rate, setting):
 
 
 def cdp_inputs(n, d, order, rho):
+    """Return the terms of the rate under zCDP."""
     return terms(rates.CDP, zcdp_setting(n, d, order, rho))
 
 
 def pure_inputs(n, d, order, epsilon):
+    """Return the terms of the rate under pure DP."""
     return terms(rates.PURE, make_setting(n, d, order, PureDP(epsilon=epsilon)))
 
 
 def zcdp_setting(n, d, order, rho):
+    """Return a setting under zCDP."""
     return make_setting(n, d, order, ZCDP(rho=rho))
 
 

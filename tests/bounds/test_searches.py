@@ -74,6 +74,7 @@ def test_no_cube_is_better_than_the_one_found(kind, budget: PureDP | ApproxDP) -
     body = Geometry(kind=kind).constraint(20, 0.4)
 
     def value(cube, q: float) -> float:
+        """Return the bound of a cube at spike probability q."""
         arguments = "squared", q, n, cube.signs, order, epsilon, delta
         return cube.factor("squared") * packing.packing(*arguments)
 
@@ -95,6 +96,7 @@ def test_delta_affects_a_cube_of_many_coordinates(kind: str) -> None:
     body = Geometry(kind=kind).constraint(1000, 10.0)
 
     def value(cube) -> float:
+        """Return the bound of a cube at its best spike probability."""
         most_spikes = largest_probability(1, order, cube.side)
         q = packing.best("squared", n, cube.signs, order, *level, most_spikes)
         return cube.factor("squared") * packing.packing("squared", q, n, cube.signs, order, *level)

@@ -19,6 +19,7 @@ KINDS = ("approx-tracing", "tracing-cdp")
 
 
 def setting_of(problem: str, p: float, mean_bound: float) -> Setting:
+    """Return the setting of three records in 50 dimensions, with this bound on the mean."""
     point = Scenario(
         problem=problem, p=p, n=3, d=50, epsilon=0.2, delta=1e-6, diameter=100.0, methods=()
     )

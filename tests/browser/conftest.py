@@ -179,6 +179,7 @@ def ready() -> Callable[..., None]:
     """
 
     def wait(page: Page, seconds: float = 30) -> None:
+        """Wait until a page rests."""
         page.wait_for_function(RESTING, polling=50, timeout=1000 * seconds)
 
     return wait
@@ -191,18 +192,22 @@ def a_page_keeps_to_itself_and_shows_no_error(page: Page) -> Iterator[None]:
     foreign_urls: list[str] = []
 
     def on_request(request: Request) -> None:
+        """Note a request to another host."""
         url = urlsplit(request.url)
         if url.scheme in ("http", "https", "ws", "wss") and url.hostname not in LOCAL:
             foreign_urls.append(request.url)
 
     def on_websocket(socket: WebSocket) -> None:
+        """Note a socket to another host."""
         if urlsplit(socket.url).hostname not in LOCAL:
             foreign_urls.append(socket.url)
 
     def on_error(error: Error) -> None:
+        """Note an error of a script."""
         errors.append(str(error))
 
     def on_response(response: Response) -> None:
+        """Note a response that says it failed."""
         if response.status >= 400:
             errors.append(f"{response.status}: {response.url}")
 

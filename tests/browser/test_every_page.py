@@ -57,6 +57,7 @@ CHOICES = "[data-testid=stMain] [data-testid=stButtonGroup] > div:has(button)"
 
 
 def open_page(page: Page, dashboard: str, ready: Ready, slug: str) -> None:
+    """Open a page at its address, and check that the address stays and nothing in it is wrong."""
     address, expected_query = ADDRESSES.get(slug, (slug, ""))
     page.goto(f"{dashboard}/{address}")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)

@@ -66,6 +66,7 @@ def status(page: Page) -> Locator:
 
 
 def headline(page: Page) -> Locator:
+    """Return the headline of the page."""
     return page.get_by_role("heading", level=2)
 
 
@@ -179,6 +180,7 @@ def test_cancel_stops_a_long_run_run_goes_on_and_a_change_waits_for_ctrl_enter(
 
 
 def count(status_place: Locator) -> int:
+    """Return the first number in the status line."""
     return int(re.findall(r"[\d,]+", status_place.inner_text())[0].replace(",", ""))
 
 

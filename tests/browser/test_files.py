@@ -58,6 +58,7 @@ def words_in(svg: ElementTree.Element) -> str:
 
 
 def box_of(figure: Locator) -> tuple[int, int]:
+    """Return the width and height of a figure in pixels."""
     box = figure.bounding_box()
     assert box is not None
     return round(box["width"]), round(box["height"])

@@ -62,6 +62,7 @@ ANOTHER = """address => {
 
 @pytest.fixture(scope="module")
 def stay(visitor: BrowserContext) -> Iterator[None]:
+    """Keep the visitor for a test, and leave the page after it."""
     yield
     leave(visitor)
 

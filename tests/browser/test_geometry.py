@@ -17,6 +17,7 @@ from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_f
 
 
 def sentence_place(page: Page) -> Locator:
+    """Return the place where the page says its sentence."""
     return page.locator(".st-key-geometry_said")
 
 

@@ -18,10 +18,12 @@ SLOW = 60_000
 
 
 def prediction(page: Page, slug: str) -> Locator:
+    """Return the place where a lesson asks for a prediction."""
     return page.locator(f".st-key-learn_predict_{slug}")
 
 
 def next_button(page: Page) -> Locator:
+    """Return the button that leads to the next step."""
     return page.locator(".st-key-learn_next").get_by_role("button")
 
 
@@ -176,6 +178,7 @@ def test_a_click_on_a_candidate_chooses_it_as_its_button_does_again_and_again(
     places = dict(zip(lesson.choices, lesson.spots, strict=True))
 
     def expect_chosen(slug: str) -> None:
+        """Wait until a candidate is checked, and a ring lies around it."""
         chosen = prediction(page, "packing").get_by_role("radio", name=lesson.choices[slug])
         expect(chosen).to_be_checked(timeout=SLOW)
         ready(page, seconds=60)
@@ -212,6 +215,7 @@ def test_a_lesson_is_one_screen_before_its_run_and_after_and_has_no_hole(
     page.set_viewport_size({"width": width, "height": height})
 
     def ends(place: Locator) -> tuple[float, float]:
+        """Return the top and the bottom of a place, in pixels."""
         box = place.bounding_box()
         assert box is not None
         return box["y"], box["y"] + box["height"]

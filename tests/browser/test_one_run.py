@@ -25,6 +25,7 @@ PLAYED = SMALL.replace("quadratic&n=500", "least-squares&n=5000")
 
 
 def sentence(page: Page) -> Locator:
+    """Return the sentence of the page."""
     return page.locator(".st-key-one_run_sentence")
 
 

@@ -35,6 +35,7 @@ def compute(page: Page, expression: str, module: str = "clipping.js", **values: 
 
 
 def sample_of(scenario: Scenario) -> Any:
+    """Return the first sample in the data of a scenario's picture."""
     return picture_data(scenario, dark=False)["samples"][0]
 
 
@@ -131,11 +132,13 @@ def opened(page: Page, tmp_path: Path, scenario: Scenario) -> None:
 
 @pytest.fixture
 def exported(page: Page, tmp_path: Path) -> Page:
+    """Open the exported picture; return its page."""
     opened(page, tmp_path, PICTURED)
     return page
 
 
 def output(page: Page | Locator, name: str) -> float:
+    """Return the number that a picture shows under a name."""
     return float(page.locator(f"label [data-value={name}]").inner_text())
 
 
@@ -165,6 +168,7 @@ def squares(page: Page) -> list[float]:
 
 
 def number(text: str | None) -> float:
+    """Return a text as a number, or nan for no text."""
     return float(text or "nan")
 
 

@@ -19,10 +19,12 @@ SHOWING = {"bounds", "lower-bounds", "privacy", *VIEWS[0]} - {"private-mean"}
 
 
 def slider(page: Page, name: str) -> Locator:
+    """Return a slider of the sidebar by its name."""
     return page.get_by_test_id("stSidebar").get_by_role("slider", name=name)
 
 
 def expect_scenario(page: Page, ready: Ready, d: int) -> None:
+    """Wait until the sidebar shows 2,000 records in d dimensions."""
     ready(page, seconds=60)
     expect(slider(page, "Records n")).to_have_attribute("aria-valuetext", "2,000")
     expect(slider(page, "Dimension d")).to_have_attribute("aria-valuetext", str(d))
@@ -133,6 +135,7 @@ def test_each_step_back_is_a_page_with_parameters_of_its_own(
     """However Streamlit comes to a page: to its path first, or to its parameters."""
 
     def expect_address(end: str) -> None:
+        """Wait until the page is at an address that ends so."""
         page.wait_for_url(lambda url: url.endswith(end), timeout=60_000)
         ready(page, seconds=60)
         assert page.url.endswith(end)
@@ -225,6 +228,9 @@ def test_who_has_clicked_away_is_not_brought_back_however_slow_the_server(
     page: Page, dashboard: str
 ) -> None:
     def count_asked(path: str = "") -> int:
+        """Go to a path if one is given; return how often the server has been asked after 20
+        seconds.
+        """
         if path:
             page.evaluate(f"come('{path}')")
         page.clock.run_for(20_000)

@@ -18,11 +18,13 @@ BATCHES = ("--batch", "600", "--records", "60000")
 
 
 def lines_of(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    """Return the lines that `dpsco budget` prints."""
     assert main(["budget", *words]) == 0
     return capsys.readouterr().out.splitlines()
 
 
 def numbers_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    """Return the document that `dpsco budget --json` prints."""
     assert main(["budget", *words, "--json"]) == 0
     numbers: dict[str, Any] = json.loads(capsys.readouterr().out)
     return numbers

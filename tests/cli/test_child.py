@@ -53,6 +53,7 @@ def test_each_way_to_end_has_its_status_and_sentence(
     sentence: str,
 ) -> None:
     def fail() -> None:
+        """Raise the error of the case."""
         raise error
 
     # It would close the output of the tests' own process.

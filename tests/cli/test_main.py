@@ -71,6 +71,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, with warnings as errors."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "dpsco_core.cli.main", *arguments],
         cwd=ROOT,
@@ -81,6 +82,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def without_seconds(text: str) -> str:
+    """Return a JSON text without the running times in it."""
     return re.sub(r'"seconds": [^,]*,', "", text)
 
 
@@ -235,6 +237,7 @@ def test_a_run_evaluates_no_bound_that_it_does_not_print(
     evaluated = list[str]()
 
     def evaluate(point: Any, row: Any, x: float | None = None) -> Any:
+        """Note a bound, and evaluate it."""
         evaluated.append(row.card.slug)
         return original(point, row, x)
 
@@ -373,6 +376,7 @@ def test_progress_goes_to_a_terminal_and_is_wiped(
 ) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
+            """Say that this is a terminal."""
             return True
 
     terminal = Terminal()
@@ -413,6 +417,7 @@ def test_one_bound_is_printed_and_evaluated_alone(
     evaluated = []
 
     def evaluate(point: Any, row: Any, x: float | None) -> Any:
+        """Note a bound, and evaluate it."""
         evaluated.append(row.card.slug)
         return original(point, row, x)
 
@@ -553,6 +558,7 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_interrupted_run_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> Any:
+        """Press Ctrl-C."""
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli_run, "run_study", interrupted)
@@ -568,6 +574,7 @@ def test_the_dashboard_is_started_with_the_entry_and_the_port(
     started: list[list[str]] = []
 
     def started_with(arguments: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        """Note the command that would start the dashboard."""
         started.append(arguments)
         return subprocess.CompletedProcess(arguments, 3)
 
@@ -588,6 +595,7 @@ def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) 
     front_screen_before = server.front_screen
 
     def front_screen(studies: tuple[Any, ...], *arguments: Any) -> Any:
+        """Note how much of each study has run, and draw the screen."""
         screens.append([len(study.outcomes) for study in studies])
         return front_screen_before(studies, *arguments)
 

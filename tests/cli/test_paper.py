@@ -16,6 +16,7 @@ SMALL = ("--n", "3000", "--trials", "2")
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must succeed; return what it prints."""
     assert main(words) == 0
     return str(capsys.readouterr().out)
 

@@ -24,6 +24,7 @@ SETS = {
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must succeed; return what it prints."""
     assert main(words) == 0
     return str(capsys.readouterr().out)
 
@@ -42,6 +43,7 @@ def lower_rows(text: str) -> list[list[str]]:
 
 
 def on_set(kind: str) -> tuple[str, ...]:
+    """Return the flags of a mean on a set of a kind."""
     return ("--problem", "mean", "--geometry", kind, *(("--q", "1.5") if kind == "lq" else ()))
 
 

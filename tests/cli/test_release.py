@@ -18,6 +18,7 @@ HEIGHTS = X @ np.array([0.5, -0.5]) + 0.1 * RNG.standard_normal(3000)
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
+    """Write a file of records, one of them incomplete; return its path."""
     lines = ["a,b,label,height"]
     rows = zip(X, LABELS, HEIGHTS, strict=True)
     lines += [f"{x[0]:.6f},{x[1]:.6f},{label},{height:.6f}" for x, label, height in rows]
@@ -28,6 +29,7 @@ def file(tmp_path: Path) -> str:
 
 
 def document(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    """Return the document that `dpsco release --json` prints."""
     assert main(["release", *words, "--json"]) == 0
     result: dict[str, object] = json.loads(capsys.readouterr().out)
     return result

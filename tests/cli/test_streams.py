@@ -68,6 +68,7 @@ def test_the_status_is_right_where_every_stream_is_closed(words: str) -> None:
 
 
 def cannot_be_written(tmp_path: Path) -> dict[str, Path]:
+    """Return paths that cannot be written, by the message of the error."""
     (tmp_path / "file").write_text("", encoding="utf-8")
     return {
         "No such file or directory": tmp_path / "none" / "out",

@@ -37,6 +37,7 @@ def stopped_after(monkeypatch: pytest.MonkeyPatch, runs: int) -> None:
     """Let Ctrl-C come after a number of runs."""
 
     def stop_early(scenario: Scenario, workers: int, store: Store) -> Iterator[Outcome]:
+        """Yield some outcomes of a study, and press Ctrl-C."""
         yield from islice(run_study(scenario, workers, store), runs)
         raise KeyboardInterrupt
 

@@ -79,6 +79,7 @@ def test_a_moment_of_order_three_is_that_of_the_characteristic_function(share: f
     variance, fourth_moment = law.moment(2), expanded(law, share, 4)
 
     def integrand(t: float) -> float:
+        """Return the integrand of the third absolute moment."""
         phi = characteristic(law, math.sqrt(share) * t) * characteristic(
             law, math.sqrt(1 - share) * t
         )

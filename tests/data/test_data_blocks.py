@@ -24,6 +24,7 @@ SHAPES = [StudentShape(2.01), StudentShape(3.5), StudentShape(100.0), NormalShap
 
 
 def law_of(kind: Any, d: int) -> Any:
+    """Return a law of a kind in d dimensions; a hard instance is drawn."""
     if issubclass(kind, HardInstance):
         return kind(d=d, spike_probability=0.3).draw(np.random.default_rng(5))
     return kind(d=d, offset=1.0, peak=0.5)

@@ -23,6 +23,7 @@ CASES = [(d, p, q) for d in (2, 5, 12) for p in (2.0, 2.7, 6.0) for q in (1e-4, 
 
 
 def draw_instance(kind: Any, d: int = 6, p: float = 3.0, q: float = 0.1, seed: int = 0) -> Any:
+    """Return a member of a hard instance of a kind, drawn with a seed."""
     law = kind(d=d, moment_order=p, spike_probability=q)
     return law.draw(np.random.default_rng(seed))
 

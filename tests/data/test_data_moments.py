@@ -68,7 +68,10 @@ def raw_moment(law: Any, k: float) -> float:
     density, centre = log_density(law)
 
     def in_logarithm(sign: float) -> Callable[[float], float]:
+        """Return the integrand of one tail, in the logarithm of the distance from the centre."""
+
         def integrand(y: float) -> float:
+            """Return the density times the k-th power at distance exp(y)."""
             value = density(centre + sign * math.exp(y))
             return math.exp((k + 1) * y + value) if value > -math.inf else 0.0
 

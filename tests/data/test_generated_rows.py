@@ -29,12 +29,14 @@ SIZE = stream_rows(D)
 
 
 def law_of(kind: Any) -> Any:
+    """Return a law of a kind; a hard instance is drawn."""
     if issubclass(kind, HardInstance):
         return kind(d=D, spike_probability=0.3).draw(np.random.default_rng(5))
     return kind(d=D, offset=1.0, peak=0.5)
 
 
 def sample_and_stream(law: Any = None) -> tuple[Vector, GeneratedRows]:
+    """Return a sample in memory, and the same records as generated rows."""
     law = StudentT(d=D) if law is None else law
     in_memory, generated = (np.random.default_rng(1) for _ in range(2))
     return law.sample(N, in_memory).x, law.stream(N, generated)
@@ -96,6 +98,7 @@ def test_reading_in_order_draws_every_block_once(monkeypatch: pytest.MonkeyPatch
 
 
 def sum_and_squares(rows: Rows, centre: float) -> Vector:
+    """Return the sum of the rows, and of their squared distances from a centre, by coordinate."""
     total = np.zeros((2, rows.d))
     for block in rows.blocks():
         total += block.sum(axis=0), ((block - centre) ** 2).sum(axis=0)
@@ -115,6 +118,7 @@ def test_a_total_is_the_sum_over_pieces(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def blas_threads(_: Rows) -> Vector:
+    """Return the number of BLAS libraries with different thread counts, and the largest count."""
     counts = {int(x["num_threads"]) for x in threadpool_info() if x["user_api"] == "blas"}
     return np.array([len(counts), max(counts)])
 
@@ -155,6 +159,7 @@ def test_threads_may_read_the_same_rows() -> None:
     ready = threading.Barrier(2)
 
     def read(order: list[int]) -> bool:
+        """Return whether rows that are read in this order are right every time."""
         ready.wait()
         return all(
             np.array_equal(rows.take(np.array([i])), x[[i]]) for i in order for _ in range(5)
@@ -193,6 +198,7 @@ def test_a_total_holds_few_sums_at_a_time() -> None:
     alive: list[weakref.ref[Vector]] = []
 
     def part(piece: Any) -> Vector:
+        """Return the sum over a piece, and check that at most two are alive."""
         total = np.full(3, float(piece))
         alive.append(weakref.ref(total))
         assert sum(ref() is not None for ref in alive) <= 2
@@ -200,6 +206,7 @@ def test_a_total_holds_few_sums_at_a_time() -> None:
 
     class Fifty(GeneratedRows):
         def pieces(self) -> Any:
+            """Yield fifty pieces."""
             return iter(range(50))
 
     rows = StudentT(d=D).stream(N, np.random.default_rng(1))

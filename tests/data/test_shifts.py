@@ -31,6 +31,7 @@ Function = Callable[[Vector], Vector]
 
 
 def shifts(law: ScaledLaw) -> Shifts:
+    """Return the shifts of a law, which must have some."""
     law_shifts = law.shifts
     assert law_shifts is not None
     return law_shifts
@@ -107,6 +108,7 @@ def test_a_direction_of_the_elliptical_score_has_the_proxy_and_not_less(d: int, 
 
 
 def log_beta(a: float, b: float) -> float:
+    """Return the logarithm of the beta function."""
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
@@ -205,6 +207,7 @@ def _tells(kind: type[Distribution]) -> bool:
 
 
 def _law(slug: str) -> Shifts:
+    """Return the shifts of the distribution with a slug, at three moments."""
     [kind] = [k for k in DISTRIBUTIONS if k.card.slug == slug]
     return shifts(kind(d=3, moment_order=3.0))  # type: ignore[call-arg, arg-type]
 

@@ -85,19 +85,24 @@ class Flat(EvenLaw):
 
     @property
     def peak(self) -> float:
+        """Return the largest density."""
         return 0.5 / self.scale
 
     @property
     def jumps(self) -> tuple[float, ...]:
+        """Return where the density jumps, unless the law forgets it."""
         return () if self.forgets else (-self.scale, self.scale)
 
     def density(self, x: Vector) -> Vector:
+        """Return the density, which is wrong by a factor."""
         return np.where(np.abs(x) < self.scale, self.factor * self.peak, 0.0)
 
     def cdf(self, x: Vector) -> Vector:
+        """Return the distribution function."""
         return np.clip(0.5 + 0.5 * x / self.scale, 0.0, 1.0)
 
     def integrated_cdf(self, x: Vector) -> Vector:
+        """Refuse: the test does not need it."""
         raise NotImplementedError
 
     twice_integrated_cdf = integrated_cdf

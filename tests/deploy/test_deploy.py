@@ -330,6 +330,7 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
     }
 
     def command(service: str) -> list[str]:
+        """Return the command of a service, with its hosts and ports swapped for local ones."""
         words = [*services[service].get("entrypoint", []), *services[service]["command"]]
         if words[0] == "dpsco" and shutil.which("dpsco", path=changes["PATH"]) is None:
             words[:1] = [

@@ -140,6 +140,7 @@ def test_a_smaller_sample_is_a_prefix_of_a_larger_one(problem: str, distribution
     problem_made: Any = point.instance.problem
 
     def draw(n: int) -> np.ndarray:
+        """Return the first n records, or their gradients."""
         rng = np.random.default_rng(3)
         instance = problem_made.draw(rng)
         if problem == "mean":

@@ -20,6 +20,7 @@ ALL_SLUGS = next(t for t in TABLES if t.key == "all").slugs
 
 
 def proven() -> list[Row]:
+    """Return the bounds on the excess risk that hold at the point."""
     return [
         r
         for r in rows(POINT, ALL_SLUGS)

@@ -52,6 +52,7 @@ def test_the_gradient_is_that_of_the_value(s: float) -> None:
     with mpmath.workdps(40):
 
         def value(*w: mpmath.mpf) -> mpmath.mpf:
+            """Return the value of the mirror map to many digits."""
             return 0.3 * sum(abs(v) ** mpmath.mpf(s) for v in w) ** (2 / mpmath.mpf(s))
 
         exact = [

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.skipif(not EXTENDED, reason="needs 80-bit extended prec
 
 
 def sets(d: int) -> dict[str, ConstraintSet]:
+    """Return constraint sets of all kinds in d dimensions, by name."""
     bodies: dict[str, ConstraintSet] = {
         "l2": Ball(d=d, radius=0.7),
         "l1": L1Ball(d=d, radius=1.3),

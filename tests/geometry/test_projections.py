@@ -56,6 +56,7 @@ def test_a_projection_is_feasible_optimal_idempotent_and_nonexpansive(name: str)
     @given(vectors, vectors)
     @settings(max_examples=60, deadline=None)
     def claims(v: Vector, w: Vector) -> None:
+        """Assert the four properties for a pair of points."""
         p, q = constraint.project(v), constraint.project(w)
         assert constraint.contains(p, 1e-12)
         scale = 1e-13 * (size + lq_norm(v - p, 2.0))

@@ -37,6 +37,7 @@ S = (1.05, 1.2, 1.5, 1.9, 2.0, 3.0)
 
 
 def sets(s: float, scale: float = 1.0, d: int = D) -> dict[str, ConstraintSet]:
+    """Return constraint sets for steps of the mirror map of exponent s, by name."""
     widths = np.random.default_rng(1).uniform(0.05, 0.6, d)
     return {
         "own ball": LqBall(d=d, exponent=s, radius=0.5 * scale),
@@ -84,9 +85,11 @@ def test_a_step_is_that_of_a_generic_solver(s: float, name: str) -> None:
     g = rng.standard_normal(D)
 
     def objective(w: np.ndarray) -> float:
+        """Return the objective of the step."""
         return float(g @ w) + 0.8 * divergence(mirror, w, w0)
 
     def slope(w: np.ndarray) -> np.ndarray:
+        """Return the gradient of the objective."""
         return g + 0.8 * (mirror.gradient(w) - mirror.gradient(w0))
 
     stepped = mirror_step(mirror, constraint, w0, g, 0.8)

@@ -39,6 +39,7 @@ def test_the_support_function_is_attained_at_the_support_point(name: str) -> Non
     @given(vectors, vectors)
     @settings(max_examples=40, deadline=None)
     def claims(g: np.ndarray, v: np.ndarray) -> None:
+        """Assert that the support point is in the set, and that no other point has more."""
         w = constraint.support_point(g)
         assert w.shape == (D,)
         assert constraint.contains(w, 1e-12)

@@ -118,6 +118,7 @@ def test_the_quadratures_against_another_one(d: int) -> None:
     with mpmath.workdps(30):
 
         def integral(f: object) -> float:
+            """Return the integral of f from 0 to 12."""
             return float(mpmath.quad(f, [0, 1, 2, 3, 4, 5, 6, 8, 12]))
 
         tail = mpmath.ncdf
@@ -220,6 +221,7 @@ def test_in_the_plane_the_width_of_an_lq_ball_is_an_integral_over_the_circle(q: 
     dual = q / (q - 1)
 
     def norm_at(angle: mpmath.mpf) -> mpmath.mpf:
+        """Return the dual norm of the unit vector at an angle."""
         large, small = mpmath.cos(angle), mpmath.sin(angle)
         return large * (1 + (small / large) ** dual) ** (1 / mpmath.mpf(dual))
 

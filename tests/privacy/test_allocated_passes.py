@@ -91,6 +91,7 @@ def test_equal_and_opposite_contributions_are_the_easiest_to_distinguish_in_two_
     cell = float(grid[1] - grid[0])
 
     def law_of_a_step(shift: np.ndarray, axis: int) -> np.ndarray:
+        """Return the density of a step's output, along one axis of the grid."""
         shape = [1, 1, 1, 1]
         shape[axis] = len(grid)
         outputs = grid.reshape(shape)

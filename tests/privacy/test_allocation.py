@@ -85,6 +85,7 @@ def law_of_two_steps(
     """
 
     def normal(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+        """Return the standard normal density, shifted."""
         return np.exp(-((x - shift) ** 2) / 2) / math.sqrt(2 * math.pi)
 
     x, y = grid[:, None], grid[None, :]
@@ -201,6 +202,7 @@ def test_bad_numbers_are_refused_by_name(arguments: tuple[float, ...], words: st
 
 
 def allocated_steps() -> AllocatedGaussianSteps:
+    """Return 100 allocated Gaussian steps with a certificate."""
     certificate = allocate_steps(100, 1.0, 1e-6)
     return AllocatedGaussianSteps(certificate=certificate, size=2, largest_norm=3.0)
 

@@ -28,6 +28,7 @@ EPSILONS = (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 7.9)
 
 
 def hockey_stick_divergence(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
+    """Return the hockey-stick divergence of two discrete laws at this epsilon."""
     return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
 
 
@@ -212,6 +213,7 @@ def test_equation_24_has_its_regression_values_and_is_refused_outside_its_condit
 
 def test_equation_24_grows_with_epsilon_groups_and_delta() -> None:
     def rho(groups: int, epsilon: float, delta: float) -> float:
+        """Return the rho of a group by the printed amplification."""
         amplified = amplify(groups, epsilon, delta, "printed")
         assert amplified is not None
         return amplified.rho_group

@@ -49,6 +49,7 @@ def tight_epsilon(rho: float, delta: float) -> float:
         r, log_1_delta = mpmath.mpf(rho), -mpmath.log(mpmath.mpf(delta))
 
         def bound_at(t: mpmath.mpf) -> mpmath.mpf:
+            """Return the bound on epsilon at order 1 + exp(t)."""
             x = mpmath.exp(t)
             bracket = log_1_delta + x * mpmath.log(x / (1 + x)) - mpmath.log(1 + x)
             return (1 + x) * r + bracket / x
@@ -162,6 +163,7 @@ def test_the_gaussian_curve_is_the_divergence_of_two_shifted_normals(
     start = epsilon / nu + nu / 2  # The privacy loss reaches epsilon at this point.
 
     def excess(x: float) -> float:
+        """Return the integrand of the hockey-stick divergence at x."""
         return float(norm.pdf(x, nu) - math.exp(epsilon) * norm.pdf(x))
 
     value, _ = quad(excess, start, start + 40, epsabs=0, epsrel=1e-10, limit=400)
@@ -272,6 +274,7 @@ def test_rounding_leaves_the_tight_epsilon_on_the_safe_side(rho: float, delta: f
         guess = 0.5 * (math.log(-math.log(delta)) - math.log(rho))
 
         def exact(log_order: float) -> mpmath.mpf:
+            """Return the bound on epsilon at order 1 + exp(log_order), to many digits."""
             x = mpmath.exp(log_order)
             log_alpha = mpmath.log1p(x)
             bracket = -mpmath.log(delta) + x * (log_order - log_alpha) - log_alpha

@@ -208,6 +208,7 @@ def test_a_pure_entry_without_a_rho_is_charged_the_general_cost() -> None:
 
     class Careless(LaplaceNoise):
         def entry(self, value: np.ndarray, label: str) -> Entry:
+            """Return the entry without its rho."""
             return Entry(**vars(super().entry(value, label)) | {"rho": 0.0})
 
     assert spent_rho(Careless(l1_sensitivity=1.0, epsilon=0.7)) == laplace_rho(0.7)

@@ -46,10 +46,12 @@ GAUSSIAN_BUDGETS: tuple[Budget, ...] = (CONCENTRATED, APPROXIMATE)
 
 
 def make_generator() -> np.random.Generator:
+    """Return a generator with a fixed seed."""
     return np.random.default_rng(0)
 
 
 def generator_state(rng: np.random.Generator) -> object:
+    """Return a copy of the state of a generator."""
     return copy.deepcopy(rng.bit_generator.state)
 
 
@@ -223,6 +225,7 @@ def test_steps_on_disjoint_records_cost_as_much_as_one_step(budget: Budget) -> N
 
 
 def make_steps(steps: int = 10, size: int = 3, l2_sensitivity: float = 2.0) -> Steps:
+    """Open Gaussian steps on a new ledger."""
     return Ledger(CONCENTRATED).open(
         GaussianSteps(steps=steps, size=size, l2_sensitivity=l2_sensitivity, rho=0.5)
     )
@@ -388,6 +391,7 @@ def test_the_printed_noise_of_objective_perturbation_is_enough(
 def release_linear_term(
     ledger: Ledger, size: int = 400, noise_std: float | None = None, **changes: Any
 ) -> np.ndarray:
+    """Release the zero vector as the linear term of objective perturbation."""
     options: dict[str, Any] = {
         "l2_sensitivity": 2.0,
         "epsilon": 0.75,

@@ -56,6 +56,7 @@ Matrix = NDArray[np.float64]
 
 
 def draws(d: int, r: float, scale: float = 1.0, n: int = DRAWS, seed: int = 31) -> Matrix:
+    """Return n draws of generalised Gaussian noise, one a row."""
     return generalized_gaussian_noise((n, d), r, scale, np.random.default_rng(seed))
 
 
@@ -241,6 +242,7 @@ def test_lemma_3_gives_the_printed_calibration() -> None:
 
 
 def release(ledger: Ledger, rho: float, label: str = "", **options: Any) -> NDArray[np.float64]:
+    """Release the zero vector with shaped noise."""
     mechanism = Shaped(norm=SPACE, sensitivity=0.5, rho=rho, **options)
     return ledger.release(mechanism, ZERO, np.random.default_rng(1), label=label)
 
@@ -379,6 +381,7 @@ def test_only_gaussian_noise_uses_the_gaussian_curve() -> None:
 
 
 def entry(kind: str, part: tuple[int, int] | None = None, **shares: float) -> Entry:
+    """Return a ledger's entry of a kind, with these shares of the budget."""
     return Entry(
         mechanism=kind,  # type: ignore[arg-type]
         label="x",
@@ -398,6 +401,7 @@ def test_mixtures_compose_as_concentrated_releases() -> None:
     approximate = entry("objective perturbation", epsilon=0.5, delta=4e-7)
 
     def epsilon(*entries: Entry) -> float:
+        """Return the epsilon of composed entries at delta 1e-6."""
         total = compose(entries, budget)
         assert isinstance(total, ApproxDP) and total.delta == 1e-6
         return total.epsilon

@@ -63,6 +63,7 @@ def test_the_curve_of_a_step_is_that_of_two_gaussian_mixtures() -> None:
     rate, s = 0.2, 0.8
 
     def mixture(x: float, shift: float) -> float:
+        """Return the density of a step's output with a sampled record."""
         return float((1 - rate) * norm.pdf(x) + rate * norm.pdf(x - shift))
 
     pairs = {"replace": (s, -s), "remove": (s, 0.0), "add": (0.0, s)}

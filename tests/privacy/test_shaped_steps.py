@@ -64,6 +64,7 @@ NUMERICAL = [
 
 
 def generator() -> np.random.Generator:
+    """Return a generator with a fixed seed."""
     return np.random.default_rng(0)
 
 
@@ -77,6 +78,7 @@ def share(budget: Budget, noise: str) -> float:
 
 
 def shaped(rho: float, noise: Any = GG, **options: Any) -> Shaped:
+    """Return shaped noise of sensitivity 2."""
     return Shaped(norm=SPACE, sensitivity=2.0, rho=rho, noise=noise, **options)
 
 
@@ -380,6 +382,7 @@ def test_blocks_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = type(opened)._noise_of
 
     def watched(self: Any, shape: tuple[int, int], rng: np.random.Generator) -> Any:
+        """Note the bytes of a block of noise, and draw it."""
         sizes.append(math.prod(shape) * 8)
         return honest(self, shape, rng)
 

@@ -26,6 +26,7 @@ Part = tuple[int, int] | None
 
 
 def entry(kind: str, share: float, part: Part = None, delta: float = 0.0) -> Entry:
+    """Return a ledger's entry of a kind, with this share of the budget."""
     shares: dict[str, float] = {"rho": share} if kind == "gaussian" else {"epsilon": share}
     entry: Any = Entry(
         mechanism=kind,  # type: ignore[arg-type]

@@ -32,13 +32,14 @@ def falling(problem: Any, law: Any, decay: float, **sizes: Any) -> Any:
     return replace(example, **{name: replace(getattr(example, name), decay=decay)})
 
 
-def allowed(problem: Any, law: Any) -> bool:
+def has_decay(problem: Any, law: Any) -> bool:
+    """Return whether a problem may have a law whose coordinates decay."""
     has_scales = issubclass(law, ScaledLaw)
     symmetric = has_scales and law(d=2).univariate.symmetric
     return has_scales and (symmetric or problem is not GeometricMedian)
 
 
-CASES = [(problem, law) for problem, law in PAIRS if allowed(problem, law)]
+CASES = [(problem, law) for problem, law in PAIRS if has_decay(problem, law)]
 IDS = [f"{problem.card.slug}-{law.card.slug}" for problem, law in CASES]
 
 

@@ -26,10 +26,12 @@ BROKEN = (math.inf, -math.inf, math.nan)
 
 
 def targets_of(link: Any) -> tuple[float, ...]:
+    """Return the targets to try a link with."""
     return TARGETS.get(type(link), (0.0, 2.5, -1e6))
 
 
 def grid(link: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return random and extreme margins, each with a random target."""
     rng = np.random.default_rng(0)
     margins = np.concatenate([rng.standard_normal(500) * 3, np.array(EXTREME)])
     return margins, rng.choice(np.array(targets_of(link)), size=len(margins))

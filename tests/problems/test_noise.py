@@ -35,6 +35,7 @@ def expectation(law: Any, function: Callable[[float], float], ends: Iterable[flo
     """Return the expectation of a function between the ends, by adaptive quadrature."""
 
     def integrand(y: float) -> float:
+        """Return the density times the function at y."""
         return float(law.density(np.array([y]))[0]) * function(y)
 
     return math.fsum(
@@ -120,6 +121,7 @@ def test_zero_is_the_location_that_is_asked_for(family: Any, centre: Any) -> Non
 
 
 def huber(r: float) -> float:
+    """Return the Huber loss of a residual."""
     return 0.5 * r * r if abs(r) <= 1 else abs(r) - 0.5
 
 
@@ -201,9 +203,11 @@ class Own(ScaledLaw):
     tail_index = math.inf
 
     def _log_moment(self, k: float) -> float:
+        """Return the log of the k-th absolute moment of the normal law."""
         return log_normal_moment(k)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill an array with normal numbers."""
         out[:] = self.scale * rng.standard_normal(out.shape)
 
 
@@ -211,6 +215,7 @@ class Altered(LogNormal):
     """A law that extends one of the library's and draws something else."""
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill an array with zeros."""
         out[:] = 0.0
 
 

@@ -42,6 +42,7 @@ def with_records(sample: Any, x: Any, targets: Any = None) -> Any:
 
 
 def records(sample: Any) -> Any:
+    """Return the records of a sample as an array."""
     return sample.points.x if isinstance(sample, PointSample) else sample.features.x
 
 

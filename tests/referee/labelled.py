@@ -29,10 +29,12 @@ class Labelled:
 
 
 def whole(low: float, high: float) -> VariableRange:
+    """Return the range of a whole number."""
     return VariableRange(low=low, high=high, is_whole=True)
 
 
 def real(low: float, high: float) -> VariableRange:
+    """Return the range of a real number."""
     return VariableRange(low=low, high=high)
 
 

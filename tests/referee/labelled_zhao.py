@@ -25,6 +25,7 @@ ORDER, BETA, DELTA = 3.0, 0.05, 1e-6
 
 
 def largest_epsilon(groups: float, delta: float) -> float:
+    """Return the largest epsilon of the printed condition on this many groups."""
     return 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups)
 
 
@@ -56,6 +57,7 @@ def second_entry(n: float, reach: float) -> float:
 
 
 def quoted(n: float, d: float, epsilon: float, delta: float) -> float:
+    """Return the rate that the paper quotes."""
     budget = ApproxDP(epsilon=epsilon, delta=delta)
     setting = unit_setting(int(d), ORDER, budget=budget, n=int(n))
     return sum(replace(QUOTED, unit="")(setting).values())
@@ -68,6 +70,7 @@ def risk_of_signs(n: float, size: float, steps: float) -> float:
 
 
 def infimum_of_50(n: float, t: float) -> float:
+    """Return the infimum in (50), at the best parameter."""
     best = min(2 * n * t / 3, 0.5)
     return math.exp(-best * t + 3 * best**2 / (4 * n))
 

@@ -42,6 +42,7 @@ SECONDS = 4.0
 
 @cache
 def search_of(place: int) -> SearchResult:
+    """Return the result of the search for a counterexample to the false claim at this place."""
     return search(FALSE[place].statement)
 
 
@@ -113,6 +114,7 @@ def test_a_proven_row_is_not_refuted(place: int) -> None:
 
 
 def table_row(place: int) -> str:
+    """Return the row of Markdown on the false claim at this place."""
     entry, result = erratum(FALSE[place].erratum), search_of(place)
     assert result.point is not None
     if result.growth:

@@ -46,6 +46,7 @@ def silent(_: str) -> None:
 
 
 def formula(text: str, **fields: str) -> object:
+    """Return a claimed bound on the mean's error from its formula."""
     return bound_of_formula(text, METHOD, "mean", **fields)  # type: ignore[arg-type]
 
 
@@ -267,6 +268,7 @@ def test_an_error_that_is_an_average_is_lowered_before_it_refutes(
     real_cell = trials.run_cell
 
     def uncertain(cell: Cell) -> Outcome:
+        """Run a cell, with an error of 1 that is uncertain by 0.1."""
         return replace(real_cell(cell), error=1.0, error_uncertainty=0.1)
 
     monkeypatch.setattr(trials, "run_cell", uncertain)

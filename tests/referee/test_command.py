@@ -36,6 +36,7 @@ CLAIMS = (
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run `dpsco referee`, which must refuse; return its one line of error."""
     assert main(("referee", *words)) == 2
     error = capsys.readouterr().err
     assert error.startswith("dpsco: ") and error.count("\n") == 1

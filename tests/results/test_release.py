@@ -27,6 +27,7 @@ ON_RECORDS = [
 
 
 def records_of(slug: str) -> Any:
+    """Return records that a method can be released on."""
     problems = method_card(slug).problems
     return ROWS if "mean" in problems else (FEATURES, LABELS)
 
@@ -248,6 +249,7 @@ def test_with_almost_no_noise_a_regression_is_the_one_without_privacy(
     }
 
     def risk(w: Any) -> float:
+        """Return the empirical risk at w."""
         return float(losses[problem](CORRELATED @ w).mean())
 
     has_labels = problem in ("logistic", "hinge")

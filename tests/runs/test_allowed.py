@@ -116,6 +116,7 @@ def test_a_scenario_of_the_other_panel_is_recomputed_for_every_candidate() -> No
     swept = Scenario(problem="quadratic", methods=("sco.erm",), axis="d", grid=(5, 12, 20))
 
     def on_groups(s: Scenario) -> tuple[Scenario, ...]:
+        """Return the scenario on a ball of groups."""
         return (replace(s, geometry="group-l1"),)
 
     assert nearest_allowed(swept, DASHBOARD, on_groups) == ("grid", (5, 20))

@@ -51,12 +51,14 @@ RUNS = {slug: LARGE_STUDIES.get(slug) or (usual(slug),) for slug in sorted(IN_OR
 
 
 def run(scenario: Scenario) -> Outcome:
+    """Run a scenario with a single cell, and with nothing cached; return its outcome."""
     MODULE._cached_dataset.cache_clear()
     (outcome,) = study(scenario)
     return outcome
 
 
 def hold_at_most(monkeypatch: pytest.MonkeyPatch, elements: int) -> None:
+    """Let the library hold at most this many elements in memory."""
     small = replace(LIBRARY, elements=elements)
     monkeypatch.setattr(limits, "LIBRARY", small)
     monkeypatch.setattr(MODULE, "LIBRARY", small)

@@ -49,6 +49,7 @@ RISKS = tuple(p for p in PROBLEM_SLUGS if p != "mean")
 
 
 def key(outcome: Outcome) -> tuple[Any, ...]:
+    """Return the method, the place on the axis and the trial of an outcome."""
     return outcome.method, outcome.x, outcome.trial
 
 
@@ -58,6 +59,7 @@ def numbers(outcomes: Iterator[Outcome]) -> dict[tuple[Any, ...], str]:
 
 
 def records(point: Scenario, trial: int = 0) -> np.ndarray:
+    """Return the records of a trial of a point."""
     return _cached_dataset(data_point(canonical(point)), trial)[1].x
 
 
@@ -118,6 +120,7 @@ def test_a_reader_who_stops_cancels_the_waiting_cells() -> None:
             self.futures: list[Future[Any]] = []
 
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            """Do the first call at once, and let the others wait."""
             future: Future[Any] = Future()
             if not self.futures:
                 future.set_result(fn(*args, **kwargs))
@@ -134,6 +137,7 @@ def test_a_reader_who_stops_cancels_the_waiting_cells() -> None:
 
 def test_an_error_in_a_worker_reaches_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
+        """Fail."""
         raise RuntimeError("a fault")
 
     monkeypatch.setattr(SampleMean, "release", broken)
@@ -167,6 +171,7 @@ def test_no_two_cells_of_a_study_share_a_stream(monkeypatch: pytest.MonkeyPatch)
     first_words: dict[tuple[int, str, int], bytes] = {}
 
     def recorded(seed: int, label: str, trial: int) -> np.random.Generator:
+        """Note the first bytes of a stream, and return it."""
         first_words[seed, label, trial] = stream(seed, label, trial).bytes(16)
         return stream(seed, label, trial)
 
@@ -194,6 +199,7 @@ def test_all_methods_of_a_trial_see_the_same_records(
         original = DenseRows.blocks
 
         def spy(self: DenseRows, *args: Any, slug: str = slug, original: Any = original) -> Any:
+            """Note the records that a method reads, and read them."""
             data_by_method.setdefault(slug, self.x)
             return original(self, *args)
 
@@ -219,9 +225,11 @@ def test_all_optimisers_of_a_trial_see_the_same_records(
             self.card = self.optimiser.card
 
         def plan(self, *arguments: Any) -> Any:
+            """Return the plan of the optimiser."""
             return self.optimiser.plan(*arguments)
 
         def release(self, sample: Sample | ItemSample, *arguments: Any) -> Any:
+            """Note the records, and release by the optimiser."""
             records = sample.records if isinstance(sample, ItemSample) else sample
             data_by_method[self.slug] = fingerprint(records)
             return self.optimiser.release(sample, *arguments)
@@ -415,6 +423,7 @@ def test_a_refused_method_gives_its_reason_and_a_change_that_helps() -> None:
 
 def test_a_refusal_draws_no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*_: object) -> None:
+        """Fail, since no records may be drawn."""
         raise AssertionError("records were drawn")
 
     monkeypatch.setattr(MODULE, "_cached_dataset", forbidden)

@@ -90,6 +90,7 @@ def tab_of(browser: Browser, live: str, width: int, scheme: Any) -> Iterator[Pag
         errors: list[str] = []
 
         def refuse(route: Route) -> None:
+            """Note a request to another host, and abort it."""
             foreign_urls.append(route.request.url)
             route.abort()
 

@@ -45,6 +45,7 @@ class Release(http.server.BaseHTTPRequestHandler):
     paths: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
+        """Send a file, one that is cut short, or an error."""
         self.paths.append(self.path)
         name = self.path.removeprefix("/full/")
         if name not in self.files:

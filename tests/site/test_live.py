@@ -44,6 +44,7 @@ ITEMS = (1, 50)
 
 
 def candidates(slug: str) -> Iterator[Scenario]:
+    """Yield small scenarios of a method over problems, sets, budgets and items per user."""
     base = Scenario(methods=(slug,), n=2000, d=5, trials=1, seed=3)
     problems = method_card(slug).problems
     for problem, set_fields, budget, m in itertools.product(problems, SETS, BUDGETS, ITEMS):
@@ -64,6 +65,7 @@ def outcome_of(slug: str) -> tuple[Scenario, Outcome]:
 
 
 def native(*words: str) -> Any:
+    """Run a command outside the browser; return the JSON that it prints."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         assert main(words) == 0

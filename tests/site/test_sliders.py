@@ -15,6 +15,7 @@ from tests.app.static_page.test_sliders import STUDY
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Write the page of sliders; return its address."""
     path: Path = tmp_path_factory.mktemp("sliders") / "figure.html"
     path.write_text(sliders_page(STUDY), encoding="utf-8")
     return path.as_uri()

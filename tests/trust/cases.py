@@ -60,6 +60,7 @@ class Case:
         setting, rng = self.point.setting, np.random.default_rng(seed)
 
         def run() -> Any:
+            """Run the method once on the data."""
             return self.method.release(data, self.method.plan(setting), Ledger(setting.budget), rng)
 
         with self.planning():
@@ -77,6 +78,7 @@ class Case:
         honest = family.plan
 
         def plan(method: Any, setting: Setting) -> Any:
+            """Plan by the other function, which may call the honest one."""
             with pytest.MonkeyPatch.context() as inner:
                 inner.setattr(family, "plan", honest)
                 return planned(method, setting)

@@ -70,6 +70,7 @@ def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -
             honest = _current(place)
 
             def draw(*args: Any, honest: Any = honest) -> Any:
+                """Draw noise with a changed scale or generator."""
                 *rest, scale, rng = args
                 return honest(*rest, *change(scale, rng))
 
@@ -78,6 +79,7 @@ def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -
     choose = _current(place)
 
     def choice(weights: Any, rng: Any) -> Any:  # The scores are in units of the noise.
+        """Choose with a changed scale or generator."""
         scale, rng = change(1.0, rng)
         return choose(weights / scale, rng)
 
@@ -85,6 +87,7 @@ def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -
 
 
 def _current(place: str) -> Any:
+    """Return the function that now stands at a dotted path."""
     module, name = place.rsplit(".", 1)
     return getattr(__import__(module, fromlist=[name]), name)
 
@@ -108,6 +111,7 @@ def radius_from_the_data(patch: Patch, case: Case) -> None:
     """The public constants, of which clip levels are made, are estimated on the records."""
 
     def fitted(honest: Any, self: Any, data: Any, plan: Any, *rest: Any) -> Any:
+        """Release with a plan that is made from the data."""
         return honest(self, data, self.plan(measured(plan.setting, data)), *rest)
 
     _release(patch, case, fitted)
@@ -149,6 +153,7 @@ def second_run_off_the_books(patch: Patch, case: Case) -> None:
     """Run twice, with a ledger that knows only one of the runs."""
 
     def run(honest: Any, self: Any, data: Any, plan: Any, ledger: Ledger, rng: Any) -> Any:
+        """Release the average of two runs, the second off the ledger."""
         result = honest(self, data, plan, ledger, rng)
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(Ledger, "_record", lambda book, *new: book._entries.extend(new))
@@ -159,11 +164,13 @@ def second_run_off_the_books(patch: Patch, case: Case) -> None:
 
 
 def _average_two_runs(honest: Any, self: Any, *args: Any) -> Any:
+    """Run a method twice; return a release of the average."""
     result, second_result = honest(self, *args), honest(self, *args)
     return replace(result, value=(result.value + second_result.value) / 2)
 
 
 def _release(patch: Patch, case: Case, run: Any) -> None:
+    """Let the method of a case release by another function, which is given the honest one."""
     family = type(case.method)
     honest = family.release
     patch.setattr(family, "release", lambda self, *args: run(honest, self, *args))
@@ -181,6 +188,7 @@ def _phase(honest: Any) -> Any:
     """Every phase starts at the first record."""
 
     def first_part(argument: Any) -> Any:
+        """Return the argument for the first part of the records."""
         if hasattr(argument, "stop"):
             return replace(argument, start=0, stop=argument.stop - argument.start)
         return replace(argument, first=0) if hasattr(argument, "first") else argument
@@ -197,6 +205,7 @@ def _groups(honest: Any) -> Any:
     """Every group has the first records."""
 
     def means(rows: Any, group: np.ndarray, groups: int, *rest: Any) -> np.ndarray:
+        """Return the mean of the first group for each group."""
         means = honest(rows, in_order(rows.n, groups), groups, *rest)
         return np.repeat(means[:1], groups, axis=0)
 
@@ -207,6 +216,7 @@ def _blocks(honest: Any) -> Any:
     """Every block is the first one."""
 
     def rows(*args: Any) -> np.ndarray:
+        """Return the first block for each block."""
         blocks = honest(*args)
         return np.repeat(blocks[:1], len(blocks), axis=0)
 
@@ -217,6 +227,7 @@ def _order(honest: Any) -> Any:
     """The first records are seen in the first half of the steps, and again in the second."""
 
     def order(*args: Any) -> Any:
+        """Return an order that reads the first half of the records twice."""
         positions, *rest = honest(*args)
         return np.resize(np.arange(math.ceil(len(positions) / 2)), len(positions)), *rest
 

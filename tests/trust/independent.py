@@ -47,14 +47,17 @@ class Inputs:
 
 
 def sample(inputs: Inputs) -> float:
+    """Return the bound on the error of the sample mean."""
     return math.sqrt(inputs.trace / inputs.n)
 
 
 def median_of_means(inputs: Inputs) -> float:
+    """Return the bound on the error of the median of means."""
     return 10 * math.sqrt(inputs.d / (inputs.n // math.ceil(4 * math.log(2 * inputs.d / 0.05))))
 
 
 def coordinatewise_paper(inputs: Inputs, *, pure: bool) -> float:
+    """Return the printed bound of coordinatewise clipping."""
     n, d, beta = inputs.n, inputs.d, 0.1
     log = math.log(2 * d / beta)
     signal = inputs.epsilon * n / d if pure else math.sqrt(inputs.rho) * n / math.sqrt(d)
@@ -67,6 +70,7 @@ def coordinatewise_paper(inputs: Inputs, *, pure: bool) -> float:
 
 
 def coordinatewise_probability(inputs: Inputs, *, pure: bool) -> float:
+    """Return the bound of coordinatewise clipping with probability 0.95."""
     d, beta = inputs.d, 0.05
     b = inputs.n // (2 * math.ceil(2 * math.log(2 * d / beta)))
     tau = (inputs.mean + GRID) / 3
@@ -80,6 +84,7 @@ def coordinatewise_probability(inputs: Inputs, *, pure: bool) -> float:
 
 
 def coordinatewise_expected(inputs: Inputs, *, pure: bool) -> float:
+    """Return the bound on the mean error of coordinatewise clipping."""
     n, d, tau = inputs.n, inputs.d, (inputs.mean + GRID) / 3
     noise = (
         2 * d * (6 * tau * d / (inputs.epsilon * n)) ** 2
@@ -97,6 +102,7 @@ def coordinatewise_expected(inputs: Inputs, *, pure: bool) -> float:
 
 
 def clipped_paper(inputs: Inputs) -> float:
+    """Return the printed bound of clipping to a ball."""
     n, d, p, size = inputs.n, inputs.d, inputs.p, math.log(2 * 6**inputs.d / 0.05)
     slope = 4 * math.sqrt(size) / (n * math.sqrt(inputs.rho)) + 8 * size / n
     radius = math.sqrt(d) * inputs.moment * slope ** (-1 / p)
@@ -106,6 +112,7 @@ def clipped_paper(inputs: Inputs) -> float:
 
 
 def clipped_probability(inputs: Inputs) -> float:
+    """Return the bound of clipping to a ball with probability 0.95."""
     n, d, size = inputs.n, inputs.d, math.log(2 * 5**inputs.d / 0.05)
     sampling = np.maximum(math.sqrt(12 * inputs.moment**2 / n * size), 8 * GRID / n * size)
     tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / 0.05))
@@ -114,6 +121,7 @@ def clipped_probability(inputs: Inputs) -> float:
 
 
 def _directional(inputs: Inputs) -> Vector:
+    """Return the bias of clipping at each radius, from moments along directions."""
     scale = math.sqrt(inputs.d) * inputs.moment
     return (
         inputs.kappa * inputs.moment * np.exp((inputs.p - 1) * np.log(scale / GRID)).clip(max=1e200)
@@ -121,6 +129,7 @@ def _directional(inputs: Inputs) -> Vector:
 
 
 def clipped_expected(inputs: Inputs) -> float:
+    """Return the bound on the mean error of clipping, from moments along directions."""
     d, n = inputs.d, inputs.n
     square = (
         d * inputs.moment**2 / n + _directional(inputs) ** 2 + 2 * d * GRID**2 / (inputs.rho * n**2)
@@ -129,6 +138,7 @@ def clipped_expected(inputs: Inputs) -> float:
 
 
 def clipped_expected_coordinate(inputs: Inputs) -> float:
+    """Return the bound on the mean error of clipping, from moments of coordinates."""
     d, n, scale, radius = inputs.d, inputs.n, math.sqrt(inputs.d), inputs.mean + GRID
     bias = inputs.kappa * scale * np.exp((inputs.p - 1) * np.log(scale / GRID)).clip(max=1e150)
     return float(np.sqrt((d / n + bias**2 + 2 * d * radius**2 / (inputs.rho * n**2)).min()))
@@ -185,6 +195,7 @@ def clipped_interval(inputs: Inputs) -> float:
 
 
 def coordinatewise_interval(inputs: Inputs, *, pure: bool) -> float:
+    """Return the bound of coordinatewise clipping at the practical threshold."""
     share = inputs.epsilon if pure else inputs.rho
     noise: Literal["laplace", "gaussian"] = "laplace" if pure else "gaussian"
     tau = practical_threshold(inputs.setting, share, noise, 6 / inputs.n)
@@ -219,6 +230,7 @@ def smoothed_run(inputs: Inputs) -> float:
 
 
 def iterative_paper(inputs: Inputs) -> float:
+    """Return the printed bound of iterative updating."""
     k = 2397
     n, d, p, moment = inputs.n // k * k, inputs.d, inputs.p, inputs.moment
     sampling = 160 * moment * math.sqrt(d / n)
@@ -230,6 +242,7 @@ def iterative_paper(inputs: Inputs) -> float:
 
 
 def iterative_probability(inputs: Inputs) -> float:
+    """Return the bound of iterative updating with probability 0.95."""
     best = math.inf
     for k in range(8, 121):
         n = inputs.n // k * k
@@ -242,6 +255,7 @@ def iterative_probability(inputs: Inputs) -> float:
 
 
 def fano_gilbert(inputs: Inputs) -> float:
+    """Return the Fano bound of zCDP with the Gilbert bound on the number of words."""
     n, d = inputs.n, inputs.d
     w, best = d // 2, 0.0
     q = np.exp(np.linspace(math.log(1e-7), 0, 4001))
@@ -258,10 +272,12 @@ def fano_gilbert(inputs: Inputs) -> float:
 
 
 def _is_in_ball(inputs: Inputs, q: Vector) -> NDArray[np.bool_]:
+    """Return whether the instance with spike probability q has its mean in the ball."""
     return np.asarray(q ** (1 - 1 / inputs.p) * math.sqrt(inputs.d // 2) <= inputs.mean)
 
 
 def fano_markov(inputs: Inputs) -> float:
+    """Return the Fano bound of pure DP with Markov's inequality for the number of spikes."""
     n, d, words = inputs.n, inputs.d, 2 ** (inputs.d / 8)
     q = np.exp(np.linspace(math.log(1e-7), 0, 2001))
     q, best = q[_is_in_ball(inputs, q)], 0.0
@@ -286,6 +302,7 @@ def gaussian(inputs: Inputs) -> float:
 
 
 def hypercube_closed(inputs: Inputs) -> float:
+    """Return the closed bound of the hypercube under zCDP."""
     q = np.exp(np.linspace(math.log(1e-7), 0, 60_001))
     q = q[q ** (1 - 1 / inputs.p) * math.sqrt(inputs.d) <= inputs.mean]
     value = (

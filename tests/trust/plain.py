@@ -204,6 +204,7 @@ def pairs_delta(rho: float, choices: tuple[float, ...], epsilons: Array) -> Arra
 
 
 def _is_close(spent: Fraction, allowed: float, whole: bool) -> bool:
+    """Return whether at most what is allowed was spent and, if `whole`, all of it."""
     ratio = spent / Fraction(allowed)
     return ratio <= 1 + TOLERANCE and (not whole or ratio >= 1 - TOLERANCE)
 
@@ -223,6 +224,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
         low, high = mpf("1e-9"), mpf("1e6")
 
         def delta(shift: mpf) -> mpf:
+            """Return the delta of rho-zCDP at order 1 + shift."""
             alpha = 1 + shift
             log = (alpha - 1) * (alpha * rho - epsilon) - mp.log(alpha)
             return exp(log + (alpha - 1) * mp.log(1 - 1 / alpha)) if alpha > 1 else mpf(1)

@@ -173,6 +173,7 @@ def play(run: Callable[[], Any], replay: Tape | None = None, *, blind: bool = Fa
 
 @contextmanager
 def _watched(tape: Tape, replay: Tape | None, blind: bool) -> Iterator[None]:
+    """Record the releases on a tape, or replay them, while the context is open."""
     with pytest.MonkeyPatch.context() as patch:
         watch = _Watch(tape, replay, blind)
         watch.values(patch)
@@ -207,6 +208,7 @@ class _Watch:
         honest = Ledger.release
 
         def watched(ledger: Ledger, mechanism: Any, value: Array, rng: Any, **label: Any) -> Any:
+            """Release a value, and put it and its noise on the tape."""
             if isinstance(mechanism, LINEAR_TERMS):
                 out = honest(ledger, mechanism, value, rng, **label)
                 self.tape.draws.append(drawn_by(mechanism, out, ledger.entries[-1]))
@@ -235,6 +237,7 @@ class _Watch:
         honest = Ledger.open
 
         def opened(ledger: Ledger, sequence: Any, **label: Any) -> Any:
+            """Open a sequence of steps, and remember its entry."""
             steps: Any = honest(ledger, sequence, **label)
             steps.tape_entries = ledger.entries[-2:]
             entry = steps.tape_entry = ledger.entries[-1]
@@ -256,6 +259,7 @@ class _Watch:
         idle, idling = Steps.idle_noise, [False]
 
         def one_by_one(steps: Any, shape: Any, rng: Any) -> Array:
+            """Draw the noise of a step, and put it on the tape."""
             noise = noise_of(steps, shape, rng)
             entry = steps.tape_entry
             self.tape.draws.append(
@@ -264,6 +268,7 @@ class _Watch:
             return noise
 
         def summed_noise(steps: Any, count: int, d: int, rng: Any) -> Array:
+            """Draw the noise of several steps at once, and put it on the tape."""
             noise = summed(steps, count, d, rng)
             if steps.exponent == 2:
                 scaled = noise / (steps.tape_entry.noise * math.sqrt(count))
@@ -271,6 +276,7 @@ class _Watch:
             return noise
 
         def idle_noise(steps: Any, count: int, d: int, rng: Any) -> Array:
+            """Draw the noise of steps that read no records."""
             idling[0] = True
             try:
                 return idle(steps, count, d, rng)
@@ -282,6 +288,7 @@ class _Watch:
         patch.setattr(Steps, "idle_noise", idle_noise)
 
         def record(exact: Array) -> Array:
+            """Put a step's value on the tape; return it, or that of the run which is replayed."""
             entry, norm = self.opened[-1]
             place = len(self.tape.statistics)
             block = place if entry.releases == 1 else None  # a record may be in several steps
@@ -307,6 +314,7 @@ class _Watch:
         linear = objective_perturbation.linear_term
 
         def tilted(plan: Any, sample: Any, ledger: Ledger, rng: Any) -> Array:
+            """Draw a linear term, and put the gradients that it hides on the tape."""
             tilt = linear(plan, sample, ledger, rng)
             for w in (np.zeros(sample.d), sample.constraint.support_point(np.eye(sample.d)[-1])):
                 exact = sample.n * sample.mean_gradient(w)
@@ -314,6 +322,7 @@ class _Watch:
             return self.release(tilt)
 
         def unsolved(gradient: Any, constraint: Any, **fields: Any) -> Any:
+            """Return the centre of the set in place of the minimiser."""
             # The exact minimiser is private by its linear term (and the solver has tests of its
             # own); without clipped records the search for it would not end.
             return SimpleNamespace(value=constraint.centre)
@@ -326,11 +335,13 @@ class _Watch:
         fresh, noisy = CorrelatedSteps._fresh, CorrelatedSteps.release
 
         def fresh_noise(steps: Any, rng: Any) -> Array:
+            """Draw the noise of an encoding, and put it on the tape."""
             noise = fresh(steps, rng)
             self.tape.draws.append(NoiseDraw(noise / steps.tape_entry.noise, 2.0, steps.tape_entry))
             return noise
 
         def released(steps: Any, value: Array, rng: Any) -> Array:
+            """Release a step of an encoding, and put the encoded values on the tape."""
             steps.tape_values.append(np.array(value))
             count = len(steps.tape_values)
             roots = root_coefficients(count)[::-1]
@@ -348,6 +359,7 @@ class _Watch:
         latest: list[tuple[RobustFilter, int]] = []
 
         def jittered(steps: Any, exact: float, scale: float) -> float:
+            """Add noise to a score or a threshold, and put it on the tape."""
             noisy = number(steps, exact, scale)
             claimed = steps.release.test
             unit = claimed.score_scale if steps._tests else claimed.threshold_scale
@@ -356,6 +368,7 @@ class _Watch:
             return noisy
 
         def passed(steps: Any, score: float) -> bool:
+            """Test a score, and put it on the tape; return its outcome, or the replayed one."""
             test, _ = steps.tape_entries
             self.tape.statistics.append(
                 Statistic(np.array([score]), test, norm=1.0, block=test.part)
@@ -367,6 +380,7 @@ class _Watch:
             return outcome
 
         def mean(steps: Any, value: Array) -> Array:
+            """Release a filtered mean, and put it and its filter on the tape."""
             _, entry = steps.tape_entries
             claim = steps.release.test
             if latest:
@@ -386,6 +400,7 @@ class _Watch:
             return self.release(out)
 
         def examined(keep: RobustFilter, points: Array) -> Any:
+            """Examine points, and remember the filter and their number."""
             latest.append((keep, len(points)))
             return examine(keep, points)
 

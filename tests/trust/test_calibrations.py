@@ -108,6 +108,7 @@ def test_a_fault_of_the_printed_calibration_alone_is_caught(
     honest: Any = family.release  # type: ignore[attr-defined]
 
     def release(method: Any, *args: Any) -> Any:
+        """Release honestly in the tight calibration, and with the fault in the printed one."""
         if method.calibration == "tight":
             return honest(method, *args)
         with pytest.MonkeyPatch.context() as inner:

@@ -59,6 +59,7 @@ def replaced_records(name: str, examples: int) -> None:
         seed=st.integers(0, 3),
     )
     def holds(palette: list[float], new: list[float], user: int, target: float, seed: int) -> None:
+        """Assert that no release changes too much when a user's records are replaced."""
         rng = np.random.default_rng(seed)
         x = rng.choice(palette, (total, d))
         changed_rows, block = x.copy(), slice(user * place.point.m, (user + 1) * place.point.m)

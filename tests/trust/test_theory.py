@@ -110,6 +110,7 @@ def larger(budget: Budget) -> Budget:
 
 
 def double(budget: Budget) -> Budget:
+    """Return the budget with twice its epsilon."""
     return replace(budget, epsilon=2 * budget.epsilon)  # type: ignore[union-attr,call-arg]
 
 

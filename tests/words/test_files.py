@@ -31,6 +31,7 @@ print(*(name for name in opened if name.endswith(".toml") and "words" in name))
 
 
 def texts(value: Any) -> Iterator[str]:
+    """Yield all strings in a value of TOML, however deep."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
@@ -46,10 +47,12 @@ def find_repeats(stories: list[dict[str, Any]], sentences: dict[str, str]) -> li
 
 
 def stories() -> list[dict[str, Any]]:
+    """Return the contents of all files of stories."""
     return [tomllib.loads(path.read_text(encoding="utf-8")) for path in FILES]
 
 
 def shared_tables() -> dict[str, Any]:
+    """Return the tables that the stories share."""
     return tomllib.loads((STORIES / "shared.toml").read_text(encoding="utf-8"))
 
 

@@ -81,11 +81,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _forget() -> None:
+    """Forget all files that have been read."""
     read_story.cache_clear()
     read_shared.cache_clear()
 
 
-def change(path: Path, old: str, new: str) -> None:
+def replace_once(path: Path, old: str, new: str) -> None:
+    """Replace the only occurrence of a text in a file."""
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, old
     path.write_text(text.replace(old, new), encoding="utf-8")
@@ -142,7 +144,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(("old", "new", "sentence"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_story_is_refused(folder: Path, old: str, new: str, sentence: str) -> None:
-    change(folder / "methods/mean/own.toml", old, new)
+    replace_once(folder / "methods/mean/own.toml", old, new)
     with pytest.raises(InvalidInput, match=sentence) as error:
         read_story("mean.own")
     assert str(error.value).endswith(".") and "\n" not in str(error.value)
@@ -159,7 +161,7 @@ def test_a_broken_story_is_refused(folder: Path, old: str, new: str, sentence: s
 def test_what_is_shared_takes_in_only_what_stands_above_it(
     folder: Path, old: str, new: str
 ) -> None:
-    change(folder / "methods/shared.toml", old, new)
+    replace_once(folder / "methods/shared.toml", old, new)
     with pytest.raises(InvalidInput, match="methods/shared.toml, .* must be a name of"):
         read_story("mean.own")
 
@@ -187,7 +189,7 @@ BROKEN_ERRATA: dict[str, Any] = {
 
 @pytest.mark.parametrize(("old", "new", "sentence"), BROKEN_ERRATA.values(), ids=BROKEN_ERRATA)
 def test_a_broken_erratum_is_refused(folder: Path, old: str, new: str, sentence: str) -> None:
-    change(folder / "errata/own.toml", old, new)
+    replace_once(folder / "errata/own.toml", old, new)
     with pytest.raises(InvalidInput, match=sentence):
         read_errata("errata/own.toml", SU_2023, su_runs)
 

@@ -27,11 +27,13 @@ TEXTBOOK = Scenario(p=2, axis="n", grid=GRID)
 
 
 def drawing_of_data(html: str) -> str:
+    """Return the decoded SVG of the only embedded picture of a page."""
     (code,) = re.findall(r"base64,([^']+)'", html)
     return base64.b64decode(code).decode()
 
 
 def complete_study(scenario: Scenario) -> Study:
+    """Return a study of the hardest data with all its cells run."""
     return Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
 
 

@@ -33,10 +33,12 @@ HARDEST = replace(FIRST.scenario, grid=(1000, 10_000))
 
 
 def complete_study(scenario: Scenario) -> Study:
+    """Return a study of the hardest data with all its cells run."""
     return Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
 
 
 def words_of(html: str) -> str:
+    """Return the text of a piece of HTML without tags, and with single spaces."""
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 

@@ -29,6 +29,7 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 
 
 def words_in_place_of_window(scenario: Scenario) -> str:
+    """Return what the page says where there is no window, as one string."""
     return " ".join(no_window(scenario))
 
 
@@ -90,6 +91,7 @@ def test_on_another_set_the_reason_is_that_no_lower_bound_is_proven_there(
     """Without the bounds of its own loss, which every problem of the catalogue has on every set."""
 
     def wider_bounds(problem: str, level: Level = "item") -> tuple[Bound, ...]:
+        """Return the bounds for a problem that are not on its own instance."""
         return tuple(b for b in bounds_for(problem, level) if b.card.instance_problem != problem)
 
     monkeypatch.setattr("dpsco_core.explain.window.bounds_for", wider_bounds)

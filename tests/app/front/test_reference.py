@@ -47,10 +47,12 @@ def random_scenario(seed: int) -> Scenario:
 
 
 def run_study(scenario: Scenario) -> Study:
+    """Run all cells of a scenario; return them as a study."""
     return Study(scenario=scenario, outcomes=run(scenario).outcomes)
 
 
 def small_line(study: Study) -> str:
+    """Return the small print below the answer to a study."""
     return "".join(text for text, _ in answer([study]).small)
 
 

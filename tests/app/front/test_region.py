@@ -26,6 +26,7 @@ LAWS = ("student-t", "elliptical-t", "gaussian", "pareto", "log-normal")
 
 
 def random_scenario(seed: int) -> Scenario:
+    """Return a scenario with random problem, law, sizes and budget."""
     rng = np.random.default_rng(seed)
     problem = str(rng.choice(["mean", "quadratic", "linear"]))
     epsilon = float(rng.choice([0.2, 0.5, 1, 2, 5]))

@@ -42,6 +42,7 @@ def private_parts(text: str) -> list[str]:
 
 
 def sources() -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of each source file of the dashboard that is not vendored."""
     for path in sorted(PACKAGE.rglob("*")):
         is_ours = path.parent.name != "plotly"  # The script in the folder "plotly" is vendored.
         if path.suffix in (".py", ".js", ".css", ".html") and is_ours:

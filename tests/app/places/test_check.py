@@ -41,6 +41,7 @@ SMALL = {"n": "1000", "d": "5", "methods": "mean.clipped"}
 
 @pytest.fixture(autouse=True)
 def _no_kept_reports() -> Iterator[None]:
+    """Forget all reports that are kept, before and after each test."""
     kept_reports().clear()
     yield
     kept_reports().clear()
@@ -53,15 +54,18 @@ def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _referee_without_time(*submitted: Any, **settings: Any) -> tuple[Report, ...]:
+    """Check the limits that the page sets, and run the referee with no time to search."""
     assert settings["limits"] is DASHBOARD and settings["seconds"] == SECONDS[0]
     return referee(*submitted, **(settings | {"seconds": 0.0}))
 
 
 def open_check(**query: str) -> AppTest:
+    """Return the page that checks a claim, at small sizes."""
     return open_at("check", **(SMALL | query))
 
 
 def claim(**view: Any) -> Claim:
+    """Return the claim about a method that a view describes."""
     return claim_of(with_method(View(**view), MEAN), MEAN)
 
 
@@ -190,6 +194,7 @@ def test_a_click_stops_the_referee_and_gives_its_turn_back(monkeypatch: pytest.M
     asked = iter(range(50))
 
     def ask() -> None:
+        """Stop the script at the thirtieth question whether to go on."""
         if next(asked) == 30:
             raise StopException
 
@@ -248,6 +253,7 @@ def test_a_report_without_objections_is_never_called_a_proof() -> None:
 
 
 def report_of(check_here: Check) -> Report:
+    """Return the report of a claim with a single check."""
     return Report(
         title="claim", claim="d/n", hypotheses=(), checks=(check_here,), seed=0, seconds=5
     )

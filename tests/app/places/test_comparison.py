@@ -117,6 +117,7 @@ def test_the_preset_shows_that_the_width_decides() -> None:
     method, largest_d = "sco.objective-perturbation", preset.scenario.grid[-1]
 
     def mean(outcomes: list) -> float:  # type: ignore[type-arg]
+        """Return the mean error of the method at the largest dimension."""
         errors = [o.error for o in outcomes if o.method == method and o.x == largest_d]
         return sum(errors) / len(errors)
 

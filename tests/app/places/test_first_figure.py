@@ -45,6 +45,7 @@ CHOOSE = "Choose the sample mean or the median of means, too"
 
 
 def price_of(outcomes: Any, method: str, x: float) -> float:
+    """Return the mean error of a method over that of the reference, at one value of the axis."""
     means = {m: [o.error for o in outcomes if (o.method, o.x) == (m, x)] for m in (method, PUBLIC)}
     return float(sum(means[method]) / sum(means[PUBLIC]))
 
@@ -126,7 +127,7 @@ def test_the_answer_keeps_its_method_while_a_slider_moves() -> None:
     names = set()
     for p in (2, 2.5, 3, 4):
         if p > 2:
-            change(page, "field_p", p)
+            select_value(page, "field_p", p)
             assert is_stale(page)
             press_button(page, "Run")
         assert not is_stale(page) and shown_result(page).scenario.p == p
@@ -204,17 +205,17 @@ def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = open_page()
-    change(page, "field_d", 10)
+    select_value(page, "field_d", 10)
     assert is_stale(page) and headline_text(page) == "Not measured yet at d = 10."
     monkeypatch.setattr(screen, "LIVE_SECONDS", 1.5)
-    change(page, "field_d", 5)
+    select_value(page, "field_d", 5)
     assert not is_stale(page) and shown_result(page).scenario.d == 5 and shown_result(page).complete
     stop(page, 3)
     assert not shown_result(check_page(page.run())).complete and "Stopped at 3 of" in status_line(
         page
     )
     monkeypatch.setattr(screen, "LIVE_SECONDS", 0.0)
-    change(page, "field_trials", 100)
+    select_value(page, "field_trials", 100)
     assert is_stale(page)
 
 
@@ -235,7 +236,7 @@ def test_the_whole_screen_shows_the_old_runs_until_the_new_ones_arrive() -> None
 def test_a_run_stopped_by_a_change_is_called_unfinished() -> None:
     page = open_page()
     stop(page, 3)
-    change(page, "field_epsilon", 5)
+    select_value(page, "field_epsilon", 5)
     assert is_stale(page) and headline_text(page) == "Not measured yet at ε = 5."
 
 
@@ -253,7 +254,8 @@ def snapshot(page: AppTest) -> tuple[object, ...]:
     return titles, lines, ladder_numbers(page), line_below(page)
 
 
-def change(page: AppTest, key: str, value: object) -> None:
+def select_value(page: AppTest, key: str, value: object) -> None:
+    """Move a select slider of the page to a value, and run the page."""
     check_page(page.select_slider(key=key).set_value(value).run())
 
 
@@ -277,7 +279,7 @@ def test_links_for_newcomers_show_at_the_first_settings_until_another_page_is_se
     page.run()
     assert len(_doors(page)) == len(DOORS)
     old_place = _place_of_figure(page)
-    change(page, "field_p", 3.0)
+    select_value(page, "field_p", 3.0)
     assert _doors(page) == [] and "New here?" not in drawn_html(page)
     # At another position the browser would redraw the figure from scratch.
     assert _place_of_figure(page) == old_place
@@ -313,8 +315,8 @@ def test_points_that_become_too_large_disappear_and_return() -> None:
     """The page without a server does the same; nobody has asked for these points."""
     page = open_page()
     whole = page.session_state["field_grid"]
-    change(page, "field_d", 500)
+    select_value(page, "field_d", 500)
     assert page.session_state["field_grid"] == [x for x in whole if x * 500 <= 2_000_000] != whole
     assert not page.error
-    change(page, "field_d", 20)
+    select_value(page, "field_d", 20)
     assert page.session_state["field_grid"] == whole

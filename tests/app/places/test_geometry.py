@@ -59,6 +59,7 @@ NAMES = {kind: geometry_name(kind) for kind in GEOMETRIES}
 
 
 def open_geometry(**query: str) -> AppTest:
+    """Return the page of geometries at a query."""
     return open_at("geometry", **query)
 
 
@@ -74,6 +75,7 @@ def hand(page: AppTest) -> dict[str, Any]:
 
 
 def set_field(page: AppTest, name: str, value: object) -> AppTest:
+    """Set a field of the page's state, and run the page again."""
     page.session_state[STATE.key(name)] = value
     return check_page(page.run())
 
@@ -86,6 +88,7 @@ def lines(figure: Figure) -> dict[str, Line]:
 
 
 def points(line: Line) -> list[tuple[float, float]]:
+    """Return the points of a line as pairs."""
     return list(zip(line.x, line.y, strict=True))
 
 
@@ -102,6 +105,7 @@ def test_a_set_does_what_its_sentence_says() -> None:
     """Corners and boxes give exact zeros and ones; round sets do not."""
 
     def projection(kind: str, x: tuple[float, float], q: float = 1.5) -> tuple[float, float]:
+        """Return the projection of x on a set of a kind."""
         a, b = nearest(Shape(kind=kind, q=q), x).nearest
         return a, b
 
@@ -133,6 +137,7 @@ def test_the_picture_holds_the_boundary_the_point_and_its_projection() -> None:
 
 def test_the_handle_moves_exactly_the_lines_that_depend_on_the_point() -> None:
     def draw_at(x: tuple[float, float]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return the traces and the named notes of the figure of the point x."""
         shape = Shape(kind="l1")
         figure = plotly(set_figure(shape, nearest(shape, x), ""), Theme())
         notes = [note for note in figure["layout"]["annotations"] if "name" in note]

@@ -85,6 +85,7 @@ def answered(page: AppTest, slug: str) -> Answered:
 
 
 def verdict(page: AppTest) -> str:
+    """Return the text of the only verdict on a prediction, with ordinary spaces."""
     (box,) = [*page.container(key="learn_said").success, *page.container(key="learn_said").info]
     return str(box.value).replace("\N{NO-BREAK SPACE}", " ")
 
@@ -390,6 +391,7 @@ def contrast(colour: str, page: str) -> float:
     """Return the contrast of two colours, as the guidelines for accessible content define it."""
 
     def light(colour: str) -> float:
+        """Return the relative luminance of a colour, plus 0.05."""
         shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
         return sum(w * x for w, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True)) + 0.05

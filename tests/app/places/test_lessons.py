@@ -111,6 +111,7 @@ CHOICE = BY_SLUG["clipping"]
 
 
 def finding_of(answer: str | float) -> LessonFinding:
+    """Return a lesson's finding that has an answer and no text."""
     return LessonFinding(answer=answer, headline="", text="")
 
 

@@ -72,10 +72,12 @@ show_table(pd.DataFrame({"q": [8e-6, 0.5], "n": [1000.0, 50_000.0]}))
 
 
 def open_lower(**query: str) -> AppTest:
+    """Return the page of lower bounds at a quick setting."""
     return open_at("lower_bounds", **(QUICK | {"rho": "0.01"} | query))
 
 
 def small_text(page: AppTest) -> str:
+    """Return the small print of the page."""
     return page.container(key="lower_said").markdown[0].value
 
 
@@ -89,6 +91,7 @@ def line_of(figure: Figure, name: str, width: float = 1.0) -> Line:
 
 
 def ladder_of(figure: Figure) -> dict[str, list[str]]:
+    """Return the values of each rung of a figure's ladder, by the rung's name."""
     return {row.name: list(row.values) for row in figure.ladder.rows}
 
 
@@ -125,6 +128,7 @@ def test_every_scene_shows_what_its_button_promises() -> None:
     """The test fails if a bound changes and the words on the buttons do not."""
 
     def bites(name: str) -> str:
+        """Return the sentence that says where privacy bites in a scene."""
         view, scenario = SCENE_STATES[name]
         instance = instance_of(view, scenario)
         return bites_sentence(largest(curves(instance), notions_of(scenario)[0]), floors(instance))

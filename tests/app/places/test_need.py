@@ -21,6 +21,7 @@ def test_a_target_is_answered_in_sentences_on_the_button_and_not_before(
     solve = records_needed.need
 
     def counted(*arguments: Any, **options: Any) -> Any:
+        """Note the call, and solve as before."""
         calls.append(arguments)
         return solve(*arguments, **options)
 

@@ -75,6 +75,7 @@ def open_at(name: str, **query: str) -> AppTest:
 
 
 def open_anatomy(**query: str) -> AppTest:
+    """Return the page of a single run, at small sizes."""
     return open_at("one_run", **(SMALL | query))
 
 
@@ -94,11 +95,13 @@ def values(trace: dict[str, Any]) -> list[float]:
 
 
 def trace_named(figure: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the only trace of a Plotly figure that has a name."""
     (trace,) = [t for t in figure["data"] if t.get("name") == name]
     return trace
 
 
 def radius_text(page: AppTest) -> str:
+    """Return the sentence about the clip radius."""
     return page.container(key="one_run_sentence").markdown[0].value
 
 
@@ -337,6 +340,7 @@ def test_work_that_is_too_heavy_is_refused_in_one_sentence(
 
 
 def path(*risks: float) -> RiskPath:
+    """Return a path of gradient descent with these excess risks, one a step."""
     points = np.zeros((len(risks), 1))
     return RiskPath(
         steps=np.arange(len(risks)),

@@ -92,6 +92,7 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
     data = written(tmp_path / "r.sqlite", SMALL).read_bytes()
 
     def refuse(*args: Any) -> None:
+        """Fail, since no cell may run."""
         raise AssertionError("a cell was run")
 
     with monkeypatch.context() as patched:
@@ -292,6 +293,7 @@ def read_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = Store.__init__
 
     def no_index(self: Store, place: Any, **options: Any) -> None:
+        """Fail to open the file itself, as on a disk that cannot be written to."""
         if Path(place) == path:
             raise stored.StoreError(f"store must be read, got store={path} (cannot open).")
         real(self, place, **options)
@@ -322,6 +324,7 @@ def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.Monke
     started: list[list[str]] = []
 
     def start(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        """Note the command that would start the server."""
         started.append(command)
         return subprocess.CompletedProcess(command, 0)
 
@@ -335,6 +338,7 @@ def test_drawing_takes_a_limited_share_of_the_time(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("dpsco_app.session.pace.time.monotonic", lambda: clock_time[0])
 
     def answers_at(pace: Pace, *times: float) -> list[bool]:
+        """Return whether a drawing is due at each of these times."""
         answers = []
         for clock_time[0] in times:
             answers.append(pace.due())

@@ -25,6 +25,7 @@ from tests.golden_sentences import GOLDEN
 
 
 def pareto(index: float, n: int = 4800, seed: int = 0) -> np.ndarray:
+    """Draw n numbers from the Pareto law with this tail index."""
     return np.random.default_rng(seed).random(n) ** (-1 / index)
 
 
@@ -40,6 +41,7 @@ def inside_the_dialog() -> None:
 
 
 def with_file(content: bytes) -> AppTest:
+    """Return the dialog after a visitor has uploaded a file."""
     page = check_page(AppTest.from_function(inside_the_dialog, default_timeout=60).run())
     return check_page(
         page.file_uploader(key="own_numbers_file").set_value(("x.csv", content, "text/csv")).run()
@@ -47,10 +49,12 @@ def with_file(content: bytes) -> AppTest:
 
 
 def as_csv(values: np.ndarray) -> bytes:
+    """Return the bytes of a file with one number a line."""
     return "\n".join(map(repr, values.tolist())).encode()
 
 
 def words_of(page: AppTest) -> str:
+    """Return all text, captions and errors of a page."""
     return "\n".join(m.value for m in (*page.markdown, *page.caption, *page.error))
 
 
@@ -208,6 +212,7 @@ def two_columns(n: int = 4800) -> list[str]:
 
 
 def with_two_columns(*names: str) -> AppTest:
+    """Return the dialog after a file with two columns was uploaded and some were chosen."""
     page = with_file("\n".join(two_columns()).encode())
     (field,) = page.multiselect
     assert field.value == ["pay"] and not page.dataframe

@@ -64,6 +64,7 @@ RUN = Scenario(problem="logistic", methods=("sco.clipped",), n=5000, d=10, p=2.0
 
 
 def open_privacy(**query: str) -> Any:
+    """Return the page of privacy, on its calculator unless the query names another part."""
     return open_at("privacy", **({"part": "convert"} | query))
 
 
@@ -73,10 +74,12 @@ def texts(page: Any) -> str:
 
 
 def alts(page: Any) -> list[str]:
+    """Return the alternative texts of all charts of a page."""
     return [chart.proto.alt for chart in page.get("plotly_chart")]
 
 
 def line(figure: Figure, key: str) -> Line:
+    """Return the only line of a figure's first panel that has a key."""
     (curve,) = [one for one in figure.panels[0].lines if one.key == key]
     return curve
 
@@ -400,6 +403,7 @@ def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
 
 
 def is_refused(view: View) -> bool:
+    """Return whether the audit that a view asks for is not applicable."""
     try:
         next(iter(audit_steps(replace(view.audit(), runs=40))))
     except NotApplicable:

@@ -81,10 +81,12 @@ QUICK = {"n": "2000", "d": "2", "trials": "2", "basis": "rates"}
 
 
 def open_users(**query: str) -> AppTest:
+    """Return the page of users at a quick setting."""
     return open_at("users", **(QUICK | query))
 
 
 def errors_with(method: str, means: list[float]) -> Errors:
+    """Return the errors of a method at 1, 10, 100, ... items, two trials with these means."""
     items = 10.0 ** np.arange(len(means))
     return Errors(method=method, items=items, risks=np.array([[m, 1.2 * m] for m in means]) / 1.1)
 
@@ -453,6 +455,7 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     cells_run = []
 
     def quick(cell: Any) -> Outcome:
+        """Return an outcome at once, by far the smallest for the first method."""
         cells_run.append(cell)
         rank = BOUNDED.index(cell.method)
         # The first method has by far the smallest error everywhere.

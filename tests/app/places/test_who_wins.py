@@ -41,6 +41,7 @@ BASE = BASES["who_wins"]
 
 
 def open_who_wins(**query: str) -> AppTest:
+    """Return the page that compares methods, drawn from rates unless the query says otherwise."""
     return open_at("who_wins", **({"reading": "rates"} | query))
 
 
@@ -50,11 +51,13 @@ def spec(page: AppTest) -> dict[str, Any]:
 
 
 def map_of(scenario: Scenario = BASE, name: str = "n-epsilon", reading: Any = "rates") -> Contest:
+    """Return the contest of the bounds of a scenario on a plane."""
     size = SIZES["rates" if reading == "rates" else "measured"]
     return bounds_contest(scenario, plane(name, scenario, size), reading)
 
 
 def cells(expected: Contest, reading: Any = "rates") -> Cells:
+    """Return the cells that are drawn of a contest."""
     drawn_cells = contest_figure(expected, BASE, reading).panels[0].cells
     assert drawn_cells is not None
     return drawn_cells
@@ -238,6 +241,7 @@ def test_a_method_that_runs_nowhere_on_the_map_is_left_out_with_its_reason() -> 
 
 def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None:
     def link(**query: str) -> dict[str, str]:
+        """Return the query of the link that opens the point."""
         page = open_who_wins(**query)
         (led,) = [link.proto for link in page.get("page_link") if "Open this" in link.proto.label]
         return dict(parse_qsl(led.query_string.lstrip("?")))

@@ -105,6 +105,7 @@ def test_a_run_that_is_stopped_leaves_its_place_to_the_next(
     assert computing or next_turn.wait_for_slice()
 
     def run() -> None:
+        """Take a turn, and fail during it."""
         with shared.run() as turn:
             assert turn.wait_for_slice() == computing
             raise KeyError
@@ -122,6 +123,7 @@ def test_no_more_runs_compute_at_once_than_there_are_slots(
     computing, peak, lock = [0], [0], threading.Lock()
 
     def counted(cell: Cell) -> Outcome:
+        """Run a cell, and note how many run at once."""
         with lock:
             computing[0] += 1
             peak[0] = max(peak[0], computing[0])
@@ -203,6 +205,7 @@ def opened(scenario: Scenario) -> Session:
 
 
 def run(result: Result) -> Iterator[str]:
+    """Yield the texts of progress of a run that grows this result."""
     return running.run(Growth(result))
 
 
@@ -221,6 +224,7 @@ def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
 
     class State:
         def get(self, key: str) -> None:
+            """Note that the state was asked, and raise a click."""
             checks.append(key)
             raise Clicked
 
@@ -255,6 +259,7 @@ def test_two_threads_that_work_on_one_result_run_every_cell_and_keep_each_once()
     growth = Growth(result)
 
     def work() -> None:
+        """Work on the result until no cell is left."""
         while growth.work(lambda: True):
             pass
 

@@ -31,9 +31,11 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counts = Counter[str]()
 
     def count(owner: Any, name: str) -> None:
+        """Count the calls of a function from now on."""
         original: Callable[..., Any] = getattr(owner, name)
 
         def counted(*arguments: Any, **keywords: Any) -> Any:
+            """Count the call, and make it."""
             counts[name] += 1
             return original(*arguments, **keywords)
 

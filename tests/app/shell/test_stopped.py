@@ -50,6 +50,7 @@ ALL_PAGES = [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n
 
 
 def open_named(name: str) -> AppTest:
+    """Return a page by its name and with its query, before its first run."""
     page = AppTest.from_string(SCRIPT.format(name), default_timeout=60)
     for key, value in PAGES[name].items():
         page.query_params[key] = value
@@ -79,6 +80,7 @@ def read_controls(page: AppTest) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _sent_value(widget: Any, value: Any, default: Any) -> Any:
+    """Return the value that the server sends for a widget: its own if it is set, or the default."""
     return value if widget.proto.set_value else default
 
 
@@ -187,6 +189,7 @@ def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) 
     say = query_params.from_dict
 
     def listen(self: Any, query: dict[str, str]) -> None:
+        """Note a query, and go there."""
         queries.append(query)
         say(self, query)
 

@@ -25,6 +25,7 @@ def sheets(page: AppTest) -> str:
 
 
 def hides_sidebar(page: AppTest) -> bool:
+    """Return whether the style sheets of a page hide the sidebar."""
     return style(Teaching(hide="sidebar")) in sheets(page)
 
 
@@ -85,6 +86,7 @@ def test_a_link_offers_what_its_page_has() -> None:
 
 
 def offered(page: AppTest, name: str) -> list[str]:
+    """Return the parts that a page offers to hide."""
     pills = page.button_group(key=f"{name}_link_hide")
     labels = {HIDDEN_NAMES.get(part, f"controls: {part}"): part for part in PARTS}
     return [labels[option.content] for option in pills.proto.options]
@@ -157,6 +159,7 @@ def test_an_address_is_read_once_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     from_query = type(ADDRESS).from_query
 
     def listen(address: Address[Teaching], query: dict[str, str]) -> tuple[Teaching, list[str]]:
+        """Note a query, and read it."""
         read.append(query)
         return from_query(address, query)
 

@@ -43,6 +43,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def finish(lessons: Lessons) -> dict[str, Any]:
+    """Work until all lessons are computed; return the screen."""
     while lessons.step(10.0):
         pass
     return lessons.screen(WIDE)
@@ -122,15 +123,19 @@ class Canned:
         self.items_run: list[Cell | Part] = []
 
     def has(self, item: Cell | Part) -> bool:
+        """Say that every item has run."""
         return True
 
     def run(self, item: Cell | Part) -> None:
+        """Note the item that would run."""
         self.items_run.append(item)
 
     def outcomes(self, scenario: Any) -> Sequence[Any]:
+        """Run a scenario at once."""
         return list(study(scenario))
 
     def rows(self, part: Part) -> tuple[experiments.LessonRow, ...]:
+        """Run a part of an experiment at once."""
         return experiments.run_part(part)
 
 
@@ -255,9 +260,11 @@ class Tags(HTMLParser):
         self.open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
+        """Note that a tag is open."""
         self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
+        """Check that the tag which ends is the last that was opened."""
         assert self.open.pop() == tag
 
 

@@ -37,6 +37,7 @@ TOML = (
 
 
 def packed(page: str) -> dict[str, Any]:
+    """Return the data that a page carries in compressed form."""
     match = re.search(r"id='packed'>([^<]+)<", page)
     assert match is not None
     data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(match[1])))
@@ -45,6 +46,7 @@ def packed(page: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def page() -> str:
+    """Return the page of sliders of the study."""
     return sliders_page(STUDY)
 
 

@@ -36,6 +36,7 @@ VIEW_NAMES = {slug: name for row in VIEWS for slug, name in row.items()}
 
 @pytest.fixture
 def visit() -> Visit:
+    """Return a visit that has opened the small scenario."""
     new_visit = Visit()
     new_visit.open(SMALL)
     return new_visit
@@ -48,6 +49,7 @@ def finished(visit: Visit) -> tuple[int, int]:
 
 
 def finish(visit: Visit) -> Visit:
+    """Work until a visit has nothing left to run; return it."""
     while visit.step(10.0):
         pass
     return visit
@@ -143,6 +145,7 @@ def test_a_screen_is_json_without_nan_or_infinity(visit: Visit, width: int) -> N
 
 
 def picture_screen(visit: Visit) -> dict[str, Any]:
+    """Return the screen of a visit that has opened a picture."""
     screen: dict[str, Any] = json.loads(screen_json(visit, WIDE, PICTURE))
     return screen
 

@@ -23,6 +23,7 @@ from tests.bounds.floors.cases import make_setting, shifts
 
 
 def law_of(slug: str, d: int = 20, p: float = 2.0) -> Shifts:
+    """Return the shifts of a distribution that is named by its slug."""
     return shifts(make_setting(slug, 1_000, d, p, ZCDP(rho=0.1)))
 
 

@@ -53,10 +53,12 @@ def words_on(kind: str, d: int) -> WordPrior:
 
 
 def level_of(point: Point, argument: Argument) -> Level:
+    """Return the privacy level of a point, as an argument needs it."""
     return point[4:] if argument == "approx" else point[3]
 
 
 def bound_value(kind: str, argument: Argument, point: Point) -> float:
+    """Return the bound of an argument at a point, with the best spike probability."""
     words, level = words_on(kind, point[1]), level_of(point, argument)
     q = best(words, argument, point[0], point[2], level, 1.0)
     return words_bound(words, argument, q, point[0], point[2], level)
@@ -119,6 +121,7 @@ def second_best(left: Callable[[int], float], n: int, p: float, top: int) -> flo
     values = np.array([left(int(b)) for b in counts])
 
     def value_at(log_q: float) -> float:
+        """Return the bound at spike probability exp(log_q)."""
         q = math.exp(log_q)
         return float(q ** (1 - 1 / p) * (binom.pmf(counts, n, q) @ values))
 
@@ -141,6 +144,7 @@ def tilted_channel_risk(losses: Floats, weights: Floats, start: float) -> Callab
     for slope in np.geomspace(2e-3, 200, 700) / start:
 
         def mean(c: float, slope: float = slope) -> float:
+            """Return the mean of the tilted channel at c, less 1."""
             return float(weights @ np.real(1 / wrightomega(1 - c + slope * losses))) - 1
 
         x = np.real(1 / wrightomega(1 - brentq(mean, -60, 500, xtol=1e-12) + slope * losses))
@@ -158,6 +162,7 @@ def tilted_channel_risk(losses: Floats, weights: Floats, start: float) -> Callab
 
 
 def sums_of_signs(d: int) -> tuple[Floats, Floats]:
+    """Return the values of a normalised sum of d signs, and their probabilities."""
     return (2 * np.arange(d + 1) - d) / math.sqrt(d), binom.pmf(np.arange(d + 1), d, 0.5)
 
 
@@ -192,6 +197,7 @@ def test_two_sided_information_is_what_tilted_channels_attain(name: str) -> None
         information = rho * (1 - 1 / count)
 
         def left(b: int, kind: str = kind, risk=risk, information: float = information) -> float:
+            """Return the risk that is left with b spikes."""
             loss = risk(information * b * b)
             if kind != "1.5":
                 return max(0.0, loss)
@@ -214,6 +220,7 @@ def naming_chance(kappa: float, share: float, count: float) -> float:
     orders = math.exp(-(max(0.0, math.sqrt(length) - math.sqrt(kappa)) ** 2))
 
     def gap(x: float) -> float:
+        """Return the divergence of a chance x from its share, less what is allowed."""
         odds = math.log(x / share) + math.log1p(-share) - math.log1p(-x)
         return (x - share) * odds - kappa * (1 - 1 / count)
 
@@ -221,6 +228,7 @@ def naming_chance(kappa: float, share: float, count: float) -> float:
 
 
 def cubic_tail(d: int, x: float, smallest: float) -> float:
+    """Return the least cubic bound on the probability that a sum of signs is at least x."""
     sums, weights = sums_of_signs(d)
     levels = np.linspace(smallest, x, 4000, endpoint=False)
     return min(float(weights @ np.maximum(sums - s, 0) ** 3) / (x - s) ** 3 for s in levels)
@@ -241,6 +249,7 @@ def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
     signs = [cubic_tail(d, math.sqrt(d) - t, -math.sqrt(d)) for t in long]
 
     def corner(b: int, kind: str) -> float:
+        """Return the risk of naming a corner with b spikes."""
         kappa = rho * b * b
         if kind == "l1":
             return 1 - naming_chance(kappa, 1 / (2 * d), 2 * d) if b else 1.0
@@ -255,6 +264,7 @@ def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
         assert expected * (1 - room) <= proven <= expected * (1 + 1e-6), kind
 
     def summed(b: int, tails: list[float], count: float, size: int) -> float:
+        """Return the mean norm that b spikes leave, as a sum over tails."""
         hits = [naming_chance(rho * b * b, min(1.0, max(g, 1 / count)), count) for g in tails]
         return math.sqrt(size) if b == 0 else math.fsum(1 - x for x in hits) * math.sqrt(size) / 60
 
@@ -262,6 +272,7 @@ def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
     assert bound_value("blocks", "fano", point) == pytest.approx(block, rel=0.03)
 
     def carried(b: int) -> float:
+        """Return the risk on the l1.5 ball that follows from that of signs."""
         left = math.sqrt(d) - summed(b, signs, 2.0**d, d)
         return d ** (1 / 3) - left ** (2 / 3)
 
@@ -289,6 +300,7 @@ def test_the_bounds_for_every_epsilon_and_delta_agree_with_their_formulas(
         excess.append(min((math.sqrt(1 / groups + e * e) - e) / 2, *cubic))
 
     def left(b: int, kind: str) -> float:
+        """Return the risk that is left with b spikes."""
         growth = math.exp(min(600.0, epsilon * b))
         loss_share = failure * (growth - 1) / math.expm1(epsilon)
         if kind == "blocks":

@@ -37,6 +37,7 @@ def squared_error(count: int, d: int, p: float, moment: float, reach: float, noi
     kappa = (p - 1) ** (p - 1) / p**p
 
     def value(radius: float) -> float:
+        """Return the squared error at a clip radius."""
         bias = kappa * d * moment * (radius - reach) ** (1 - p)
         sampling = d * moment * (radius + reach) ** (2 - p) / count
         return float(sampling + bias**2 + noise * radius**2)

@@ -124,6 +124,7 @@ def test_simulated_restarts_stay_below_their_bound(noise):
     centre = np.array([0.3, -0.2, 0.1])  # The centre of the objective, which lies within the ball.
 
     def gradient(x):
+        """Return a noisy gradient of the quadratic."""
         return curvature * (x - centre) + noise * rng.standard_normal(x.shape)
 
     lengths, bound = restarts(case, regulariser, 3 * noise**2, 120)

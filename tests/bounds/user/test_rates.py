@@ -75,6 +75,7 @@ def test_the_private_term_has_its_slopes(rate, slopes):
 @pytest.mark.parametrize("rate", RATES, ids=lambda rate: rate.latex)
 def test_a_rate_falls_with_users_items_and_budget_and_grows_with_the_dimension(rate):
     def total(**changes):
+        """Return the rate of a case with some fields changed."""
         return sum(pair(rate, replace(CASE, **changes)))
 
     value = sum(pair(rate, CASE))

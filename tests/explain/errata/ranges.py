@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 
 def experiments(paper: str) -> set[str]:
+    """Return the slugs of a paper's errata that have an experiment."""
     return {e.slug for e in ERRATA if e.experiment is not None and e.slug.startswith(paper + ".")}
 
 
@@ -25,6 +26,7 @@ def recorded(
     make, records = getattr(module, name), []
 
     def record(*args: object, **kwargs: object) -> T:
+        """Make an object, and note it."""
         result: T = make(*args, **kwargs)
         assert isinstance(result, kind)
         records.append(result)

@@ -32,11 +32,13 @@ PROBLEMS = ("quadratic", "linear", "geometric-median", "logistic", "hinge", "abs
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must succeed; return what it prints."""
     assert main(words) == 0
     return str(capsys.readouterr().out)
 
 
 def flat(text: str) -> str:
+    """Return a text with single spaces."""
     return " ".join(text.split())
 
 

@@ -38,6 +38,7 @@ def follow(scenario: Scenario, limit: int) -> Followed:
 
 
 def is_private(slug: str) -> bool:
+    """Return whether a method is private."""
     return method_card(slug).privacy != "none"
 
 

@@ -46,6 +46,7 @@ NASTY = (math.nan, math.inf, 0.0, 1.0, -3.0, 1e308, -1e200, 1e-320)
 
 
 def run(scenario: Scenario, method: Any, seed: int = 0) -> Any:
+    """Run a method at a scenario; return its release."""
     sample = scenario.instance.problem.sample(scenario.n, np.random.default_rng(1))
     setting = scenario.setting
     return method.release(
@@ -59,6 +60,7 @@ def test_no_record_moves_a_score_or_a_clipped_mean_by_more_than_its_sensitivity(
     radii, w = np.array([1e100, 4.0, 1.0, 0.25, 1e-100]), np.array([0.5])
 
     def statistics_of(records: tuple[tuple[float, float], ...]) -> tuple[Any, Any]:
+        """Return the scores of the radii, and the clipped means, of some records."""
         x, y = (np.array(part) for part in zip(*records, strict=True))
         sample = LinearSample(
             features=DenseRows(x[:, None]), targets=y, link=link, constraint=Ball(d=1, radius=1.0)
@@ -186,6 +188,7 @@ def test_the_larger_radius_is_used_only_if_the_test_decides_for_it(row: tuple[st
     for answer, wider in ((1e6, True), (0.0, False)):
 
         def fixed(self: Ledger, *args: Any, label: str = "", answer: float = answer) -> Any:
+            """Release a value, with a given answer for the test between radii."""
             noisy = honest(self, *args, label=label)
             return np.full(1, answer) if "between" in label else noisy
 
@@ -280,11 +283,13 @@ class StepsAlike(Ledger):
     other_rng: np.random.Generator
 
     def release(self, mechanism: Any, value: Any, rng: Any, *, label: str = "") -> Any:
+        """Release a value; all but the clipped means have noise of their own generator."""
         rng = rng if label.startswith("mean of clipped") else self.other_rng
         return super().release(mechanism, value, rng, label=label)
 
 
 def _error(method: Any, setting: Any, problem: Any, trial: int) -> float:
+    """Return the excess risk of a trial whose steps draw their noise alike."""
     sample = problem.sample(setting.n, np.random.default_rng([trial, 2]))
     rng, ledger = np.random.default_rng([trial, 3]), StepsAlike(setting.budget)
     ledger.other_rng = np.random.default_rng([trial, 4])

@@ -141,6 +141,7 @@ def test_the_claim_is_not_refuted(name: str) -> None:
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:
+    """Take every clip of records and gradients away."""
     patch.setattr(lipschitz.Losses, "of", lambda self, s: s)
     patch.setattr(private_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
     patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
@@ -151,6 +152,7 @@ def no_clip(patch: pytest.MonkeyPatch) -> None:
 
 
 def half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    """Halve every Gaussian noise."""
     draw = np.random.Generator.normal
     for module in ("steps", "objective"):
         patch.setattr(
@@ -234,6 +236,7 @@ def exact_divergence(
     std = plan.linear_std * scale
 
     def gradient(theta: Array, record: Pair) -> tuple[Array, Array]:
+        """Return the gradient of a record's loss and its derivative, at each theta."""
         x, y = record
         slope = expit(x * theta)
         rest = 2 * n * plan.ridge

@@ -46,6 +46,7 @@ class Plane:
 
 
 def plane(name: str, r: float) -> Plane:
+    """Return the plane in which a set's outputs are drawn."""
     if name == "cube":
         return Plane(body=Box.cube(2, r), axes=np.eye(2), origin=0.0, side=r)
     if name == "l1":
@@ -58,6 +59,7 @@ SETS = ("cube", "l1", "simplex")
 
 
 def setting_on(body: ConstraintSet, n: int, epsilon: float) -> Setting:
+    """Return a logistic setting on a set of the plane."""
     budget = ApproxDP(epsilon=epsilon, delta=0.05)
     return replace(make_setting("logistic", n, 2, budget, radius=body.l2_radius), constraint=body)
 
@@ -207,6 +209,7 @@ def test_another_law_is_distinguished_from_that_of_the_minimiser(
     honest = objective_perturbation.minimise_strongly_convex
 
     def one_step(gradient: Any, body: ConstraintSet, **rest: Any) -> Any:
+        """Return the end of a single gradient step in place of the minimiser."""
         w = body.project(body.centre - 0.3 * gradient(body.centre) / rest["smoothness"])
         return replace(honest(gradient, body, **rest), value=w)
 

@@ -57,6 +57,7 @@ def textbook_descent(
 
 
 def average(points: list[Array], rule: Descent) -> Array:
+    """Return the average of the points that a descent averages."""
     averaged = points[:-1] if rule.queried else points[len(points) - rule.averaged :]
     total = np.zeros(len(points[0]))
     for w in averaged:
@@ -158,6 +159,7 @@ def test_the_oracle_is_called_once_per_step_at_the_point_of_that_step() -> None:
     queries: list[tuple[int, float]] = []
 
     def oracle(w: Array, t: int) -> Array:
+        """Note the step and its point, and return a constant gradient."""
         queries.append((t, float(w[0])))
         return np.array([-1.0])
 
@@ -186,6 +188,7 @@ def test_points_of_the_path_are_copies() -> None:
     gradient = np.zeros(1)
 
     def oracle(w: Array, t: int) -> Array:
+        """Return the same gradient at every point."""
         return gradient
 
     descended = descend(Ball(d=1, radius=1.0), Descent(steps=3, step_size=0.0 + 1e-9), oracle)

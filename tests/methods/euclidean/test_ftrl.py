@@ -45,6 +45,7 @@ STEPS = 6
 
 
 def toeplitz(coefficients: Array) -> Array:
+    """Return the lower triangular Toeplitz matrix of some coefficients."""
     size = len(coefficients)
     return np.array(
         [[coefficients[i - j] if i >= j else 0.0 for j in range(size)] for i in range(size)]
@@ -188,6 +189,7 @@ def test_all_steps_together_spend_the_budget(budget: Any, calibration: Any) -> N
 
 
 def no_noise(patch: pytest.MonkeyPatch) -> None:
+    """Take the correlated noise away."""
     place = "dpsco_core.privacy.mechanisms.correlated.gaussian_noise"
     patch.setattr(place, lambda size, std, rng: np.zeros(size))
 
@@ -244,6 +246,7 @@ def test_the_sums_of_the_model_agree_with_plain_loops() -> None:
 
 
 def mean_risk(scenario: Scenario, method: Any, trials: int) -> float:
+    """Return the mean excess risk of independent runs."""
     problem: Any = scenario.instance.problem
     risks = []
     for seed in range(trials):
@@ -263,6 +266,7 @@ class Independent(CorrelatedSteps):
     """Steps with the same privacy and independent noise."""
 
     def release(self, value: Array, rng: np.random.Generator) -> Array:
+        """Release a value with noise that is independent of the other steps."""
         std = self.encoding.noise_std / encoding_norm(self.encoding.steps)
         return np.asarray(value + rng.normal(scale=std, size=value.shape))
 
@@ -358,6 +362,7 @@ def step_for_step(patch: pytest.MonkeyPatch) -> None:
 
 
 def noise_that_adds_up(patch: pytest.MonkeyPatch) -> None:
+    """Let the noise of all steps add up, as if it were not correlated."""
     patch.setattr("dpsco_core.privacy.mechanisms.correlated.inverse_coefficients", np.ones)
 
 

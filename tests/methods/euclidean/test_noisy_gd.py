@@ -102,6 +102,7 @@ def test_the_theorem_balances_noise_and_gradient(n: int, d: int, rho: float) -> 
     assert descent.steps == max(1, math.floor(rho * n**2 / (2 * d)))
 
     def bound(eta: float) -> float:
+        """Return the theorem's bound at a step size eta."""
         noise = 2 * d * descent.steps / (rho * n**2)
         return 1 / (2 * eta * descent.steps) + eta / 2 * (1 + noise)
 
@@ -144,6 +145,7 @@ def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:
+    """Take the clip of records away."""
     patch.setattr(base, "clip_to_ball", lambda block, radius: (block, np.ones(len(block))))
 
 
@@ -160,6 +162,7 @@ def test_every_step_at_the_whole_budget_is_caught(monkeypatch: pytest.MonkeyPatc
     honest = NoisyGradientDescent.plan
 
     def greedy(self: NoisyGradientDescent, setting: Any) -> Any:
+        """Plan to spend the whole budget in each step."""
         plan = honest(self, setting)
         return replace(plan, rho_step=plan.rho)
 

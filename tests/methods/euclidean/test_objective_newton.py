@@ -48,6 +48,7 @@ HUGE = 1e6
 
 
 def data_sets(n: int, d: int, rng: np.random.Generator) -> dict[str, tuple[Array, Array]]:
+    """Return hard data sets, by name."""
     x, fair = rng.standard_normal((n, d)), rng.integers(0, 2, n).astype(float)
     broken = x.copy()
     broken[0], broken[n // 2], broken[-1] = 1e300, np.inf, np.nan
@@ -74,10 +75,12 @@ class Runs:
         solve = objective_perturbation.minimise_strongly_convex
 
         def keep_tilt(*args: Any) -> Array:
+            """Draw a linear term, and keep it."""
             self.tilt = linear_term(*args)
             return self.tilt
 
         def keep_solved(*args: Any, accuracy: float, **rest: Any) -> Any:
+            """Solve a problem to a looser accuracy, and keep its solution."""
             self.solved = solve(*args, accuracy=loosen * accuracy, **rest)
             return self.solved
 

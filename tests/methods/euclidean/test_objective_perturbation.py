@@ -235,6 +235,7 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
     noisy_values: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Add noise to a value, and keep the sum."""
         noisy_values.append(value + rng.normal(scale=std, size=value.shape))
         return noisy_values[-1]
 
@@ -291,6 +292,7 @@ def test_the_practical_ridge_has_the_smaller_shift() -> None:
         setting = make_setting("logistic", n, 20, budget)
 
         def shift(plan: Any, n: int = n) -> float:
+            """Return the squared shift of the minimiser that a plan predicts."""
             return float((2 * plan.ridge) ** 2 + 20 * (plan.linear_std / n) ** 2)
 
         practical, theory = (ObjectivePerturbation(tuning=t).plan(setting) for t in TUNINGS)
@@ -367,6 +369,7 @@ def test_an_unsupported_setting_is_refused_with_a_reason(
 
 
 def uncertified(patch: pytest.MonkeyPatch) -> None:
+    """Let the minimiser be a million times less accurate than certified."""
     honest = objective_perturbation.minimise_strongly_convex
     patch.setattr(
         objective_perturbation,
@@ -376,18 +379,21 @@ def uncertified(patch: pytest.MonkeyPatch) -> None:
 
 
 def half_the_ridge(patch: pytest.MonkeyPatch) -> None:
+    """Halve the ridge of every plan."""
     honest = objective_plan.least_ridge
     patch.setattr(objective_plan, "least_ridge", lambda *a, **k: honest(*a, **k) / 2)
     objective_plan.objective_plan.cache_clear()
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
+    """Let the noise be for half the sensitivity."""
     honest = objective_plan.objective_noise_std
     patch.setattr(objective_plan, "objective_noise_std", lambda s, e, d: honest(s / 2, e, d))
     objective_plan.objective_plan.cache_clear()
 
 
 def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records to the Lipschitz constant away."""
     patch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
 
 

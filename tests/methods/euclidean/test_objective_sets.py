@@ -64,6 +64,7 @@ METHODS = [
 def where_on(
     constraint: ConstraintSet, kind: str, n: int, budget: ApproxDP = APPROXIMATE
 ) -> Setting:
+    """Return the setting of a kind of loss on a constraint set."""
     radius = constraint.l2_radius
     return replace(
         make_setting(kind, n, constraint.d, budget, radius=radius), constraint=constraint
@@ -71,6 +72,7 @@ def where_on(
 
 
 def sample_on(constraint: ConstraintSet, kind: str, x: Array, y: Array | None = None) -> Sample:
+    """Return a sample of a kind of loss on a constraint set."""
     if kind in POINTS:
         return PointSample(points=DenseRows(x), loss=POINTS[kind], constraint=constraint)
     targets = np.ones(len(x)) if y is None else y
@@ -79,6 +81,7 @@ def sample_on(constraint: ConstraintSet, kind: str, x: Array, y: Array | None = 
 
 
 def run(method: Any, setting: Setting, sample: Sample, seed: int = 0) -> Release:
+    """Run a method on a sample; check its budget and its points, and return its release."""
     ledger = Ledger(setting.budget)
     result: Release = method.release(
         sample, method.plan(setting), ledger, np.random.default_rng(seed)
@@ -99,6 +102,7 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
     noises: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Add noise to a value, and keep the noise."""
         noises.append(rng.normal(scale=std, size=value.shape))
         return value + noises[-1]
 
@@ -120,6 +124,7 @@ def test_a_linear_loss_is_minimised_at_a_support_point(
     noisy_values: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Add noise to a value, and keep the sum."""
         noisy_values.append(value + rng.normal(scale=std, size=value.shape))
         return noisy_values[-1]
 
@@ -141,6 +146,7 @@ def test_a_linear_loss_is_minimised_at_a_support_point(
     assert ridge > 0
 
     def objective(w: Array) -> float:
+        """Return the perturbed objective at w."""
         return float(noisy_values[-1] @ w) + ridge * float(w @ w)
 
     rng = np.random.default_rng(0)
@@ -283,6 +289,7 @@ def test_the_ridge_of_a_narrow_set_balances_the_bound_of_its_width() -> None:
     assert small != large
 
     def bound(ridge: float) -> float:
+        """Return the bound at a ridge."""
         share = math.log1p(losses.smoothness / (2 * narrow.n * ridge))
         std = objective_noise_std(2 * losses.lipschitz, 0.8 - share, 1e-6)
         return std * narrow.body.gaussian_width().value / narrow.n + ridge

@@ -206,11 +206,13 @@ def test_the_method_learns() -> None:
 
 
 def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records and the clip of gradients away."""
     patch.setattr(phased_sgd.Losses, "of", lambda self, s: s)
     patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
+    """Let the noise be for half the sensitivity."""
     honest = phased_sgd.gaussian_noise_std
     patch.setattr(phased_sgd, "gaussian_noise_std", lambda s, rho: honest(s / 2, rho))
 

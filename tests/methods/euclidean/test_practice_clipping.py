@@ -145,6 +145,7 @@ def fixed_point(points: Array, slope: Any) -> Array:
 
 
 def skewed_points(n: int = 4000, d: int = 3) -> Array:
+    """Return log-normal points, the same on every call."""
     return np.random.default_rng(0).lognormal(size=(n, d)) / 4
 
 
@@ -185,6 +186,7 @@ def test_a_large_scale_amounts_to_no_clipping() -> None:
 
 @cache
 def mean_risk(law: str, slug: str, n: int) -> float:
+    """Return the mean excess risk of a method over four trials."""
     from dpsco_core.runs.study import study
 
     scenario = Scenario(
@@ -219,6 +221,7 @@ def test_unsupported_settings_are_refused_with_a_reason() -> None:
 
 
 def no_normalising(patch: pytest.MonkeyPatch) -> None:
+    """Leave gradients as they are where they should have norm 1."""
     patch.setattr(statistics, "normalise_rows", lambda base, c, *_: (base, np.ones(len(base))))
 
 

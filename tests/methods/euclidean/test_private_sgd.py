@@ -44,10 +44,12 @@ class Watched(LinearSample):
     indices: list[int] = field(default_factory=list)
 
     def gradient(self, w: Array, i: int) -> Array:
+        """Note the index of a record, and return its gradient."""
         self.indices.append(i)
         return super().gradient(w, i)
 
     def bounded(self, radius: float) -> Watched:
+        """Return the shrunken sample, with the same list of indices."""
         return replace(super().bounded(radius), indices=self.indices)  # type: ignore[return-value]
 
 
@@ -276,11 +278,13 @@ def test_scaling_the_loss_changes_only_the_noise() -> None:
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records and the clip of gradients away."""
     patch.setattr(private_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
     patch.setattr(private_sgd.Losses, "of", lambda self, s: s)
 
 
 def half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    """Halve the Gaussian noise of each step."""
     draw = np.random.Generator.normal
     patch.setattr(
         "dpsco_core.privacy.mechanisms.steps.gaussian_noise",
@@ -289,6 +293,7 @@ def half_the_noise(patch: pytest.MonkeyPatch) -> None:
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
+    """Halve the sensitivity and the noise of every plan."""
     honest = private_sgd.PrivateSgd.plan
     patch.setattr(
         PrivateSgd,
@@ -300,6 +305,7 @@ def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
 
 
 def order_is_not_random(patch: pytest.MonkeyPatch) -> None:
+    """Let each pass read the records in their order."""
     honest = fresh_order
     patch.setitem(
         globals(),

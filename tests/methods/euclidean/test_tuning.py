@@ -53,6 +53,7 @@ def response(rule: Descent, curvature: float, start: float, impulse: int | None)
     """
 
     def oracle(w: np.ndarray, t: int) -> np.ndarray:
+        """Return the gradient of a quadratic, with an impulse at one step."""
         return curvature * (w - start) + (1.0 if t == impulse else 0.0)
 
     return float(descend(WIDE_SET, rule, oracle).value[0] - start)
@@ -235,6 +236,7 @@ def test_without_smoothness_and_without_a_bound_there_is_no_step_size() -> None:
 
 
 def least_squares(distribution: str, n: int, d: int, rho: float) -> Scenario:
+    """Return a scenario of least squares under zCDP."""
     return Scenario(
         problem="least-squares",
         distribution=distribution,

@@ -22,6 +22,7 @@ BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324)
 
 
 def point(problem: str = "logistic", **fields: Any) -> Scenario:
+    """Return a small scenario for Frank-Wolfe on the l1 ball."""
     base: dict[str, Any] = {"n": 83, "d": 3, "geometry": "l1", "methods": ("lp.frank-wolfe",)}
     return Scenario(problem=problem, **(base | fields)).validate()
 
@@ -35,14 +36,19 @@ class Chosen:
     flaws: tuple[str, ...] = ()
 
     def disjoint(self, blocks: int) -> tuple[Chosen, ...]:
+        """Return this ledger for each block."""
         return (self,) * blocks
 
     def release(self, mechanism: Any, value: Any, rng: Any, *, label: str) -> int:
+        """Note the scores, and return the vertex that is given for them."""
         self.scores.append(np.array(value))
         return self.places[len(self.scores) - 1]
 
 
 def run(data: Any, plan: Any, places: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Run Frank-Wolfe with given choices of vertices; return its answer and the scores of each
+    choice.
+    """
     ledger: Any = Chosen(places)
     out = FrankWolfe().release(data, plan, ledger, np.random.default_rng(0))
     return out.value, np.array(ledger.scores)

@@ -38,6 +38,7 @@ Array = np.ndarray
 
 
 def no_truncation(patch: Patch) -> None:
+    """Take the truncation of long gradients away."""
     honest = lp_mirror.truncated_sum
     patch.setattr(
         lp_mirror,
@@ -47,6 +48,7 @@ def no_truncation(patch: Patch) -> None:
 
 
 def twice_the_level(patch: Patch) -> None:
+    """Truncate gradients at twice the level."""
     honest = lp_mirror.truncated_sum
     patch.setattr(
         lp_mirror,
@@ -61,6 +63,7 @@ def shortened_instead_of_left_out(patch: Patch) -> None:
     """
 
     def clip(rows: Any, batch: Array, level: float, exponent: float, lengths: Any) -> Array:
+        """Return the sum of gradients, the long ones shortened to the level."""
         block = rows.take(batch)
         with np.errstate(all="ignore"):
             norms = np.linalg.norm(block, exponent, axis=1)
@@ -72,7 +75,10 @@ def shortened_instead_of_left_out(patch: Patch) -> None:
 
 
 def a_nan_is_kept(patch: Patch) -> None:
+    """Keep gradients that are not numbers."""
+
     def careless(rows: Any, batch: Array, level: float, exponent: float, lengths: Any) -> Array:
+        """Return the sum of all gradients that are not long, whether or not they are numbers."""
         block = rows.take(batch)
         with np.errstate(all="ignore"):
             is_long = np.linalg.norm(block, exponent, axis=1) > level
@@ -92,9 +98,11 @@ def measured_in_another_norm(patch: Patch) -> None:
 
 
 def half_the_sensitivity(patch: Patch) -> None:
+    """Let the noise of each mean be for half its sensitivity."""
     honest = TruncatedMeans.open
 
     def halved(self: TruncatedMeans, ledger: Ledger, steps: int) -> Steps:
+        """Open steps of half the sensitivity."""
         draw = replace(self.draw, sensitivity=self.draw.sensitivity / 2)
         changed = replace(self, draw=draw)
         return honest(changed, ledger, steps)
@@ -108,6 +116,7 @@ def no_l2_ratio(patch: Patch) -> None:
 
 
 def noise_over_root_2(patch: Patch) -> None:
+    """Divide the noise of each step by the square root of 2."""
     honest = Steps._noise_of
     patch.setattr(Steps, "_noise_of", lambda *a: honest(*a) / math.sqrt(2))
     draw = np.random.Generator.normal
@@ -123,6 +132,7 @@ def one_draw_a_batch_at_the_noise_of_a_record(patch: Patch) -> None:
 
 
 def batches_overlap(patch: Patch) -> None:
+    """Put record 7 into every batch."""
     honest = lp_mirror.truncated_sum
     patch.setattr(
         lp_mirror,
@@ -132,6 +142,7 @@ def batches_overlap(patch: Patch) -> None:
 
 
 def order_is_public(patch: Patch) -> None:
+    """Let the batches follow the order of the records."""
     patch.setattr(
         "tests.methods.lq.test_mirror.np.random.default_rng",
         lambda seed: Sorted(np.random.PCG64(seed)),
@@ -142,13 +153,16 @@ class Sorted(np.random.Generator):
     """A generator that does not permute."""
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
+        """Return the indices in their order."""
         return np.arange(x)
 
 
 def budget_twice(patch: Patch) -> None:
+    """Record twice the rho of each step, and let the ledger allow it."""
     honest = ShapedSteps.entries
 
     def double_entries(self: ShapedSteps, label: str) -> Any:
+        """Return the entries of twice the rho."""
         release = replace(self.release, rho=2 * self.release.rho)
         return honest(replace(self, release=release), label)
 
@@ -157,6 +171,7 @@ def budget_twice(patch: Patch) -> None:
 
 
 def sensitivity_holds() -> None:
+    """Assert that no neighbour moves a release by more than its sensitivity."""
     for kind in ("linear", "logistic"):
         with in_steps(5):
             check_neighbours(BATCHED(), make_setting(1.5, kind=kind), kind, np.zeros((2, 3)))
@@ -167,16 +182,19 @@ def sensitivity_holds() -> None:
 
 
 def sensitivity_is_attained() -> None:
+    """Assert that some neighbour moves a release by nearly its sensitivity."""
     for q in (1.1, 1.5):
         assert tests.attained_share(BATCHED(), q) == pytest.approx(0.999, rel=1e-9)
         assert tests.attained_share(BATCHED(noise=GG), q) == pytest.approx(0.999, rel=1e-9)
 
 
 def what_is_beyond_is_left_out() -> None:
+    """Assert that a record just beyond the level is left out."""
     tests.test_a_record_just_beyond_the_level_is_left_out(1.5)
 
 
 def noise_is_right() -> None:
+    """Assert that the noise of batches has the law that the ledger records."""
     with in_steps(100):
         for noise in (None, GG):
             check_noise(
@@ -186,11 +204,13 @@ def noise_is_right() -> None:
 
 
 def shuffled_noise_is_right() -> None:
+    """Assert that the noise of shuffled batches has the law that the ledger records."""
     with forced("shuffled"), in_steps(40):
         check_noise(SHUFFLED(), make_setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear"))
 
 
 def ledger_is_right() -> None:
+    """Assert that the ledger spends the budget and no more."""
     check_ledger(BATCHED(), make_setting(1.5, n=300, budget=APPROXIMATE))
     check_ledger(BATCHED(noise=GG), make_setting(1.5, n=300))
     with forced("shuffled"):
@@ -200,6 +220,7 @@ def ledger_is_right() -> None:
 
 
 def gradients_are_left_out() -> None:
+    """Assert that gradients above the level become zero and no others do."""
     for kind in ("logistic", "mean"):
         tests.test_gradients_above_the_level_become_zero_and_the_others_stay_unchanged(kind, 3.0)
 

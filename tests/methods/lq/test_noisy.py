@@ -56,6 +56,7 @@ D = 5  # a whole group
 
 
 def run(method: Any, setting: Any, losses: Any, seed: int = 0, rng: Any = None) -> Any:
+    """Run a method; check its ledger and its answer, and return its release."""
     ledger = Ledger(setting.budget)
     rng = np.random.default_rng(seed) if rng is None else rng
     result = method.release(losses, method.plan(setting), ledger, rng)
@@ -106,9 +107,11 @@ def test_one_record_moves_one_step_by_at_most_the_sensitivity(kind: str, batch: 
     largest = 0.0
 
     def pulls(x: Array, y: Array, seed: int) -> tuple[Array, Array]:
+        """Return the noisy gradients of a run, and its order of the records."""
         noisy_pulls: list[Array] = []
 
         def move(w: Array, pull: Array) -> Array:
+            """Note a noisy gradient, and go to the next given point."""
             noisy_pulls.append(pull.copy())
             return points[len(noisy_pulls)]
 
@@ -294,11 +297,13 @@ def test_pure_budgets_unbounded_records_and_other_regimes_are_refused(geometry: 
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records and the clip of gradients away."""
     patch.setattr(private_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
     patch.setattr(private_sgd.Losses, "of", lambda self, s: s)
 
 
 def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
+    """Divide the Gaussian noise of each step by the square root of 2."""
     honest = draws.gaussian_noise
     patch.setattr(
         "dpsco_core.privacy.mechanisms.steps.gaussian_noise",
@@ -307,9 +312,11 @@ def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
 
 
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    """Halve the sensitivity of every plan."""
     honest = NoisyMirrorDescent.plan
 
     def halved(self: Any, setting: Any) -> Any:
+        """Make a plan with half the sensitivity."""
         plan = honest(self, setting)
         return replace(plan, l2_sensitivity=plan.l2_sensitivity / 2)
 

@@ -45,6 +45,7 @@ SMALL_BUDGETS = [b for b in BUDGETS if isinstance(b, ApproxDP) and b.epsilon <= 
 
 
 def run(method: Any, setting: Any, losses: Any, seed: int = 0) -> Any:
+    """Run a method; check its ledger and its points, and return its release."""
     ledger = Ledger(setting.budget)
     result = method.release(losses, method.plan(setting), ledger, np.random.default_rng(seed))
     assert np.isfinite(result.value).all() and np.isfinite(result.iterates).all()
@@ -267,11 +268,13 @@ def test_the_method_learns(geometry: Geometry) -> None:
 
 
 def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records and the clip of gradients away."""
     patch.setattr(Losses, "of", lambda self, s: s)
     patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
 
 
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    """Halve the sensitivity of every mechanism."""
     faults.half_the_sensitivity(patch)
 
 

@@ -43,6 +43,7 @@ SMALL_BUDGETS = [b for b in BUDGETS if isinstance(b, ApproxDP) and b.epsilon <= 
 
 
 def run(method: Any, setting: Any, losses: Any, seed: int = 0) -> Any:
+    """Run a method; check its points, and return its release and a ledger that remembers values."""
     ledger = Remembering(setting.budget)
     result = method.release(losses, method.plan(setting), ledger, np.random.default_rng(seed))
     assert np.isfinite(result.value).all() and np.isfinite(result.iterates).all()
@@ -305,11 +306,13 @@ def test_the_method_learns(geometry: Geometry) -> None:
 
 
 def halved(plan: DescentPlan) -> DescentPlan:
+    """Return the plan with half the sensitivity."""
     half = plan.statistic.dual_sensitivity / 2
     return replace(plan, statistic=replace(plan.statistic, dual_sensitivity=half))
 
 
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    """Halve the sensitivity of every plan."""
     honest = RegularizedMirrorDescent.plan
     patch.setattr(
         RegularizedMirrorDescent,
@@ -319,6 +322,7 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records away."""
     patch.setattr(DualLosses, "of", lambda self, s: s)
 
 

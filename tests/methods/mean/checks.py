@@ -88,6 +88,7 @@ GAUSSIAN = tuple(m for m in PRIVATE if m.card.privacy == "zcdp")
 
 
 def adversarial(pattern: tuple[float, ...], d: int) -> Array:
+    """Return a record of d coordinates that repeats a pattern."""
     return np.resize(np.array(pattern), d)
 
 
@@ -99,6 +100,7 @@ class Recorder(Ledger):
     noisy: list[Array] = field(default_factory=list)
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
+        """Release a value, and note it with and without its noise."""
         released = super().release(mechanism, value, rng, label=label)
         self.exact.append(np.array(value))
         self.noisy.append(np.array(released))

@@ -70,6 +70,7 @@ def point(
     bound: float = 6.0,
     p: float = 3.0,
 ) -> tuple[MeanEstimation, Setting]:
+    """Return the problem of a law's mean, and its setting."""
     instance = make_instance(
         distribution=law,
         n=n,
@@ -209,6 +210,7 @@ def test_a_centre_is_estimated_where_the_public_bound_is_large() -> None:
     """Its share falls with the records; in few dimensions with proven closeness it is not used."""
 
     def share(n: int, bound: float, *, is_near: bool = True) -> float:
+        """Return the share of the budget that goes to the centre."""
         return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], is_near=is_near)
 
     assert [share(5000, bound) > 0 for bound in (0.4, 2.0)] == [False, True]
@@ -299,6 +301,7 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
             record = Ledger._record
 
             def unbooked(book: Ledger, *entries: Any) -> None:
+                """Record entries, but not those of choices."""
                 if entries[0].mechanism != "exponential":
                     record(book, *entries)
 
@@ -323,6 +326,7 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
         else:
 
             def overflowing(part: Any) -> Array:
+                """Return norms that are zero where their squares overflow."""
                 with np.errstate(over="ignore", invalid="ignore"):
                     norms = np.sqrt(np.vecdot(part, part))
                 return np.where(np.isfinite(norms), norms, 0.0)
@@ -341,6 +345,7 @@ def target_is_public(problem: MeanEstimation, setting: Setting) -> None:
         honest = Ledger.release
 
         def watched(self: Ledger, mechanism: Any, value: Any, *rest: Any, **label: Any) -> Any:
+            """Release a value, and note the scores of choices."""
             if isinstance(mechanism, Exponential):
                 values.append(value)
             return honest(self, mechanism, value, *rest, **label)
@@ -358,6 +363,7 @@ def target_is_public(problem: MeanEstimation, setting: Setting) -> None:
 
 
 def scores_are_scaled_by_their_sensitivity() -> None:
+    """Assert that the noise of the choice of a radius follows the sensitivity of its scores."""
     radii = ladder(1.0, 10)
     choice = ladder_module.radius_choice(radii, np.arange(len(radii), dtype=float), 3.0, 1.0)
     assert choice.mechanism.entry(choice.scores, "radius").noise == 2.0
@@ -529,6 +535,7 @@ def over_hindsight(
                     noises: list[Array] = noises,
                     **label: Any,
                 ) -> Any:
+                    """Release a value, and note its noise."""
                     out = honest(self, mechanism, value, *rest, **label)
                     noises.append(out - value)
                     return out
@@ -559,6 +566,7 @@ assert len(GRID) == 32
 
 
 def ratios_of(grid: tuple[tuple[str, int, int, float], ...]) -> Array:
+    """Return the error of adaptive clipping over that of the best radius, at each grid point."""
     ratios = []
     for law, n, d, rho in grid:
         problem, setting = point(law, n, d, ZCDP(rho=rho))

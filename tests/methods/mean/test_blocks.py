@@ -54,6 +54,7 @@ class UnnamedRows(DenseRows):
     scale: float = 1.0
 
     def factors(self) -> Iterator[Factors]:
+        """Yield each block with a factor for its rows."""
         for block in self.blocks():
             yield Factors(block, np.full(len(block), self.scale))
 
@@ -108,9 +109,11 @@ class InPieces(DenseRows):
     cuts: tuple[int, ...] = ()
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[np.ndarray]:
+        """Fail, since no method may read the rows as a whole."""
         raise AssertionError("read as a whole")
 
     def total(self, part: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """Return a sum over pieces, by a function that is sent as to another process."""
         sent = pickle.loads(pickle.dumps(part))
         pieces = np.split(self.x, self.cuts)
         return np.sum([sent(DenseRows(piece)) for piece in pieces], axis=0)
@@ -131,6 +134,7 @@ def test_a_mean_is_the_sum_over_pieces(method: Any) -> None:
     setting = make_setting(n=60, d=3)
 
     def value(rows: DenseRows) -> np.ndarray:
+        """Return the method's answer on some rows."""
         release = method.release(
             rows, method.plan(setting), Ledger(setting.budget), np.random.default_rng(1)
         )

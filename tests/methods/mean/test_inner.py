@@ -66,6 +66,7 @@ def test_the_threshold_is_where_the_estimated_errors_are_equal(
     power = math.log(0.25 * n / crowd) / math.log(large / small)
 
     def longer(t: float) -> float:
+        """Return the share of longer records at t, by the power law."""
         return float(0.25 * (t / small) ** -power)
 
     overshoot = quad(longer, small, large)[0]
@@ -105,6 +106,7 @@ def trace_run(
         honest = Ledger.release
 
         def watched(self: Ledger, mechanism: Any, value: Array, rng: Any, *, label: str) -> Any:
+            """Release a value, and note it; return what is replayed, if anything is."""
             exact.append(np.array(value))
             noisy = honest(self, mechanism, value, rng, label=label)
             claims.append((label, self.entries[-1].sensitivity))
@@ -167,6 +169,7 @@ def test_decisions_and_diagnostics_are_functions_of_the_releases(mode: Any) -> N
     kinds, calls = set(), list[Any]()
 
     def watched(test: Any, means: Array, *values: Any, ledger: Any, rng: Any, **fields: Any) -> Any:
+        """Note what the test is given, and test."""
         calls.append((values, fields))
         return test(means, *values, ledger=ledger, rng=rng, **fields)
 
@@ -205,12 +208,14 @@ class Halving:
         self.ledger = ledger
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str) -> Any:
+        """Release a value with half the sensitivity."""
         half = replace(mechanism, l2_sensitivity=mechanism.l2_sensitivity / 2)
         return self.ledger.release(half, value, rng, label=label)
 
 
 def test_a_test_with_half_its_sensitivity_is_caught() -> None:
     def faulty(*args: Any, ledger: Any, **fields: Any) -> Any:
+        """Test by a ledger that halves sensitivities."""
         return inner_is_enough(*args, ledger=Halving(ledger), **fields)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -237,6 +242,7 @@ def test_the_smaller_radius_is_tried_where_a_bias_exceeds_the_noise() -> None:
     """It is also tried where the single mode has a centre: its proven error is of a run without."""
 
     def looks(n: int, d: int, rho: float, bound: float = 6.0, **fields: Any) -> bool:
+        """Return whether a plan tries the smaller radius."""
         _, setting = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=bound)
         return AdaptiveClipping(**fields).plan(setting).statistic.inner_rho > 0
 

@@ -36,6 +36,7 @@ BUDGET = SETTING.budget
 
 
 def exact(method: Any, x: np.ndarray = X, setting: Setting = SETTING) -> np.ndarray:
+    """Return the first value that a method would release without noise."""
     return run(method, setting, x).exact[0]
 
 
@@ -168,6 +169,7 @@ def test_shifts_pass_only_where_nothing_is_clipped() -> None:
 
 def test_clipping_is_the_projection_on_the_ball() -> None:
     def clip(x: np.ndarray, radius: float) -> np.ndarray:
+        """Return the clipped rows."""
         safe, weights = clip_to_ball(x, radius)
         return safe * weights[:, None]
 

@@ -42,14 +42,17 @@ X = np.random.default_rng(0).standard_t(2.5, size=(faults.RECORDS, 60))
 
 
 def noise_is_right(method: Any) -> None:
+    """Assert that the noise has the law that the ledger records."""
     check_noise(method, SETTING, X)
 
 
 def sensitivity_holds(method: Any) -> None:
+    """Assert that the worst neighbours move a release by no more than its sensitivity."""
     check_sensitivity(method, SETTING, *worst_neighbours(method, SETTING))
 
 
 def sensitivity_holds_for_any_record(method: Any) -> None:
+    """Assert that no pair of adversarial records moves a release by more than its sensitivity."""
     setting, x = make_setting(n=5, d=3), X[:5, :3]
     for seed, (old, new) in itertools.product(range(3), itertools.combinations(ADVERSARIAL, 2)):
         old_rows, new_rows = x.copy(), x.copy()
@@ -58,10 +61,12 @@ def sensitivity_holds_for_any_record(method: Any) -> None:
 
 
 def split_is_fresh(method: Any) -> None:
+    """Assert that each run splits the records anew."""
     check_split_is_fresh(method, make_setting(n=7, d=1))
 
 
 def budget_is_spent(method: Any) -> None:
+    """Assert that the ledger spends exactly the budget."""
     for setting in (SETTING, make_setting(n=faults.RECORDS, d=60, budget=APPROXIMATE)):
         check_ledger_equals_budget(method, setting, X)
 
@@ -123,6 +128,7 @@ def without_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache  # once for all faults of a method
 def honest(check: Callable[[Any], None], method: Any) -> None:
+    """Run the check without any fault."""
     check(method)
 
 

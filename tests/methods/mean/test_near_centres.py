@@ -66,6 +66,7 @@ def test_a_norm_without_its_difference_near_the_centre_is_caught() -> None:
     """A rule that trusts the expansion everywhere loses every digit of a row at the centre."""
 
     def trusted(block: Vector, centre: Vector) -> Vector:
+        """Return distances from the centre by expanding the square, which cancels near it."""
         squares = np.vecdot(block, block) - 2 * block @ centre + centre @ centre
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 

@@ -53,11 +53,13 @@ BUDGETS: tuple[Budget, ...] = (
 )
 
 
-def accepts(method: Any, budget: Budget) -> bool:
+def can_run_under(method: Any, budget: Budget) -> bool:
+    """Return whether a method can run under a budget."""
     return isinstance(method, CoordinatewisePure) or not isinstance(budget, PureDP)
 
 
 def data(n: int, d: int, seed: int = 0) -> np.ndarray:
+    """Return heavy-tailed rows."""
     return np.random.default_rng(seed).standard_t(2.5, size=(n, d))
 
 
@@ -145,7 +147,7 @@ def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> No
 def test_what_is_spent_is_the_budget(method: Any, budget: Budget) -> None:
     n = records(method)
     setting = make_setting(n, 3, budget=budget)
-    if accepts(method, budget):
+    if can_run_under(method, budget):
         check_ledger_equals_budget(method, setting, data(n, 3))
     else:
         with pytest.raises(NotApplicable, match="Gaussian noise cannot give pure DP"):

@@ -32,6 +32,7 @@ def changed(reading: Reading, radii: tuple[float, ...]) -> tuple[Vector, list[in
     honest = reading_module._changed_sums
 
     def watched(rows: DenseRows, *args: Any) -> Vector:
+        """Note the number of rows that are read, and read them."""
         calls.append(rows.n)
         return honest(rows, *args)
 
@@ -119,6 +120,7 @@ def test_forgetting_the_initial_weights_is_caught() -> None:
     honest = reading_module.FirstSum
 
     def forgetful(total: Vector, radius: float, outliers: Vector, weights: Vector) -> object:
+        """Go on without the outliers and their weights."""
         return honest(total, radius, outliers[:0].astype(np.intp), weights[:0])
 
     claim = partial(test_shared_results_change_no_count_and_no_sum, np.float64, (4.0, 19.0))

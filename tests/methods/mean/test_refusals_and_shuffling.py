@@ -38,6 +38,7 @@ MANY_GROUPS = [IterativeUpdating(calibration=c, groups=200, radius=1.0) for c in
 
 
 def data(n: int, d: int, seed: int = 0) -> np.ndarray:
+    """Return heavy-tailed rows."""
     return np.random.default_rng(seed).standard_t(2.5, size=(n, d))
 
 
@@ -137,6 +138,7 @@ def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
     theory = IterativeUpdating(calibration="paper", tuning="theory", radius=1.0)
 
     def rho(epsilon: float, groups: int | None = None) -> tuple[bool, float]:
+        """Return whether a plan shuffles, and the rho of its release or of a group."""
         setting = make_setting(5000, 3, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
         plan = replace(theory, groups=groups).plan(setting)
         noise = plan.noise

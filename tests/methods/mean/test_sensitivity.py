@@ -61,7 +61,8 @@ def without_the_walk() -> Iterator[None]:
         yield
 
 
-def at_level(level: float) -> list[Any]:
+def methods_at_level(level: float) -> list[Any]:
+    """Return all methods of the module, each with this clip level."""
     return [
         SimpleClipping(radius=level),
         IterativeUpdating(radius=level, groups=2),
@@ -97,7 +98,7 @@ def test_no_pair_moves_it_further_where_every_other_record_is_broken(method: Any
 
 @pytest.mark.parametrize(("level", "i"), crossed(2, EXTREME_LEVELS, range(5)))
 def test_no_pair_moves_it_further_at_any_clip_level(level: float, i: int) -> None:
-    method, setting = at_level(level)[i], make_setting(n=6, d=3)
+    method, setting = methods_at_level(level)[i], make_setting(n=6, d=3)
     for old, new in itertools.combinations(ADVERSARIAL, 2):
         x = np.full((6, 3), 0.5 * level)
         neighbour = x.copy()
@@ -111,7 +112,7 @@ def test_a_clip_level_beyond_doubles_is_refused_before_any_record_is_seen(
     level: float, i: int
 ) -> None:
     with pytest.raises(InvalidInput, match="must be between 1e-150 and 1e\\+150"):
-        at_level(level)[i].plan(make_setting(n=6, d=3))
+        methods_at_level(level)[i].plan(make_setting(n=6, d=3))
 
 
 @pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
@@ -220,6 +221,7 @@ ANY_FLOAT = st.floats(width=64, allow_nan=True, allow_infinity=True)
 
 @st.composite
 def neighbours(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a data set and a neighbour, with entries that may be infinite or not numbers."""
     n, d = draw(st.integers(1, 9)), draw(st.integers(1, 3))
     x = draw(arrays(np.float64, (n, d), elements=ANY_FLOAT | st.floats(-5, 5)))
     neighbour = x.copy()
@@ -234,7 +236,7 @@ def test_no_random_neighbours_move_a_statistic_by_more_than_its_sensitivity(
     level: float | None, pair: tuple[np.ndarray, np.ndarray], index: int, data: st.DataObject
 ) -> None:
     x, neighbour = pair
-    method = EVERY_METHOD[index] if level is None else at_level(level)[index % 5]
+    method = EVERY_METHOD[index] if level is None else methods_at_level(level)[index % 5]
     blocks = getattr(method, "blocks", None) or getattr(method, "groups", None) or 1
     if len(x) >= blocks:
         setting = make_setting(n=len(x), d=x.shape[1])

@@ -34,10 +34,12 @@ def cloud(seed: int, points: int, d: int) -> np.ndarray:
 
 
 def brute_force_value(offsets: np.ndarray, directions: np.ndarray, left_out: int) -> float:
+    """Return the largest order statistic over all directions of a list."""
     return float(np.sort(directions @ offsets.T, axis=1)[:, left_out].max())
 
 
 def search(offsets: np.ndarray, left_out: int, seed: int = 0) -> tuple[float, np.ndarray]:
+    """Return the value and the direction of the search, after checks that one attains the other."""
     value, u = furthest_direction(offsets, left_out, np.random.default_rng(seed))
     assert np.linalg.norm(u) == pytest.approx(1, rel=1e-12)
     # The value is attained by the direction, and so never exceeds the maximum.

@@ -115,6 +115,7 @@ def check_noise(patch: pytest.MonkeyPatch) -> None:
     noises: list[np.ndarray] = []
 
     def spy(value: np.ndarray, std: float, rng: np.random.Generator) -> np.ndarray:
+        """Add noise, and note it."""
         out = honest(value, std, rng)
         noises.append(out - value)
         return out
@@ -171,6 +172,7 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
     plain = FilteredMeans.next
 
     def spy(self: FilteredMeans, points: np.ndarray) -> Any:
+        """Note the points of a batch, and examine them."""
         batches.append(points)
         return plain(self, points)
 

@@ -84,6 +84,7 @@ class Recorder:
         patch.setattr("dpsco_core.privacy.mechanisms.tested.add_laplace_noise", self.laplace)
 
     def clear(self) -> None:
+        """Forget all values and scores."""
         self.values: list[Array] = []
         self.stds: list[float] = []
         self.scores: list[float] = []
@@ -95,6 +96,9 @@ class Recorder:
         self.replays = True
 
     def gaussian(self, value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Note a value and its noise; return the jittered value, or that of the run which is
+        replayed.
+        """
         self.values.append(value.copy())
         self.stds.append(std)
         if not self.replays:
@@ -102,6 +106,7 @@ class Recorder:
         return self.outputs[len(self.values) - 1]
 
     def laplace(self, value: Array, scale: float, rng: np.random.Generator) -> Array:
+        """Note a score and its noise, and return it without noise."""
         self.scores.append(float(value[0]))
         self.scales.append(scale)
         return value

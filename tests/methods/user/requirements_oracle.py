@@ -148,6 +148,7 @@ def erm_requirements(case: UserLevel, q: float) -> tuple[Requirement, ...]:
 
 
 def _small_epsilon(case: UserLevel) -> Requirement:
+    """Return the requirement that epsilon is at most 10."""
     return Requirement(
         name="epsilon",
         sentence=f"epsilon must be at most 10, and epsilon={case.epsilon:g}.",
@@ -157,6 +158,7 @@ def _small_epsilon(case: UserLevel) -> Requirement:
 
 
 def _at_least(sides: tuple[float, float]) -> bool:
+    """Return whether the first side is at least the second."""
     return sides[0] >= sides[1]
 
 
@@ -208,6 +210,7 @@ def subsampled_noise_room(case: UserLevel, steps: int, batch: int) -> float:
     require(1 <= batch <= case.n, "batch", "between 1 and n", batch)
 
     def spent(step_epsilon: float) -> float:
+        """Return the epsilon of all steps by advanced composition, less the allowed one."""
         composed = math.sqrt(2 * steps * (case.log_delta + math.log(4))) * step_epsilon
         return composed + steps * step_epsilon * math.expm1(step_epsilon) - case.epsilon / 2
 
@@ -221,6 +224,7 @@ def subsampled_noise_room(case: UserLevel, steps: int, batch: int) -> float:
 
 
 def _changes(case: UserLevel, count: int, steps: int) -> int:
+    """Return the number of members of the filter that may change, of this count."""
     failure = case.delta / (10 * steps) * math.exp(-case.epsilon)
     return 2 + changed_members(PRINTED_FILTER, count, failure)
 
@@ -272,6 +276,7 @@ def printed_filter_pays_from(case: UserLevel) -> float:
     base = replace(case, m=1).log_size
 
     def short(log_m: float) -> float:
+        """Return by how much m = exp(log_m) items are too few, in logarithms."""
         return math.log(ratio * (base + log_m)) - log_m / 2
 
     return math.exp(float(brentq(short, 0.0, 200.0)))

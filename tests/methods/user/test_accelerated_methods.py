@@ -132,6 +132,7 @@ def test_the_theory_has_the_notes_schedule() -> None:
 
 
 def _printed_regulariser(level: Any) -> float:
+    """Return the regulariser as the paper prints it, without the diameter and the constants."""
     n, m, d, eps = level.n, level.m, level.d, level.epsilon
     return 0.5 * (1 / math.sqrt(n * m) + math.sqrt(d) / (eps * n * math.sqrt(m)))
 
@@ -156,6 +157,7 @@ def test_users_of_one_item_never_fail_the_test_by_their_spread(monkeypatch: Patc
 
 
 def _linear_users(x: np.ndarray) -> ItemSample:
+    """Return users with one item each and linear losses."""
     return ItemSample(records=sample("linear", x), items=1)
 
 

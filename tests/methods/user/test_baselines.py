@@ -137,6 +137,7 @@ def test_a_user_moves_the_mean_gradient_by_at_most_two_l_over_n(kind: str, m: in
 
 
 def losses_of(kind: str, losses: Any, data: Any, m: int) -> Any:
+    """Return users whose features are shrunk to the bound of the losses, if there is one."""
     sample = users(kind, data, m)
     return sample if math.isinf(losses.feature_bound) else sample.bounded(losses.feature_bound)
 
@@ -230,6 +231,7 @@ def test_the_model_of_accelerated_steps_is_exact_on_a_quadratic(steps: int, h: f
     ball = setting.body
 
     def end(start: float, kicked: int) -> float:
+        """Return the end of accelerated descent with an error at one step."""
         return float(
             accelerated_descent(
                 np.array([start]),
@@ -261,6 +263,7 @@ def test_the_better_way_to_step_is_chosen() -> None:
 
 
 def mean_users(data: Any, m: int) -> MeanSample:
+    """Return the sample of the users' means."""
     sample = users("mean", data, m)
     means = sample.records.points.x.reshape(sample.users, m, -1).mean(axis=1)
     return MeanSample(
@@ -355,16 +358,19 @@ def test_more_items_help_the_clipped_mean_only_until_noise_dominates() -> None:
 
 
 def no_clipping(patch: pytest.MonkeyPatch) -> None:
+    """Take every clip and every shrinking away."""
     patch.setattr(clipped_means, "clip_to_ball", lambda rows, r: (rows, np.ones(len(rows))))
     patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
     patch.setattr(phased_sgd.Losses, "of", lambda self, s: s)
 
 
 def pull_of_one_item(patch: pytest.MonkeyPatch) -> None:
+    """Use the pull of a single item for that of a user."""
     patch.setattr(group_privacy, "user_pull", lambda s, losses, step: 2 * step * losses.lipschitz)
 
 
 def too_long_steps(patch: pytest.MonkeyPatch) -> None:
+    """Allow steps that are longer than the proof does."""
     patch.setattr(group_privacy, "step_limit", lambda n, m, d, smoothness: 40.0)
 
 

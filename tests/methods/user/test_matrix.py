@@ -30,6 +30,7 @@ SMALL: dict[str, Any] = {"n": 6000, "d": 3, "m": 4, "trials": 1, "diameter": 2.0
 
 
 def outcome(point: Scenario) -> Outcome:
+    """Return the outcome of the first cell of a point."""
     return run_cell(next(cells(point)))
 
 

@@ -228,11 +228,13 @@ def test_the_method_learns(problem: str) -> None:
 
 
 def no_moves(patch: Patch) -> None:
+    """Let every random move be zero."""
     patch.setattr(user_smoothing, "ball_coordinates", lambda count, d, rng: np.zeros(count))
     patch.setattr(user_smoothing, "ball_points", lambda count, d, radius, rng: np.zeros((count, d)))
 
 
 def one_move_for_all(patch: Patch) -> None:
+    """Give every user the same random move."""
     coordinates, point = ball_coordinates, ball_points
     patch.setattr(
         user_smoothing,
@@ -247,6 +249,7 @@ def one_move_for_all(patch: Patch) -> None:
 
 
 def moves_of_another_dimension(patch: Patch) -> None:
+    """Draw the coordinates of moves in a ball of six more dimensions."""
     coordinates = ball_coordinates
     patch.setattr(
         user_smoothing, "ball_coordinates", lambda count, d, rng: coordinates(count, d + 6, rng)
@@ -273,6 +276,7 @@ def test_moves_on_the_sphere_are_caught(monkeypatch: Patch) -> None:
     plain = ball_points
 
     def outer(count: int, d: int, radius: float, rng: np.random.Generator) -> np.ndarray:
+        """Draw moves on the sphere in place of the ball."""
         y = plain(count, d, radius, rng)
         return radius * y / np.linalg.norm(y, axis=1, keepdims=True)
 

@@ -57,6 +57,7 @@ START = np.array([0.3, -0.2, 0.6])
 
 
 def losses_of(kind: str) -> Any:
+    """Return the losses of a plan for a kind of loss."""
     return UserPhasedSgd().plan(user_setting(kind, 500, 3, 3, BUDGET)).losses
 
 
@@ -461,11 +462,13 @@ def test_the_method_learns() -> None:
 
 
 def no_clipping(patch: pytest.MonkeyPatch) -> None:
+    """Take the clip of gradients and the shrinking of records away."""
     patch.setattr(chains, "clip_to_ball", lambda rows, r: (rows, np.ones(len(rows))))
     patch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
 
 
 def shared_records(patch: pytest.MonkeyPatch) -> None:
+    """Let each chain read some of the records of the others."""
     honest_split = chains._split_by_chain
     patch.setattr(
         chains,
@@ -476,12 +479,14 @@ def shared_records(patch: pytest.MonkeyPatch) -> None:
     )
 
 
-def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+def tiny_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    """Make the sensitivity of the filtered mean a thousand times too small."""
     sharp = filter_plan.sharp_weights_sensitivity
     patch.setattr(filter_plan, "sharp_weights_sensitivity", lambda *args: 1e-3 * sharp(*args))
 
 
 def overlapping_phases(patch: pytest.MonkeyPatch) -> None:
+    """Let every phase begin at the first user."""
     patch.setattr(
         phased_shapes,
         "_place_phases",
@@ -490,6 +495,7 @@ def overlapping_phases(patch: pytest.MonkeyPatch) -> None:
 
 
 def unprojected_end(patch: pytest.MonkeyPatch) -> None:
+    """Take the projection on the ball away."""
     patch.setattr("dpsco_core.geometry.ball.Ball.project", lambda self, w: w)
 
 
@@ -520,7 +526,7 @@ def test_a_fault_is_caught(fault: Any, check: Any, monkeypatch: pytest.MonkeyPat
 def test_too_small_a_sensitivity_is_caught(
     tested: TestedReleases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    half_the_sensitivity(monkeypatch)
+    tiny_sensitivity(monkeypatch)
     phased_shapes.tight_plan.cache_clear()
     phased_shapes.practical_shape.cache_clear()
     try:

@@ -211,6 +211,7 @@ def test_the_printed_batch_is_larger_than_the_phase_and_the_noise_than_the_set(n
 
 def test_the_formulas_are_monotone():
     def grows(value, name, factor=2):
+        """Return whether a value grows with a field."""
         changed = replace(
             GOLDEN, **{name: type(getattr(GOLDEN, name))(getattr(GOLDEN, name) * factor)}
         )

@@ -222,11 +222,13 @@ class Script:
         patch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", self.value)
 
     def passes(self, score: float) -> bool:
+        """Let every score pass but that of the step which halts."""
         assert math.isfinite(score)
         self.passed += 1
         return self.passed != self.halt_at
 
     def value(self, value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Return a random value that does not depend on the data."""
         assert np.isfinite(value).all()
         return 0.3 * self.rng.normal(size=value.shape)
 
@@ -307,6 +309,7 @@ def test_a_baseline_spends_its_budget_on_the_strongest_user_and_no_more(
     releases: list[list[tuple[float, float]]] = []
 
     def spy(value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Note a value and its noise, and return zero."""
         releases[-1].append((float(value[0]), std))
         return value * 0.0
 

@@ -43,6 +43,7 @@ KINDS = [(form, inclusion) for form in "AB" for inclusion in ("weights", "coins"
 
 
 def gaussian(epsilon: float, delta: float) -> TestedGaussian:
+    """Return the Gaussian mechanism after a single test, of sensitivity 1."""
     test = NoisyTest(kind="single", steps=1, threshold=0.0, epsilon=1.0, failure=0.1)
     return TestedGaussian(test=test, l2_sensitivity=1.0, epsilon=epsilon, delta=delta)
 
@@ -169,6 +170,7 @@ def test_too_few_points_are_refused_with_the_number_that_will_do(
     keep = keep_of(form, 2 / 3, inclusion)
 
     def plan(count: int):
+        """Plan a release of this many points."""
         if steps:
             return phase_plan(count, steps, EPSILON, DELTA, keep=keep)
         return single_test_plan(count, EPSILON, DELTA, keep=keep)

@@ -49,11 +49,13 @@ NORM_CLIPPING = (CLIPPED,)
 
 
 def problems(method: Any) -> tuple[Any, ...]:
+    """Return the problems that a method can solve, in D dimensions."""
     strong = isinstance(method, StrongCoordinatewiseDescent)
     return (quadratic_problem(D),) if strong else (quadratic_problem(D), logistic_problem(D))
 
 
 def data(problem: Any, n: int = N) -> tuple[Any, Any]:
+    """Return the setting and a sample of a problem."""
     return problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
 
 
@@ -72,6 +74,7 @@ def sensitivity_holds(method: Any) -> None:
 
 
 def sensitivity_holds_for_any_record(method: Any) -> None:
+    """Assert that no neighbour moves a release by more than its sensitivity."""
     for problem in problems(method):
         setting, sample = data(problem, 8)
         check_worst_neighbours(with_steps(method, 2), setting, sample, np.zeros((2, D)))
@@ -119,12 +122,14 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def no_walk() -> Iterator[None]:
+    """Run each test without the random walk."""
     with without_the_walk():
         yield
 
 
 @cache  # Each check runs once for all faults of a method.
 def honest(check: Callable[[Any], None], method: Any) -> None:
+    """Run the check without any fault."""
     check(method)
 
 

@@ -70,11 +70,13 @@ N, D = 13, 3
 
 @pytest.fixture(autouse=True)
 def no_walk() -> Iterator[None]:
+    """Run each test without the random walk."""
     with without_the_walk():
         yield
 
 
 def problems(method: Any) -> list[Any]:
+    """Return the problems that a method can solve, in D dimensions."""
     strong = isinstance(method, StrongCoordinatewiseDescent)
     return (
         [quadratic_problem(D)]
