@@ -38,6 +38,7 @@ class Type:
 
     @property
     def leading(self) -> float:
+        """The distance of two lines of text."""
         return LEADING * self.size
 
 
@@ -236,6 +237,7 @@ def _page_canvas(page: Sequence[tuple[float, Strip]], foot: str) -> Canvas:
 
 
 def _rule_line(ends: list[float], height: float) -> Line2D:
+    """Return a thin horizontal line."""
     return Line2D(ends, [height, height], color=RULE, linewidth=0.4)
 
 

@@ -136,6 +136,7 @@ def _axis_without_overlaps(place: PanelBox) -> Axis:
         return abs(place.x_pixel(a[0]) - place.x_pixel(b[0])) >= letter * letters / 2 + 8
 
     def rank(tick: tuple[float, str]) -> tuple[bool, bool]:
+        """Return the order in which ticks keep their label: the chosen, then both ends."""
         return tick[0] != chosen, tick not in (axis.ticks[0], axis.ticks[-1])
 
     ticks_with_room: list[tuple[float, str]] = []

@@ -52,10 +52,12 @@ def draw_ruler(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
 
 
 def _text_width(text: str, height: float) -> float:
+    """Return about how wide a text is at a height of type."""
     return len(text) * height * LETTER
 
 
 def _scaled_type(place: PanelBox, height: float) -> float:
+    """Return a height of type in pixels, smaller on a small screen."""
     return place.theme.px(height) * (1.0 if place.theme.size.ladder else SMALL)
 
 
@@ -250,6 +252,7 @@ def _head_parts(
     )
 
     def is_high_enough(box: Box) -> bool:
+        """Return whether a box lies high enough."""
         return box[1] >= least_height - 4
 
     want = (start, min(least_height + 10, place.height - height - 2))

@@ -90,4 +90,5 @@ class Address(Generic[V]):
 
 
 def _text(value: Any) -> str:
+    """Return a value as the address writes it."""
     return ("yes" if value else "no") if isinstance(value, bool) else to_text(value)

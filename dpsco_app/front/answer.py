@@ -163,6 +163,7 @@ class _PanelAnswer:
 
     @property
     def quantity(self) -> str:
+        """The name of what is measured."""
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
     def place_words(self, first_row: Measurement | None, *, is_alone: bool = False) -> str:
@@ -246,6 +247,7 @@ def _outside_words(panel: _PanelAnswer) -> Words:
 
 
 def _method_name(method: str) -> str:
+    """Return the name of a method as it stands inside a sentence."""
     return inside(method_card(method).name)
 
 
@@ -277,4 +279,5 @@ def _no_answer(study: Study) -> Answer:
 
 
 def _capital(text: str) -> str:
+    """Return a text with its first letter as a capital."""
     return text[:1].upper() + text[1:]

@@ -99,6 +99,7 @@ class NestedPanel(FrontPanel):
 
     @property
     def _is_hardest(self) -> bool:
+        """Whether the panel shows the hardest data."""
         return self.study.role == "hardest"
 
     @property

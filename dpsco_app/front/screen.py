@@ -104,4 +104,5 @@ def _head(
 
 
 def _colour(subject: str) -> Pair:
+    """Return the colour of a subject of the headline."""
     return IMPOSSIBLE.ink if subject == LIMIT else colour_of(subject)

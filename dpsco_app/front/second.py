@@ -32,6 +32,7 @@ class Companions:
 
     @property
     def scenarios(self) -> tuple[Scenario, ...]:
+        """The companions that there are."""
         return tuple(s for s in (self.second_scenario, self.overlay) if s is not None)
 
 

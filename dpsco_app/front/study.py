@@ -35,6 +35,7 @@ class Study:
 
     @cached_property
     def table(self) -> Table:
+        """The table of measured errors, with exact ones where they are known."""
         return with_exact_errors(measured(self.outcomes), self.scenario)
 
     def rows(self, method: str) -> list[Measurement]:

@@ -48,10 +48,12 @@ class View(PageView):
 
     @property
     def views(self) -> tuple[str, ...]:
+        """The names of what is shown."""
         return tuple(name for name in self.show.split(",") if name)
 
     @property
     def formulas(self) -> tuple[str, ...]:
+        """The visitor's formulas."""
         return tuple(formula.text for formula in parse_formulas(self.formula))
 
     def named_bound(self, scenario: Scenario) -> str:

@@ -76,10 +76,12 @@ def curve(points: Sequence[SeriesPoint], name: str, column: str = "mean") -> Cur
 
 
 def first_height(line: Curve) -> float:
+    """Return the value at the first point of a line."""
     return next(iter(line.values()))
 
 
 def last_height(line: Curve) -> float:
+    """Return the value at the last point of a line."""
     return next(reversed(line.values()))
 
 
@@ -94,6 +96,7 @@ def quotients(line: Curve, divisor: Curve) -> Curve:
 
 
 def at_end(points: Sequence[SeriesPoint], method: str) -> float:
+    """Return the value of a method's curve at its last point."""
     return last_height(curve(points, method))
 
 

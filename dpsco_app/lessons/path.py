@@ -27,6 +27,7 @@ class LessonPath:
         return len(self._measured)
 
     def predict(self, slug: str, answer: Answer) -> None:
+        """Note the visitor's prediction for a lesson."""
         self._predictions[slug] = answer
 
     def prediction(self, slug: str, view: LessonsView) -> Answer | None:

@@ -42,6 +42,7 @@ class Answered:
 
 
 def verdict_of(answer: Answered) -> str:
+    """Return the word for whether a prediction was close."""
     return VERDICTS[not answer.verdict.close]
 
 

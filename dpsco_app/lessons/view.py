@@ -70,6 +70,7 @@ class LessonsView(PageView):
 
     @property
     def steps(self) -> tuple[str, ...]:
+        """The slugs of the lessons, and the step at which they are handed in."""
         return (*self.lessons, HAND_IN)
 
     @property
@@ -121,6 +122,7 @@ class LessonsView(PageView):
 
 
 def _is_allowed_text(text: str) -> bool:
+    """Return whether every line of a text is printable."""
     return all(line.isprintable() for line in text.split("\n"))
 
 

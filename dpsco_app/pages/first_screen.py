@@ -41,6 +41,7 @@ class FirstScreen:
         self.ladder, self.foot = left.empty(), st.container()
 
     def say(self, question: str, answer: str, small: str = "") -> None:
+        """Show the question and its answer, with small print."""
         self.head.html(head_html(question, [answer], [(small, "")], theme()))
 
     def draw(

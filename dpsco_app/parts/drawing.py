@@ -75,6 +75,7 @@ class Plain(BaseFigure):
         self.__dict__["parts"] = parts
 
     def to_dict(self) -> Any:
+        """Return the parts of the figure."""
         return self.__dict__["parts"]
 
 
@@ -90,6 +91,7 @@ def theme() -> Theme:
 
 
 def is_phone() -> bool:
+    """Return whether the screen has the size of a phone."""
     return window.size() == "compact"
 
 

@@ -50,4 +50,5 @@ def ends_html(field: str) -> str:
 
 
 def text(words: Words, scenario: Scenario) -> str:
+    """Return words for a scenario, which may depend on it."""
     return words if isinstance(words, str) else words(scenario)

@@ -65,6 +65,7 @@ def rounded(value: float) -> str:
 
 
 def ranged(low: float, high: float) -> str:
+    """Return a range of numbers as text, or one number if the ends nearly agree."""
     return rounded(high) if high < 1.02 * low else f"{rounded(low)}–{rounded(high)}"
 
 
@@ -189,4 +190,5 @@ def number_text(value: float) -> str:
 
 
 def value_text(value: object) -> str:
+    """Return a value as text, numbers as people write them."""
     return number_text(value) if isinstance(value, int | float) else str(value)

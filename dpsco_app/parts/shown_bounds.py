@@ -71,10 +71,12 @@ def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _of_the_run(card: BoundCard) -> bool:
+    """Return whether a bound is on the mean error at the parameters of the run."""
     return card.guarantee == "expectation" and bound(card.slug).parameters == "run"
 
 
 def _proven(card: BoundCard) -> bool:
+    """Return whether every constant of a bound is proven."""
     return card.constant == "explicit"
 
 
@@ -85,6 +87,7 @@ def _holding(
     points = [point.setting for _, point in scenario.points()]
 
     def holds(card: BoundCard) -> bool:
+        """Return whether a bound covers the worst class of laws at all points."""
         return worst == {card.laws} or all(worst <= {*covered(card, at)} for at in points)
 
     cards = (bound(slug).card for slug in slugs)

@@ -162,6 +162,7 @@ class Curves:
 
     @property
     def is_running(self) -> bool:
+        """Whether cells are still to be run."""
         return self._is_going and self.result is not None and not self.result.complete
 
     @property
@@ -173,6 +174,7 @@ class Curves:
         return is_stored and bool(refusal(self.scenario, self.limits))
 
     def cancel(self) -> None:
+        """Stop the run."""
         self._is_going = False
 
     def work(self, is_over: Callable[[], bool]) -> bool:
@@ -188,6 +190,7 @@ class Curves:
 
     @property
     def finished(self) -> int:
+        """The number of cells that have run."""
         return 0 if self.result is None else self.result.finished
 
     @property

@@ -55,18 +55,22 @@ class Result:
         return tuple(self._outcomes[place] for place in self._cells if place in self._outcomes)
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
+        """Add outcomes; one of the same cell replaces an older one."""
         self._outcomes |= {(o.method, o.x, o.trial): o for o in outcomes}
 
     @property
     def finished(self) -> int:
+        """The number of cells that have run, in all panels."""
         return sum(len(part._outcomes) for part in self.parts)
 
     @property
     def complete(self) -> bool:
+        """Whether all cells have run."""
         return self.finished == self.cells
 
     @property
     def so_far(self) -> str:
+        """The progress in words, such as "3 of 12 runs"."""
         return f"{self.finished:,} of {self.cells:,} runs"
 
     @property
@@ -123,14 +127,17 @@ class Growth:
 
     @property
     def is_left(self) -> bool:
+        """Whether cells are still to be run."""
         return bool(self._todo)
 
     @property
     def so_far(self) -> str:
+        """The progress in words, such as "3 of 12 runs"."""
         return self.result.so_far
 
     @property
     def seconds_left(self) -> float:
+        """The predicted time that is left, in seconds."""
         return self._left.seconds
 
     # A stopped run of a page may continue for a moment beside the next one.

@@ -209,6 +209,7 @@ class Session:
         self._settle()
 
     def is_apart(self) -> bool:
+        """Whether the page shows another scenario than the visit."""
         return self.scenarios.is_apart(self.page.name)
 
     def value(self, field: str) -> Any:
@@ -268,6 +269,7 @@ class Session:
         self._settle(is_requested=True)
 
     def cancel(self) -> None:
+        """Stop the run of the curves."""
         self.curves.cancel()
 
     def start(self, scenario: Scenario) -> None:
@@ -318,6 +320,7 @@ class Session:
         self.look(CURVES, replace(self.view, pin=pin_text(result.scenario)))
 
     def unpin(self) -> None:
+        """Take the pinned study away."""
         self.look(CURVES, replace(self.view, pin=""))
 
     def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:

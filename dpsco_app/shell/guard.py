@@ -82,6 +82,7 @@ MIDDLEWARE = (Middleware(Guard),)
 
 
 def encoded(values: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    """Return headers as ASGI has them: pairs of bytes, the names in lower case."""
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in values.items()]
 
 
@@ -145,6 +146,7 @@ def _port(address: str) -> int | None:
 
 
 def _named_origins() -> Iterable[str]:
+    """Return the origins that the server is told to allow."""
     return [o.strip() for o in st.get_option("server.corsAllowedOrigins")]
 
 

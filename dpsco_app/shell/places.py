@@ -55,4 +55,5 @@ def link_to(
 
 
 def _no_page() -> None:
+    """Fail: the page is never drawn here."""
     raise AssertionError("This page is only linked to from here.")

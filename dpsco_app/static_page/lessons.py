@@ -60,6 +60,7 @@ class KeptResults:
         self._rows: dict[Part, tuple[LessonRow, ...]] = {}
 
     def has(self, item: Cell | Part) -> bool:
+        """Return whether an item has run."""
         return item in (self._rows if isinstance(item, Part) else self._outcomes)
 
     def run(self, item: Cell | Part) -> None:
@@ -70,9 +71,11 @@ class KeptResults:
             self._outcomes[item] = run_cell(item)
 
     def outcomes(self, scenario: Scenario) -> Sequence[Outcome]:
+        """Return the outcomes of all cells of a scenario, which must have run."""
         return [self._outcomes[cell] for cell in cells(scenario)]
 
     def rows(self, part: Part) -> tuple[LessonRow, ...]:
+        """Return the rows of a part, which must have run."""
         return self._rows[part]
 
 
@@ -148,6 +151,7 @@ class Lessons:
 
     @property
     def is_running(self) -> bool:
+        """Whether items are still to be run."""
         return bool(self.todo)
 
     def step(self, seconds: float) -> bool:

@@ -64,6 +64,7 @@ class LivePage:
     # -- the runs ---------------------------------------------------------------------------
 
     def _worker(self, view: str) -> "Visit | Lessons":
+        """Return what works for a view: the lessons, or the visit."""
         return self.lessons if view == LESSONS else self.visit
 
     def is_working(self, view: str) -> bool:

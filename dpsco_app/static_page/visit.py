@@ -81,6 +81,7 @@ class Visit:
 
     @property
     def is_running(self) -> bool:
+        """Whether cells are still to be run."""
         return self.session.curves.is_running
 
     def step(self, seconds: float) -> bool:
@@ -96,6 +97,7 @@ class Visit:
 
     @property
     def scenario(self) -> Scenario:
+        """The scenario of the session."""
         return self.session.scenario
 
     @property
@@ -106,6 +108,7 @@ class Visit:
 
     @property
     def address(self) -> str:
+        """The query of the session's address."""
         return urlencode(self.session.address, safe=",")
 
     def screen(self, theme: Theme) -> dict[str, Any]:

@@ -164,6 +164,7 @@ class Judged:
 
     @property
     def curve_name(self) -> str:
+        """The name of the trade-off curve in a sentence."""
         return (
             "the trade-off curve of its ledger" if self.is_ledger_curve else "its trade-off curve"
         )
@@ -183,6 +184,7 @@ class Judged:
 
     @property
     def _claim(self) -> str:
+        """What the method claims, by name: epsilon alone if delta is 0."""
         return "(epsilon, delta)" if self.result.delta else "epsilon"
 
 

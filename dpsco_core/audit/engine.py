@@ -97,10 +97,12 @@ class Audit:
 
     @property
     def method(self) -> str:
+        """The slug of the method that is audited."""
         return self.point.methods[0]
 
     @property
     def stage(self) -> Stage:
+        """The stage of the method: where it is audited, and how it can be broken there."""
         return method_class(self.method).stage
 
     @property
@@ -280,6 +282,7 @@ class _Mechanism:
         return _visible_numbers(self._release(data, ledger, rng))[None], ledger
 
     def _release(self, data: object, ledger: Ledger, rng: np.random.Generator) -> Release:
+        """Release by the method with the broken plan."""
         return released(self.method, data, self.broken, ledger, rng)
 
 
@@ -311,6 +314,7 @@ class _Outputs:
 
     @property
     def width(self) -> int:
+        """The largest number of values of a batch of outputs."""
         return max(int(values.shape[1]) for values in self._values)
 
     @property

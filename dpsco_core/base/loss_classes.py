@@ -54,6 +54,7 @@ class LossClass:
 
     @property
     def strongly_convex(self) -> bool:
+        """Whether all losses of the class are strongly convex."""
         return self.curvature == "strongly convex"
 
     @property

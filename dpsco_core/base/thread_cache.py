@@ -39,4 +39,5 @@ class LastOfThread(Generic[P, T]):
         return cached[1]
 
     def cache_clear(self) -> None:
+        """Forget the value of this thread."""
         self._cache.value = None

@@ -8,6 +8,7 @@ from dpsco_core.results.report import catalogue_json
 
 
 def add_catalogue(commands: Any) -> None:
+    """Add `dpsco catalogue` to the commands."""
     add_command(commands, "catalogue", run_catalogue)
 
 

@@ -320,6 +320,7 @@ class ScaledLaw(Distribution):
 
     @property
     def tail_index(self) -> float:
+        """The tail index: the order of the bounded moments plus the margin."""
         return self.moment_order + self.margin
 
     @property
@@ -342,6 +343,7 @@ class ScaledLaw(Distribution):
 
     @property
     def scales(self) -> Vector:
+        """The scales of the coordinates, the largest first, shape (d,)."""
         return falling_scales(self.d, self.decay)
 
     @property
@@ -353,6 +355,7 @@ class ScaledLaw(Distribution):
 
     @property
     def variance_trace(self) -> float:
+        """The trace of the covariance."""
         return self.d * (self.moment(2) / self.lead**2)
 
     @property
@@ -363,10 +366,12 @@ class ScaledLaw(Distribution):
         return self.moment(2) * (float(self.scales[-1]) / self.lead) ** 2
 
     def squared_margin(self, v: Vector) -> float:
+        """Return the mean squared product of a record with v, at mean 0."""
         return super().squared_margin(v if self.decay == 0 else v * (self.scales / self.lead))
 
     @property
     def directional_moment(self) -> float:
+        """A bound on the root of the p-th central moment in any direction."""
         return self.moment_root * self.direction_factor(self.moment_order)
 
     def direction_factor(self, order: float) -> float:
@@ -395,14 +400,17 @@ class ScaledLaw(Distribution):
             out[:, 0] += self.peak
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law itself, which has no prior."""
         return self
 
     @property
     def noise_law(self) -> Self:
+        """The law of one coordinate at mean 0, which is that of the noise in a regression."""
         return replace(self, d=1, offset=0.0, peak=0.0, decay=0.0)
 
     @property
     def centred(self) -> Self:
+        """The law shifted to mean 0."""
         return replace(self, offset=0.0, peak=0.0)
 
     @abstractmethod

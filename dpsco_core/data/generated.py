@@ -90,6 +90,7 @@ class RowSource(BlockSource[Vector]):
         return RowSource, (self.law, self.key, self.n)
 
     def fresh_copy(self) -> RowSource:
+        """Return a source of the same rows that shares no state with this one."""
         return RowSource(self.law, self.key, self.n)
 
     def _draw(self, number: int, rows: int) -> Vector:
@@ -114,10 +115,12 @@ class Range(Generic[AnySource]):
 
     @property
     def n(self) -> int:
+        """The number of rows in the range."""
         return self.stop - self.start
 
     @property
     def d(self) -> int:
+        """The number of columns."""
         return self.source.d
 
     def part(self, start: int, stop: int) -> Self:

@@ -80,6 +80,7 @@ class HardInstance(Distribution):
 
     @property
     def noise_law(self) -> Gaussian:
+        """The law of the noise in a regression on such features: normal."""
         return Gaussian(d=1, moment_order=self.moment_order)
 
     @property
@@ -89,6 +90,7 @@ class HardInstance(Distribution):
 
     @property
     def second_moment_trace(self) -> float:
+        """The mean squared l2 norm of a record."""
         return self.spike_probability * self.record_norm**2
 
     def record_moment(self, k: float) -> float:
@@ -155,6 +157,7 @@ class TwoPoint(HardInstance):
 
     @property
     def two_point(self) -> Self | None:
+        """The law itself: a record is 0 or one fixed vector."""
         return self
 
     @property
@@ -169,14 +172,17 @@ class TwoPoint(HardInstance):
 
     @property
     def largest_second_moment(self) -> float:
+        """The largest eigenvalue of the second moment matrix, in the direction of the spike."""
         return self.second_moment_trace
 
     @property
     def smallest_second_moment(self) -> float:
+        """The smallest eigenvalue of the second moment matrix: 0 if there is another direction."""
         return self.largest_second_moment if self.d == 1 else 0.0
 
     @property
     def fourth_moment_trace(self) -> float:
+        """The largest mean of the squared product with a unit vector times the squared norm."""
         return self.spike_probability * self.record_norm**4
 
     def central_direction(self, k: float) -> float:
@@ -270,6 +276,7 @@ class Spike(TwoPoint):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a spike: half of them."""
         return self.d // 2
 
     def draw(self, rng: np.random.Generator) -> Self:
@@ -333,6 +340,7 @@ class Hypercube(TwoPoint):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a spike: the size of the support, or all d."""
         return self.d if self.support is None else self.support
 
     def draw(self, rng: np.random.Generator) -> Self:
@@ -349,6 +357,7 @@ class Hypercube(TwoPoint):
 
     @property
     def two_point(self) -> Self | None:
+        """The law itself unless it has a centre: a record is then 0 or one fixed vector."""
         return None if self.centre > 0 else self
 
     @property

@@ -113,10 +113,12 @@ class DenseRows(Rows):
 
     @property
     def n(self) -> int:
+        """The number of rows."""
         return int(self.x.shape[0])
 
     @property
     def d(self) -> int:
+        """The number of columns."""
         return int(self.x.shape[1])
 
     def read(self, rows: int | slice | NDArray[np.intp]) -> Vector:
@@ -131,6 +133,7 @@ class DenseRows(Rows):
             yield self.read(slice(low, min(low + size, stop)))
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the rows at some indices, shape (len(indices), d)."""
         return self.read(indices)
 
     def norms(self) -> Vector:
@@ -171,10 +174,12 @@ class ScaledRows(Rows):
 
     @property
     def n(self) -> int:
+        """The number of rows."""
         return self.x.n
 
     @property
     def d(self) -> int:
+        """The number of columns."""
         return self.x.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
@@ -217,10 +222,12 @@ class MappedRows(Rows):
 
     @property
     def n(self) -> int:
+        """The number of rows."""
         return self.x.n
 
     @property
     def d(self) -> int:
+        """The number of columns of the rows before the function."""
         return self.x.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
@@ -229,6 +236,7 @@ class MappedRows(Rows):
             yield real_array("rows", self.function(block))
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the function of the rows at some indices."""
         return real_array("rows", self.function(self.x.take(indices)))
 
 

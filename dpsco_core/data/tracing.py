@@ -70,10 +70,12 @@ class Tracing(HardInstance):
 
     @property
     def shrink(self) -> float:
+        """The factor of a spike by which its central moments stay within one."""
         return centring_shrink(self.moment_order)
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a spike: all d."""
         return self.d
 
     @property

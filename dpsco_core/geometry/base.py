@@ -121,16 +121,20 @@ class Symmetric(ConstraintSet):
 
     @property
     def centre(self) -> Vector:
+        """The centre of the set: the origin, shape (d,)."""
         return np.zeros(self.d)
 
     @property
     def diameter(self) -> float:
+        """The l2 diameter: twice the radius."""
         return 2 * self.l2_radius
 
     def diameter_in(self, exponent: float) -> float:
+        """Return the diameter in the l_exponent norm: twice the radius."""
         return 2 * self.radius_in(exponent)
 
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
+        """Return whether w is in the set enlarged by the factor 1 + tolerance."""
         return bool(np.isfinite(w).all()) and self.minkowski_norm(w) <= 1 + tolerance
 
 

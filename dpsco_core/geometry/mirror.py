@@ -192,6 +192,7 @@ def _bregman_point_of_sum(mirror: PowerMirror, u: Vector, total: float) -> Vecto
     low = high * len(u) ** (-2 / mirror.dual_exponent)
 
     def point_for(t: float) -> Vector:
+        """Return the point for the threshold nu = max(u) - t."""
         return mirror.conjugate_gradient(np.maximum(t - gap, 0.0))
 
     # Rounding may put the root just outside the bounds, so they are widened.

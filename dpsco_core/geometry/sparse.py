@@ -55,10 +55,12 @@ class SparseHull(Sparse):
 
     @property
     def l1_radius(self) -> float:
+        """The largest l1 norm of a point."""
         return math.sqrt(self.sparsity) * self.radius
 
     @property
     def inradius(self) -> float:
+        """The radius of the largest l2 ball in the set."""
         return self.radius * math.sqrt(self.sparsity / self.d)
 
     def project(self, w: Vector) -> Vector:
@@ -109,6 +111,7 @@ class SparseHull(Sparse):
         return self.radius * norm_ratio(self.sparsity, exponent, 2.0)
 
     def minkowski_norm(self, w: Vector) -> float:
+        """Return the smallest factor by which the set contains w."""
         return max(lq_norm(w, 1.0) / self.l1_radius, lq_norm(w, 2.0) / self.radius)
 
     def gaussian_width(self) -> Width:
@@ -200,10 +203,12 @@ class GroupBall(Sized, Symmetric):
 
     @property
     def groups(self) -> int:
+        """The number of groups of coordinates."""
         return self.d // self.group_size
 
     @property
     def inradius(self) -> float:
+        """The radius of the largest l2 ball in the set."""
         return self.radius / math.sqrt(self.groups)
 
     def project(self, w: Vector) -> Vector:
@@ -218,6 +223,7 @@ class GroupBall(Sized, Symmetric):
         return nearest
 
     def support(self, g: Vector) -> float:
+        """Return the largest product of g with a point of the set."""
         return self.radius * float(self._block_norms(g).max())
 
     def support_point(self, g: Vector) -> Vector:
@@ -232,6 +238,7 @@ class GroupBall(Sized, Symmetric):
         return self.radius * norm_ratio(self.group_size, exponent, 2.0)
 
     def minkowski_norm(self, w: Vector) -> float:
+        """Return the smallest factor by which the set contains w."""
         return float((self._block_norms(w) / self.radius).sum())
 
     def gaussian_width(self) -> Width:

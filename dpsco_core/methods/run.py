@@ -144,10 +144,12 @@ class WholeAverage:
 
     @property
     def averaged(self) -> int:
+        """The number of points in the average: one a step."""
         return self.steps
 
     @property
     def points(self) -> int:
+        """The number of points of the path: one a step."""
         return self.steps
 
 

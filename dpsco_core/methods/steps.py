@@ -102,6 +102,7 @@ class MirrorSteps(Moves):
 
     @property
     def diagnostics(self) -> dict[str, float]:
+        """The number of steps, their size and their weight."""
         return {
             "steps": float(self.steps),
             "step_size": 1 / self.weight,
@@ -136,6 +137,7 @@ class PrefixSums(Moves):
 
     @property
     def diagnostics(self) -> dict[str, float]:
+        """The diagnostics of the last phase, with the number of all steps."""
         return self.descents[-1].diagnostics | {"steps": float(self.steps)}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:

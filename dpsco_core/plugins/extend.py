@@ -302,6 +302,7 @@ def _check_card(card: Any, source: str) -> None:
 
 
 def _has_card(family: type, kind: type[Card]) -> bool:
+    """Return whether a class has a card of this kind."""
     return isinstance(getattr(family, "card", None), kind)
 
 

@@ -177,6 +177,7 @@ def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> 
         return paper
 
     def excess(log_rho: float) -> float:
+        """Return the epsilon of rho = exp(log_rho), less the one that is allowed."""
         return zcdp_epsilon(math.exp(log_rho), delta) - epsilon
 
     low = math.log(paper)
@@ -232,6 +233,7 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
 
 
 def _mills(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the Mills ratio (1 - cdf(x)) / pdf(x) of the normal law."""
     return math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2))
 
 
@@ -249,6 +251,7 @@ def gaussian_epsilon(rho: float, delta: float) -> float:
     safe = delta * (1 - CURVE_ACCURACY)
 
     def is_met(epsilon: float) -> bool:
+        """Return whether delta is safe at this epsilon."""
         return gaussian_delta(rho, epsilon) <= safe
 
     if is_met(0.0):
@@ -275,6 +278,7 @@ def gaussian_rho(epsilon: float, delta: float) -> float:
     safe = delta * (1 - CURVE_ACCURACY)
 
     def is_met(log_rho: float) -> bool:
+        """Return whether delta is safe at rho = exp(log_rho)."""
         return gaussian_delta(math.exp(log_rho), epsilon) <= safe
 
     low = math.log(_paper_rho(epsilon, delta)) - 1e-9

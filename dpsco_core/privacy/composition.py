@@ -196,6 +196,7 @@ class Tally:
 
 
 def _choices_of(entry: Entry) -> Choices:
+    """Return the choices of an entry: how many, and the epsilon of each."""
     return ((entry.epsilon / entry.size, entry.size),)
 
 
@@ -228,6 +229,7 @@ class _Sum:
 
 
 def _largest(a: Shares, b: Shares) -> Shares:
+    """Return the larger of the two shares at each place."""
     return tuple(max(p, q) for p, q in zip(a, b, strict=True))
 
 

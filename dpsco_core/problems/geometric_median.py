@@ -176,6 +176,7 @@ class GeometricMedian(PointProblem):
 
     @property
     def minimiser(self) -> Vector:
+        """The minimiser of the risk in the set, shape (d,)."""
         law = self.distribution
         if self.far_points is not None:
             return self.far_points.parameter(self.constraint)
@@ -199,6 +200,7 @@ class GeometricMedian(PointProblem):
 
     @property
     def constants(self) -> Constants:
+        """The certified constants; every gradient has norm at most 1."""
         p = self.distribution.moment_order
         return Constants(
             coordinate_moment=min(bounded_central_moment(p), centring_factor(p)),

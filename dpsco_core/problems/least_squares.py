@@ -90,6 +90,7 @@ class LeastSquares(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
+        """The certified constants, from the moments of the features and of the noise."""
         law, p, reach = self.features, self.moment_order, self.reach
         noise = math.pow(law.noise_law.moment(p), 1 / p)
         direction = law.raw_direction(2 * p)

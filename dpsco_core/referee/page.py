@@ -75,6 +75,7 @@ def _check_text(check: Check) -> str:
 
 
 def _verdict_text(verdict: str) -> str:
+    """Return a verdict as HTML, marked by what it says."""
     return f'<span class="verdict {mark_of(verdict)}">{escape(verdict)}</span>'
 
 

@@ -223,6 +223,7 @@ class _Explorer:
 
 
 def _with_share(shares: Shares, place: int, share: float) -> Shares:
+    """Return the shares with the one at a place replaced."""
     return (*shares[:place], share, *shares[place + 1 :])
 
 

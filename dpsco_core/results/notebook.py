@@ -179,6 +179,7 @@ def _imports(scenarios: Sequence[Scenario]) -> str:
 
 
 def _scenario(scenarios: Sequence[Scenario]) -> str:
+    """Return the code that defines the scenarios, one a line."""
     return "".join(f"{n} = {s.to_code()}\n" for n, s in zip(NAMES, scenarios, strict=False))
 
 

@@ -45,6 +45,7 @@ class Cluster(Executor):
         return future
 
     def _not_alone(self, _: object = None) -> None:
+        """Note that there are workers."""
         self._alone_since = None
 
     def check(self) -> None:
@@ -184,8 +185,10 @@ def _require_workers(client: Any, address: str) -> None:
 
 
 def _load_plugins(files: tuple[extend.OwnFile, ...]) -> None:
+    """Load the user's files in a worker."""
     extend.load_text(*files)
 
 
 def _package_version() -> str:
+    """Return the version of this package in a worker."""
     return __version__

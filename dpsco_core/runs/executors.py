@@ -148,6 +148,7 @@ def _new_pool(workers: int) -> ProcessPoolExecutor:
 
 
 def _workers_of(pool: ProcessPoolExecutor) -> list[BaseProcess]:
+    """Return the processes of a pool."""
     return list((pool._processes or {}).values())
 
 

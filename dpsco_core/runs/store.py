@@ -172,6 +172,7 @@ class Store:
             yield
 
     def _number(self, query: str) -> int:
+        """Return the only number that a query has for an answer."""
         return int(self._base.execute(query).fetchone()[0])
 
     # -- cells ------------------------------------------------------------------------------

@@ -62,4 +62,5 @@ class TimeLeft:
 
 
 def _ratio(products: float, squares: float, weight: float, otherwise: float) -> float:
+    """Return the regularised ratio of sums, or `otherwise` where there are no data."""
     return (products + weight * otherwise) / (squares + weight) if squares + weight else otherwise

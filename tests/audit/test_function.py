@@ -140,7 +140,7 @@ def test_a_wrong_audit_is_refused(changes: dict[str, float], message: str) -> No
 
 
 @pytest.fixture
-def write_own_file(tmp_path: Path) -> str:
+def own_file(tmp_path: Path) -> str:
     """Write the file of a user; return its path."""
     path = tmp_path / "own.py"
     path.write_text(FILE_TEXT, encoding="utf-8")
@@ -148,17 +148,17 @@ def write_own_file(tmp_path: Path) -> str:
 
 
 def test_the_command_audits_a_function_of_a_file(
-    write_own_file: str, capsys: pytest.CaptureFixture[str]
+    own_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--epsilon", "1", "--delta", "0", "--trials", "4000", "--fail-if-refuted"]
-    assert main(["audit", "--function", f"{place}:noisy", *words]) == 0
+    assert main(["audit", "--function", f"{own_file}:noisy", *words]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "The claim, 1-DP, is not refuted by 4,000 runs, with confidence 99.9 %" in text
     assert "generator of its own" not in text
-    assert main(["audit", "--function", f"{place}:half", *words, "--json"]) == 1
+    assert main(["audit", "--function", f"{own_file}:half", *words, "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["verdict"] == "refuted" and 1 < document["epsilon_lower_bound"] <= 2
-    assert main(["audit", "--function", f"{place}:alone", *words]) == 0
+    assert main(["audit", "--function", f"{own_file}:alone", *words]) == 0
     assert "generator of its own" in " ".join(capsys.readouterr().out.split())
 
 
@@ -181,13 +181,13 @@ def test_the_command_audits_a_function_of_a_file(
     ],
 )
 def test_what_the_command_refuses_is_one_sentence(
-    write_own_file: str,
+    own_file: str,
     name: str,
     words: tuple[str, ...],
     message: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = write_own_file if name else Path(write_own_file).name
+    file = own_file if name else Path(own_file).name
     assert main(["audit", "--function", f"{file}{name}", *words]) == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1

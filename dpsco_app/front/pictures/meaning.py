@@ -110,6 +110,7 @@ def _steps(
 
 
 def _colour_of_error(step: str, slug: str) -> Pair:
+    """Return the colour of a step's part of the error; noise has the method's colour."""
     return colour_of(slug) if step == NOISE else PART_COLOURS[PART_OF[step]]
 
 
@@ -131,6 +132,7 @@ def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
 
 
 def _coloured(text: str, colour: Pair, theme: Theme) -> str:
+    """Return a text in bold and in a colour of the theme."""
     return f"<b style='color:{theme.colour(PART_INKS.get(colour, colour))}'>{text}</b>"
 
 

@@ -52,6 +52,7 @@ def start(task: Task | None) -> None:
 
 
 def is_running(task: Task) -> bool:
+    """Return whether this task runs now."""
     return bool(st.session_state.get(RUNNING) == task)
 
 

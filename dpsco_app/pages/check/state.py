@@ -53,6 +53,7 @@ class Claim:
 
     @property
     def bound(self) -> Bound:
+        """The bound that the claim states."""
         return bound_of_claim(self)
 
     @property

@@ -62,6 +62,7 @@ def draw_ways() -> None:
 
 
 def close_gallery() -> None:
+    """Close the gallery of presets."""
     st.session_state[GALLERY] = False
 
 

@@ -67,6 +67,7 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
 
 
 def _no_interval(outcome: Outcome) -> str:
+    """Return why an outcome has no interval, or nothing if its method is not private."""
     return "" if method_card(outcome.method).privacy == "none" else "no interval is proven"
 
 

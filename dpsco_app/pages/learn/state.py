@@ -26,9 +26,11 @@ class RunHere:
     """Run the cells and experiments of a lesson while a page is drawn."""
 
     def outcomes(self, scenario: Scenario) -> Sequence[Outcome]:
+        """Return the outcomes of a scenario, which is run here if it has not been."""
         return run_here(scenario)
 
     def rows(self, part: Part) -> tuple[LessonRow, ...]:
+        """Return the rows of a part of a lesson, which is run here if it has not been."""
         return rows_of(part)
 
 
@@ -99,4 +101,5 @@ def _follow(change: Callable[[LessonsView], LessonsView]) -> None:
 
 
 def prediction_key(slug: str) -> str:
+    """Return the key of the widget for a lesson's prediction."""
     return f"learn_predict_{slug}"

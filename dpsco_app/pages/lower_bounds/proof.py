@@ -336,6 +336,7 @@ def _bound_step(reason: str, value: float) -> ProofStep:
 
 
 def _percent(share: float) -> str:
+    """Return a share in percent."""
     return f"{100 * share:.3g} %"
 
 
@@ -369,4 +370,5 @@ def _best_answer(proof: ExpectileProof) -> str:
 
 
 def _power(exponent: float) -> str:
+    """Return a factor exp(exponent) as text, or as a power of e if it is large."""
     return f"× {brief(math.exp(exponent))}" if exponent < 20 else f"e^{brief(exponent)}"

@@ -89,10 +89,12 @@ def _draw_errata(method_story: Story, slug: str) -> None:
 
 
 def numbered(sentences: Sequence[str]) -> str:
+    """Return sentences as a numbered list in Markdown."""
     return "\n".join(f"{i}. {text}" for i, text in enumerate(sentences, start=1))
 
 
 def listed(sentences: Sequence[str]) -> str:
+    """Return sentences as a list in Markdown."""
     return "\n".join(f"- {text}" for text in sentences)
 
 

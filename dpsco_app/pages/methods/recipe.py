@@ -44,10 +44,12 @@ def draw_recipe(point: Scenario, slug: str) -> None:
 
 @lru_cache(maxsize=100)
 def _recipe(point: Scenario, slug: str) -> Recipe:
+    """Return the recipe of a method at a point, cached."""
     return recipe(point, slug)
 
 
 def _setting(row: RecipeRow) -> str:
+    """Return a row of the recipe as a line of Markdown."""
     return f"- {row.name}: **{row.text(_number)}{CHOSEN * row.is_chosen}**"
 
 
@@ -64,4 +66,5 @@ def _releases(method_recipe: Recipe) -> str:
 
 
 def _number(value: float) -> str:
+    """Return a number with four digits."""
     return f"{value:.4g}"

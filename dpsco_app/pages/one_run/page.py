@@ -152,6 +152,7 @@ def _draw_path(
         }
 
         def keep() -> None:  # the figures below follow the radius at which the handle was dropped
+            """Keep the radius at which the handle was dropped, for the figures below."""
             st.session_state[RADIUS] = st.session_state[PLAYER]["factor"]
 
         draw_run(frames, lines, PLAYER, keep, **data)
@@ -177,6 +178,7 @@ def _title(
 
 
 def _radius(point: Scenario, factor: float) -> str:
+    """Return the clip radius at a factor as text."""
     return f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
 
 

@@ -81,6 +81,7 @@ def _draw_refusal(task: Audit, seconds: float) -> None:
 
 
 def _start(task: Audit | None) -> None:
+    """Start an audit, or stop with None."""
     st.session_state[RUNNING] = task
 
 

@@ -49,6 +49,7 @@ class BlockWords(WordPrior):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero entries of a word: the size of a block."""
         return GROUP_SIZE
 
     def left(self, argument: Argument, level: Level) -> Falling:

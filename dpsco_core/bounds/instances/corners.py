@@ -47,6 +47,7 @@ class CornerWords(WordPrior):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero entries of a word: 1 for a signed corner, otherwise all d."""
         return 1 if self.signed else self.d
 
     @property

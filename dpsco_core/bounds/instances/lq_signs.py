@@ -41,6 +41,7 @@ class SignWords(WordPrior):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero entries of a word: all d of them."""
         return self.d
 
     @property

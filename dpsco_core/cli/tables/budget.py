@@ -162,8 +162,10 @@ def _answer_about_notion(
 
 
 def _releases_text(count: int) -> str:
+    """Return the words for a number of releases."""
     return "one release" if count == 1 else f"{count:,} releases"
 
 
 def _format_count(value: float | None) -> str:
+    """Return a count with separators, or an empty cell for None."""
     return "" if value is None else f"{int(value):,}"

@@ -46,10 +46,12 @@ class CornerLabels(AnyLabels):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a spike: all but one."""
         return self.d - 1
 
     @property
     def smallest_second_moment(self) -> float:
+        """The smallest eigenvalue of the second moment matrix, which is 0."""
         return 0.0
 
     @property

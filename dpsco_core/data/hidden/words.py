@@ -62,6 +62,7 @@ class Corners(TwoPoint):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a word: 1 for a signed corner, otherwise all d."""
         return 1 if self.signed else self.d
 
     def draw(self, rng: np.random.Generator) -> Self:
@@ -109,6 +110,7 @@ class SignBlocks(TwoPoint):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a word: the size of a block."""
         return min(self.d, GROUP_SIZE)
 
     def draw(self, rng: np.random.Generator) -> Self:

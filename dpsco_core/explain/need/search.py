@@ -157,6 +157,7 @@ class _FinalRuns:
 
     @property
     def slope(self) -> float:
+        """The slope of the median between the two sides, per unit of the place."""
         return float(np.median(self.right) - np.median(self.left)) / (2 * self.spacing)
 
     def answer(self, goal: float) -> float:

@@ -116,6 +116,7 @@ class RetestedRadius:
 
     @property
     def diagnostics(self) -> Mapping[str, float]:
+        """The radii that were used and found, and the number of looks after the first."""
         return {
             "clip_radius": self.used_radii[-1],
             "first_radius": self.used_radii[0],

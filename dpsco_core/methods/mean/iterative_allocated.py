@@ -36,9 +36,11 @@ class DeepPointOfAllocatedGroups(DeepPointOfGroups):
     label: ClassVar[str] = "sums of randomly allocated groups"
 
     def split_by(self) -> GroupSplit:
+        """The function that allocates records to groups."""
         return allocated_groups
 
     def scale(self, n: int) -> float:
+        """Return the factor that corrects sums of groups, divided by n // groups, to means."""
         return allocated_scale(n, self.groups)
 
     def largest_norm(self, n: int) -> float:

@@ -118,6 +118,7 @@ def least_phase_count(
     """Return the least number of points for which `phase_plan` has a plan; None above a billion."""
 
     def holds(points: int) -> bool:
+        """Return whether a plan for this many points exists."""
         return _try_plan("sequence", points, steps, epsilon, delta, keep, tuning) is not None
 
     return least_count(holds, 2, 4, MOST_POINTS)
@@ -161,6 +162,7 @@ def _plan(
     ApproxDP(epsilon=epsilon, delta=delta)
 
     def plan_for(points: int) -> FilterPlan | None:
+        """Return the plan for this many points, or None if there is none."""
         return _try_plan(kind, points, steps, epsilon, delta, keep, tuning)
 
     plan = plan_for(count)

@@ -273,6 +273,7 @@ class AllocatedGaussianSteps(SampledGaussianSteps):
 
     @property
     def steps(self) -> int:
+        """The number of steps of all passes."""
         return self.certificate.steps * self.certificate.passes
 
 

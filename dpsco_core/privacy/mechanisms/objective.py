@@ -56,6 +56,7 @@ class ObjectiveGaussian:
 
     @property
     def _least_noise_std(self) -> float:
+        """The least standard deviation of the noise that is proven private."""
         return objective_noise_std(self.l2_sensitivity, self.epsilon, self.delta)
 
     def entry(self, value: Vector, label: str) -> Entry:

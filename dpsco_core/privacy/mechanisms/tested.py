@@ -268,4 +268,5 @@ class TestedSteps:
         return add_gaussian_noise(value, self.release.noise_std, self.rng)
 
     def _noisy(self, number: float, scale: float) -> float:
+        """Return a number with Laplace noise added."""
         return float(add_laplace_noise(np.array([number]), scale, self.rng)[0])

@@ -38,10 +38,12 @@ class LinearSample:
 
     @property
     def n(self) -> int:
+        """The number of records."""
         return self.features.n
 
     @property
     def d(self) -> int:
+        """The number of features."""
         return self.features.d
 
     def gradients(self, w: Vector) -> ScaledRows:
@@ -98,6 +100,7 @@ class LinearSample:
         return total / self.n
 
     def part(self, start: int, stop: int) -> LinearSample:
+        """Return the sample of the records from `start` to `stop`."""
         return replace(
             self,
             features=DenseRows(self.features.x[start:stop]),

@@ -149,7 +149,9 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
 
 
 def means(preset_name: str) -> dict[str, list[float]]:
-    """Return the mean errors of each method of a preset along its axis, from stored results if any."""
+    """Return the mean errors of each method of a preset along its axis; use
+    stored results if any.
+    """
     preset = next(p for p in PRESETS if p.name == preset_name)
     stored = RESULTS.get(
         preset.name

@@ -173,7 +173,9 @@ def plain_largest(sizes: Sizes, problem: str, level: Level) -> float:
     t = 1 / math.sqrt(d)
 
     def value(log_s: float, z: float | None) -> float:
-        """Return the bound at spike probability exp(log_s) and margin z, the largest one for none."""
+        """Return the bound at spike probability exp(log_s) and margin z; None is the largest
+        margin.
+        """
         s = math.exp(log_s)
         largest_margin = t * (d / s) ** (1 / order)
         if z is not None and z > largest_margin * (1 + 1e-12):
