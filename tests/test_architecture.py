@@ -536,7 +536,7 @@ def modules() -> dict[str, str]:
 @pytest.mark.parametrize(
     "rule", RULES, ids=lambda rule: rule.__name__
 )  # one process parses the tree, once
-def test_the_tree_keeps_the_rule(rule: Rule) -> None:
+def test_no_file_of_the_tree_breaks_the_rule(rule: Rule) -> None:
     sources = modules()
     assert "dpsco_core.privacy.ledger" in sources
     faults = [fault for module, source in sources.items() for fault in rule(module, source)]
@@ -784,7 +784,7 @@ def test_the_rule_catches_a_fault(rule: Rule, module: str, source: str) -> None:
 
 
 @pytest.mark.parametrize(("rule", "module", "source"), RIGHT)
-def test_the_rule_lets_sound_code_pass(rule: Rule, module: str, source: str) -> None:
+def test_the_rule_accepts_sound_code(rule: Rule, module: str, source: str) -> None:
     assert not rule(module, source)
 
 
@@ -873,7 +873,7 @@ def test_every_module_can_be_imported_first() -> None:
     assert cycle(graph) == []
 
 
-def test_a_circle_by_way_of_a_package_is_found() -> None:
+def test_a_cycle_of_imports_through_a_package_is_found() -> None:
     sources = {
         "dpsco_core.a": "from dpsco_core.b.c import x",
         "dpsco_core.b.__init__": "from dpsco_core.b.d import y",
@@ -884,7 +884,7 @@ def test_a_circle_by_way_of_a_package_is_found() -> None:
     assert cycle(import_graph(sources | {"dpsco_core.b.__init__": ""})) == []
 
 
-def test_a_circle_is_found() -> None:
+def test_a_cycle_of_imports_is_found() -> None:
     assert cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == ["a", "b", "c", "a"]
     assert cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
 

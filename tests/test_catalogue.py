@@ -95,7 +95,7 @@ def test_every_published_slug_is_still_there() -> None:
     assert not lost_slugs(published, SLUGS)
 
 
-def test_a_slug_that_is_gone_is_named_with_what_breaks() -> None:
+def test_a_missing_slug_is_reported_with_what_breaks() -> None:
     (sentence,) = lost_slugs("method mean.clipped\nmethod mean.gone", SLUGS)
     assert sentence.startswith("method mean.gone is gone: links")
 
@@ -106,7 +106,7 @@ def test_every_slug_is_there_once() -> None:
 
 
 @each("card", CARDS, ids=lambda card: card.slug)
-def test_every_row_says_what_it_is(card: Card) -> None:
+def test_every_card_has_a_name_a_summary_and_a_source(card: Card) -> None:
     for text in (card.slug, card.name, card.statement, card.summary, card.paper.key):
         assert text.strip() == text
         assert text
@@ -482,7 +482,7 @@ def test_the_examples_in_docstrings_are_right(module: str) -> None:
     assert failed == 0
 
 
-def test_the_upper_layers_have_examples_to_get_wrong() -> None:
+def test_the_upper_layers_have_examples_in_their_docstrings() -> None:
     modules = [
         importlib.import_module(f"dpsco_core.{m}")
         for m in ("scenario", "base.parsing", "results.slopes")

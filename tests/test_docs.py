@@ -75,7 +75,7 @@ def test_the_menu_names_every_page_once() -> None:
     assert sorted(pages(yaml.safe_load(CONFIG)["nav"])) == files
 
 
-def test_what_the_site_is_made_with_is_there() -> None:
+def test_every_file_that_the_site_is_built_with_exists() -> None:
     config = yaml.safe_load(CONFIG)
     (python,) = [p["mkdocstrings"] for p in config["plugins"] if "mkdocstrings" in p]
     modules = [*config["hooks"], *python["handlers"]["python"]["options"]["extensions"]]

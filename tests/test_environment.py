@@ -152,14 +152,14 @@ def test_the_rule_catches_a_child_without_it(source: str) -> None:
         'os.environ["A"] = "1"',
     ],
 )
-def test_the_rule_lets_a_child_pass_that_inherits(source: str) -> None:
+def test_the_rule_accepts_a_child_that_inherits_the_environment(source: str) -> None:
     assert not children_inherit("module", source)
 
 
 # -- what the suite takes out, in tests/conftest.py ------------------------------------------------
 
 
-def test_stray_settings_are_taken_out_and_all_others_stay() -> None:
+def test_stray_settings_are_removed_and_all_others_stay() -> None:
     stray = dict.fromkeys(STRAYS, "1")
     harmless = {"OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "2", "TZ": "Asia/Kolkata"}
     harmless |= {"LC_ALL": "de_DE.UTF-8", "HOME": "/nowhere", "PATH": "/bin", "TERM": "dumb"}
@@ -247,7 +247,7 @@ def test_workers_and_scripts_have_the_bits_of_their_parent(
     assert kernel is None or kernel in parent or "None" in parent
 
 
-def test_whoever_promises_the_last_bit_says_for_which_machine() -> None:
+def test_every_promise_of_identical_bits_names_the_machine() -> None:
     scenario = Scenario()
     seed = ALL_CONTROLS["seed"]
     documents = ("README.md", "docs/commands.md", "docs/scaling.md", "docs/hosting.md")

@@ -209,7 +209,7 @@ def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
     assert broken["caught_at"] is not None
 
 
-def test_an_overflow_in_its_code_is_one_sentence_without_a_path(folder: Path) -> None:
+def test_an_overflow_in_added_code_is_reported_in_one_sentence_without_a_path(folder: Path) -> None:
     file = folder / PLUGIN_FILES[0]
     text = file.read_text(encoding="utf-8")
     overflow = "        np.exp(np.full(1, 1e6))\n        mean = into_ball("
@@ -224,7 +224,9 @@ def test_an_overflow_in_its_code_is_one_sentence_without_a_path(folder: Path) ->
     assert child.stderr.count("\n") == 1 and str(folder) not in child.stderr
 
 
-def test_the_library_runs_it_and_an_exported_script_names_its_files(folder: Path) -> None:
+def test_the_library_runs_an_added_method_and_an_exported_script_names_its_files(
+    folder: Path,
+) -> None:
     tail = (
         "print(scenario.to_python())\n"
         "from dpsco_core import cost\n"
@@ -249,13 +251,13 @@ def test_the_library_runs_it_and_an_exported_script_names_its_files(folder: Path
     assert len(errors[0]) == 2 and errors[0] == errors[1]
 
 
-def test_the_dashboard_draws_it_with_a_look_of_its_own(folder: Path) -> None:
+def test_the_dashboard_draws_an_added_method_with_its_own_colour_and_mark(folder: Path) -> None:
     child = run(folder, "-c", DASHBOARD, *PLUGIN_FILES)
     assert child.returncode == 0, child.stderr[-2000:]
 
 
 @pytest.mark.slow
-def test_the_checks_and_the_deliberate_faults_see_it(folder: Path) -> None:
+def test_the_checks_and_the_deliberate_faults_cover_an_added_method(folder: Path) -> None:
     plugin_flag = f"--with={folder / PLUGIN_FILES[0]}"
     child = run(
         ROOT,
@@ -298,7 +300,7 @@ SPLITS = """    reads = "whole"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_said", [True, False])
-def test_how_it_divides_its_records_is_broken_and_must_be_said(
+def test_an_added_method_must_state_how_it_divides_its_records(
     is_said: bool, tmp_path: Path
 ) -> None:
     text = BLOCKS[PLUGIN_FILES[0]].partition("    def release")[0] + HALVES

@@ -287,7 +287,7 @@ def test_an_axis_without_a_grid_has_a_default_grid_that_is_allowed() -> None:
         assert scenario.validate(DASHBOARD).axis == axis
 
 
-def test_a_budget_of_one_notion_replaces_the_other() -> None:
+def test_a_budget_of_one_notion_replaces_that_of_the_other() -> None:
     assert Scenario.from_dict({"rho": 0.5}).budget == ZCDP(rho=0.5)
     assert Scenario.from_dict({"rho": 0.5, "epsilon": None}).budget == ZCDP(rho=0.5)
     base = Scenario(epsilon=None, delta=None, rho=0.5)
@@ -443,12 +443,12 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(
         ({"p": 1.05, "axis": "p", "grid": (2, 3)}, "p must be at least 1.1 "),
     ],
 )
-def test_a_scenario_made_by_hand_is_checked_as_strictly(changes: Any, start: str) -> None:
+def test_a_scenario_made_in_python_is_checked_as_strictly(changes: Any, start: str) -> None:
     with pytest.raises(InvalidInput, match=start):
         replace(Scenario(), **changes).validate()
 
 
-def test_what_is_allowed_is_asked_once_unless_a_type_differs_or_it_was_added(
+def test_a_scenario_is_validated_once_unless_a_type_differs_or_a_plugin_was_added(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     questions: list[Scenario] = []

@@ -104,7 +104,7 @@ def is_fast(slug: str, query: dict[str, str]) -> bool:
         for i, (s, q) in enumerate(NASTY_ADDRESSES)
     ],
 )
-def test_an_address_that_is_known_to_be_nasty(
+def test_a_page_draws_itself_at_each_known_hostile_address(
     slug: str, query: dict[str, str], cells_run: list[Cell]
 ) -> None:
     visit(slug, query)

@@ -357,7 +357,7 @@ def test_every_method_plans_or_refuses_at_the_edges_of_the_budget(slug: str) -> 
         assert reason.endswith(".") and reason.isprintable()
 
 
-def test_the_nastiest_texts_are_one_line_wherever_they_stand() -> None:
+def test_a_hostile_text_is_quoted_in_one_line_in_every_message() -> None:
     for name in ("n", "epsilon", "grid", "methods", "problem", "axis", "seed"):
         for text in NASTY:
             scenario = read(lambda name=name, text=text: Scenario.from_query({name: text}))

@@ -59,7 +59,7 @@ def test_the_page_of_streamlit_runs_under_the_policy(port: int) -> None:
         assert f"<script>{preload.SERVER}</script></head>".encode() in body, path
 
 
-def test_an_address_without_a_page_says_so_and_leads_on(port: int) -> None:
+def test_an_address_without_a_page_gets_a_page_that_says_so_and_has_links(port: int) -> None:
     for path, name in (("/nosuch", "nosuch"), ("/learn/x", "learn/x"), ("/%3Cb%3E", "&lt;b&gt;")):
         status, _, body = ask(port, "GET", path)
         assert status == 404, path
@@ -184,7 +184,7 @@ def test_no_path_leads_to_a_file(port: int) -> None:
             assert status in (400, 403, 404) or body in (front, other_page), (path, status)
 
 
-def test_programs_are_not_offered_the_pages(port: int) -> None:
+def test_the_server_does_not_offer_the_pages_to_programs(port: int) -> None:
     for path, message in (
         ("/_stcore/agent/interact", b"{}"),
         ("/_stcore/agent/mcp", b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'),

@@ -129,7 +129,7 @@ def assert_closed(name: str, array: np.ndarray) -> None:
 
 @pytest.mark.parametrize("m", [1, 4])
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
-def test_nothing_that_is_drawn_can_be_written_to(problem: str, m: int) -> None:
+def test_no_drawn_array_can_be_written_to(problem: str, m: int) -> None:
     point = data_point(Scenario(problem=problem, n=60, m=m, d=3))
     instance, sample = _cached_dataset(point, 0)
     named_arrays = list(arrays(sample, "sample"))
@@ -185,7 +185,7 @@ def test_a_refusal_of_a_part_of_the_ledger_is_remembered_by_the_whole() -> None:
 
 
 @pytest.mark.parametrize("cost", ["float('nan')", "-1e30", "float('inf')"])
-def test_a_cost_that_is_no_time_is_refused(tmp_path: Path, cost: str) -> None:
+def test_a_plugin_whose_cost_is_not_a_time_is_refused(tmp_path: Path, cost: str) -> None:
     text = BLOCKS["my_mean.py"].replace(METHOD, "mean.costly")
     line = f"    cost = MethodCost(fixed=1.0, per_row={cost}, per_element=1.0)\n"
     text = text.replace('    reads = "ordered"\n', f'    reads = "ordered"\n{line}')

@@ -30,7 +30,7 @@ def audit_stage(
     return result
 
 
-def test_the_box_is_that_of_two_exact_intervals() -> None:
+def test_the_box_of_both_error_rates_has_two_exact_intervals_as_sides() -> None:
     refuted = measured(MU_ONE, false_alarms=10, misses=500, **COUNTS)
     assert refuted.alarm_interval[1] == pytest.approx(0.019633, abs=5e-7)
     assert refuted.miss_interval[1] == pytest.approx(0.535885, abs=5e-7)
@@ -174,7 +174,7 @@ def test_either_order_of_the_neighbours_can_attack() -> None:
         ({"confidence": 1.0}, "confidence must be above 0 and below 1"),
     ],
 )
-def test_counts_that_cannot_be_are_refused(changes: dict[str, Any], message: str) -> None:
+def test_impossible_counts_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         measured(MU_ONE, **{"false_alarms": 1, "misses": 1} | COUNTS | changes)
 

@@ -87,7 +87,7 @@ def test_an_optimiser_is_audited_run_by_run(method: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", LONG)
-def test_the_other_methods_are_audited_too(method: str) -> None:
+def test_every_other_method_can_be_audited(method: str) -> None:
     # Seven tenths of that one's budget show in its result: with half the noise the sharpest
     # event proves 1.25 in 10,000 runs and 1.46 in 20,000, and the chosen one 0.2 to 0.4 less.
     check(method, 20_000 if method == "mean.instance-optimal" else 10_000)
@@ -189,7 +189,7 @@ def test_a_refused_fault_names_a_method_for_the_same_problem(method: str) -> Non
     assert PRIVATE[suggestion].clip is not None and "loss" not in str(refused.value)
 
 
-def test_the_bound_rises_and_repeats() -> None:
+def test_the_bound_rises_with_the_runs_and_repeats_with_the_seed() -> None:
     looks = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
     bounds = [result.epsilon_lower_bound for result in looks]
     assert bounds == sorted(bounds) and bounds[0] < 0.2 < bounds[-1] < 1
@@ -312,7 +312,7 @@ def test_the_neighbours_differ_in_one_record_and_the_claim_is_the_budget(method:
         ("mean.clipped", "printed-constant"),
     ],
 )
-def test_what_cannot_be_audited_is_refused_in_one_sentence(method: str, fault: str) -> None:
+def test_an_impossible_audit_is_refused_in_one_sentence(method: str, fault: str) -> None:
     with pytest.raises(NotApplicable, match=r"Nearest: "):
         next(run_audit(Audit(point=stage(method), fault=fault)))  # type: ignore[arg-type]
 
@@ -329,13 +329,15 @@ def test_what_cannot_be_audited_is_refused_in_one_sentence(method: str, fault: s
         ({"point": Scenario()}, "method"),
     ],
 )
-def test_a_wrong_audit_names_the_field(change: dict[str, object], field_name: str) -> None:
+def test_the_refusal_of_an_audit_names_the_wrong_field(
+    change: dict[str, object], field_name: str
+) -> None:
     task = replace(Audit(point=stage("mean.clipped")), **change)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=rf"^{field_name} must be"):
         task.validate()
 
 
-def test_an_audit_tells_how_far_it_is_and_how_long_it_takes() -> None:
+def test_an_audit_reports_its_progress_and_its_remaining_time() -> None:
     task = Audit(point=stage("sco.phased-sgd"), runs=400)
     runs_done = [runs_done for runs_done, _ in audit_steps(task)]
     assert runs_done == [100, 200, 300, 400, 500][: len(runs_done)] and runs_done[-1] == 400
@@ -360,7 +362,7 @@ def test_the_command_prints_what_the_library_finds(capsys: pytest.CaptureFixture
     assert "Nearest: choose user.clipped-means." in capsys.readouterr().err
 
 
-def test_an_audit_of_printed_noise_says_whose_claim_it_tests(
+def test_an_audit_of_printed_noise_states_the_claim_that_it_tests(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = ("audit", "--method", "mean.smoothed", "--trials", "400")

@@ -94,7 +94,7 @@ def test_the_same_seed_gives_the_same_findings() -> None:
     assert takes_generator(laplace_mean) and not takes_generator(np.mean)
 
 
-def test_records_that_the_function_changes_are_its_own_copy() -> None:
+def test_a_function_that_changes_its_records_changes_only_a_copy() -> None:
     def destructive(records: Vector, rng: np.random.Generator) -> Vector:
         """Release a mean, and overwrite the records."""
         answer = laplace_mean(records, rng)
@@ -108,7 +108,7 @@ def test_records_that_the_function_changes_are_its_own_copy() -> None:
     assert audit_function(tasks[0]) == audit_function(tasks[1])
 
 
-def test_an_answer_in_a_buffer_that_is_used_again_is_kept() -> None:
+def test_an_answer_is_copied_before_the_function_reuses_its_buffer() -> None:
     buffer = np.zeros(1)
 
     def in_place(records: Vector, rng: np.random.Generator) -> Vector:
@@ -180,7 +180,7 @@ def test_the_command_audits_a_function_of_a_file(
         (":noisy", ("--epsilon", "1", "--fault", "half-noise"), "fault must be left out"),
     ],
 )
-def test_what_the_command_refuses_is_one_sentence(
+def test_the_command_refuses_in_one_sentence(
     own_file: str,
     name: str,
     words: tuple[str, ...],
@@ -193,7 +193,7 @@ def test_what_the_command_refuses_is_one_sentence(
     assert message in error and error.count("\n") == 1
 
 
-def test_a_function_that_fails_is_the_fault_of_its_code() -> None:
+def test_the_error_of_a_failing_function_names_its_code() -> None:
     def failing(records: Vector) -> float:
         """Fail."""
         raise RuntimeError("no")
@@ -202,6 +202,6 @@ def test_a_function_that_fails_is_the_fault_of_its_code() -> None:
         audit_function(FunctionAudit(function=failing, epsilon=1.0))
 
 
-def test_a_far_value_is_for_functions_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_audit_of_a_function_takes_a_far_value(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--far-value", "3"]) == 2
     assert "far-value must be left out without function" in capsys.readouterr().err

@@ -46,7 +46,7 @@ def test_tasks_that_are_alike_stay_with_one_worker(threads: Executor) -> None:
     assert shared_count <= 150  # Shared work is done about once per group, not once per task.
 
 
-def test_what_a_worker_did_not_come_to_goes_to_another(
+def test_the_tasks_that_a_worker_has_not_begun_go_to_another_worker(
     threads: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # There is no time for more than one task per call.
@@ -56,7 +56,7 @@ def test_what_a_worker_did_not_come_to_goes_to_another(
     assert sorted(calls) == [(task, -task) for task in range(-50, 0)]
 
 
-def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
+def test_finished_results_come_before_an_error_and_the_remaining_tasks_are_dropped(
     threads: Executor,
 ) -> None:
     gate = threading.Event()
@@ -90,7 +90,7 @@ def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
     assert all(future.done() for future in submitted)
 
 
-def test_dropped_work_and_broken_executors_are_said() -> None:
+def test_dropped_tasks_and_broken_executors_are_reported() -> None:
     class Closing(Executor):
         def submit(self, fn, /, *args, **kwargs):
             """Return a future that is cancelled."""
@@ -132,7 +132,7 @@ class Deadly(Executor):
         self.calls_held.append([])
 
 
-def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_done() -> None:
+def test_a_call_that_always_kills_its_worker_is_given_up_after_all_others() -> None:
     executor = Deadly(8)
     calls = iter([(number, number) for number in range(100)])
     labels: list[int] = []
@@ -143,7 +143,7 @@ def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_
     assert executor.calls_held[-1][-1] == 8  # The task runs alone, and last.
 
 
-def test_calls_that_a_dead_worker_took_along_run_again_until_the_workers_die_in_a_row() -> None:
+def test_calls_of_a_dead_worker_run_again_until_workers_die_several_times_in_a_row() -> None:
     dies_once = Deadly(8)
     calls = iter([(number, number) for number in range(100)])
     labels: list[int] = []
@@ -157,7 +157,7 @@ def test_calls_that_a_dead_worker_took_along_run_again_until_the_workers_die_in_
     assert dies_always.restarts == 3
 
 
-def test_an_executor_that_cannot_start_again_is_said() -> None:
+def test_an_executor_that_cannot_be_restarted_is_reported() -> None:
     with ThreadPoolExecutor(1, initializer=divmod, initargs=(1, 0)) as failing:
         sentence = r"workers must stay alive, got .*initializer failed.*; what had finished is kept"
         with pytest.raises(WorkersLost, match=sentence):

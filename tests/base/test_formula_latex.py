@@ -50,7 +50,7 @@ def latex(text: str) -> str:
         ("exp(-n)", "e^{-n}"),
     ],
 )
-def test_a_formula_is_set_as_in_a_paper(text: str, written: str) -> None:
+def test_the_latex_of_a_formula_is_that_of_a_paper(text: str, written: str) -> None:
     assert latex(text) == written
 
 

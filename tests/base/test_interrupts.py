@@ -43,7 +43,7 @@ def test_ctrl_c_waits_for_the_end_of_the_block() -> None:
     assert signal.getsignal(signal.SIGINT) is DEFAULT_HANDLER
 
 
-def test_an_error_gives_way_to_ctrl_c_and_the_handler_is_back() -> None:
+def test_ctrl_c_replaces_an_error_and_the_old_handler_is_restored() -> None:
     with pytest.raises(KeyboardInterrupt) as caught:
         interrupt_before(failing)
     assert isinstance(caught.value.__context__, ValueError)
@@ -53,7 +53,7 @@ def test_an_error_gives_way_to_ctrl_c_and_the_handler_is_back() -> None:
     assert signal.getsignal(signal.SIGINT) is DEFAULT_HANDLER
 
 
-def test_another_thread_and_another_way_to_end_are_left_alone() -> None:
+def test_other_threads_and_other_signals_are_not_affected() -> None:
     frames: list[Any] = []
 
     def look() -> None:

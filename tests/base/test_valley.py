@@ -49,12 +49,12 @@ def test_the_steps_are_those_of_scipy() -> None:
             assert (place, lowest) == (float(result.x), float(result.fun))
 
 
-def test_a_place_is_as_near_as_the_tolerance_asks() -> None:
+def test_the_minimiser_is_within_the_tolerance() -> None:
     place, lowest = lowest_between(lambda x: (x - 1 / 3) ** 2, 0.0, 1.0, tolerance=1e-7)
     assert place == pytest.approx(1 / 3, abs=1e-7)
     assert lowest == (place - 1 / 3) ** 2
 
 
-def test_nothing_but_infinity_is_told_as_such() -> None:
+def test_a_search_returns_infinity_or_nan_where_no_value_is_finite() -> None:
     assert lowest_between(lambda x: math.inf, 0.0, 1.0)[1] == math.inf
     assert math.isnan(lowest_between(lambda x: math.nan, 0.0, 1.0)[1])

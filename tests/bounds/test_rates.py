@@ -42,7 +42,7 @@ def slope(f, axis, part):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 50])
-def test_log_log_slopes_of_the_private_terms(k):
+def test_the_private_terms_have_their_log_log_slopes(k):
     a = 1 - 1 / k
     expected = {
         cdp_inputs: (-a, (1 + a) / 2, -a / 2),

@@ -88,7 +88,7 @@ def test_a_slider_shows_its_limits_and_keeps_quick_keys_and_a_menu_at_the_foot_f
     expect(page).to_have_url(re.compile(r"[?&]epsilon=0\.05\b"))
 
 
-def test_nothing_stands_over_the_value_of_a_menu_and_its_name_explains_it(
+def test_nothing_covers_the_value_of_a_menu_and_its_label_explains_it(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + QUICK)
@@ -137,7 +137,7 @@ def test_on_a_phone_a_jump_in_the_article_arrives_at_its_step(
     expect(page.locator("nav [aria-current=step]")).to_have_text("9")
 
 
-def test_on_a_phone_the_sidebar_leaves_the_page_that_was_chosen_in_it(
+def test_on_a_phone_the_sidebar_closes_when_a_page_is_chosen_in_it(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 844})

@@ -209,7 +209,7 @@ def test_a_refused_method_offers_a_way_out(page: Page, dashboard: str, ready: Re
     expect(figure(page)).to_contain_text("measured:coordinate-wise")
 
 
-def test_on_a_phone_everything_fits_and_is_at_hand_and_the_back_button_restores(
+def test_on_a_phone_everything_fits_and_the_back_button_restores_the_page(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.set_viewport_size(PHONE)
@@ -270,7 +270,7 @@ def test_a_pinned_run_and_the_present_one_come_back_by_link(
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing(
+def test_axe_finds_no_accessibility_fault(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, width: int
 ) -> None:
     with browser.new_context(
@@ -390,7 +390,7 @@ def test_a_low_window_has_the_whole_figure_on_its_first_screen(
     assert top + height <= 720
 
 
-def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(
+def test_a_drag_or_a_key_moves_the_chosen_n_in_the_figure(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(f"{dashboard}/?trials=5&grid=1000,10000,100000&against=none&show=upper+bounds")

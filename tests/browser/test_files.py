@@ -152,7 +152,7 @@ def test_every_figure_of_every_page_is_saved_in_every_way(
 
 
 @pytest.mark.slow
-def test_pictures_leave_the_menu_open_that_their_buttons_are_in(
+def test_saving_a_picture_leaves_the_menu_of_its_button_open(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + "/?n=2000&d=5&trials=5&grid=1000,5000")

@@ -85,7 +85,7 @@ def move_to(page: Page, dashboard: str, address: str) -> None:
 
 
 @pytest.mark.parametrize(("address", "name"), ALL_PAGES)
-def test_a_page_has_its_figure_on_the_first_screen_and_ends(
+def test_a_page_has_its_figure_on_the_first_screen_and_is_not_too_long(
     page: Page, dashboard: str, ready: Ready, address: str, name: str
 ) -> None:
     page.set_viewport_size(LAPTOP)
@@ -114,7 +114,7 @@ def test_a_page_has_its_figure_on_the_first_screen_and_ends(
     }.items(),
 )
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-def test_a_page_with_a_picture_has_it_on_the_first_screen_and_ends(
+def test_a_page_with_a_picture_has_it_on_the_first_screen_and_is_not_too_long(
     page: Page,
     dashboard: str,
     ready: Ready,

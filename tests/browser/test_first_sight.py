@@ -96,7 +96,7 @@ def test_one_card_is_open_at_a_time_and_says_its_answer(
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [LAPTOP, PROJECTOR, PHONE], ids=["laptop", "projector", "phone"])
-def test_axe_finds_nothing_and_nothing_is_written_over_another(
+def test_axe_finds_no_accessibility_fault_and_no_texts_overlap(
     browser: Browser,
     dashboard: str,
     ready: Ready,

@@ -21,7 +21,7 @@ def sentence_place(page: Page) -> Locator:
     return page.locator(".st-key-geometry_said")
 
 
-def test_the_browser_projects_and_supports_as_numpy_does(page: Page) -> None:
+def test_the_browser_computes_projections_and_support_points_as_numpy_does(page: Page) -> None:
     shapes = [Shape(kind=kind) for kind in GEOMETRIES if kind != "lq"]
     shapes += [Shape(kind="lq", q=q) for q in (1.05, 2.5, 20, *TABLE["q"].offered, LARGEST_Q)]
     grid = [(0.0, 0.0), (1.4, 0.0), (0.0, -1.4), (1.0, 1.0), (-1.5, 1.5), (0.5, -0.5), (2.0, 0.05)]
@@ -49,7 +49,7 @@ def test_the_browser_projects_and_supports_as_numpy_does(page: Page) -> None:
 
 
 @pytest.mark.slow  # tests/app has the link, tests/browser/test_every_page.py the figures
-def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
+def test_a_deep_link_restores_the_page_and_keys_or_a_drag_move_the_point(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + "/geometry?geometry=lq&q=3&x1=0.5&x2=1.2")
@@ -121,7 +121,7 @@ def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready, part
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["set", "noise"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(
+def test_axe_finds_no_accessibility_fault(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, part: str
 ) -> None:
     address = f"{dashboard}/geometry?part={part}"

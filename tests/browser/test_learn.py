@@ -78,7 +78,7 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
     assert place.inner_text() == marks
 
 
-def test_a_prediction_is_drawn_into_the_figure_and_the_trials_land_there(
+def test_a_prediction_is_drawn_into_the_figure_and_the_trials_beside_it(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
@@ -113,7 +113,7 @@ def test_a_prediction_is_drawn_into_the_figure_and_the_trials_land_there(
 
 
 @pytest.mark.slow
-def test_what_a_teacher_hides_stays_hidden_on_every_page(
+def test_parts_hidden_by_a_teacher_are_hidden_on_every_page(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + "/learn?lesson=epsilon&hide=sidebar,details,privacy&type=large")
@@ -134,7 +134,7 @@ def test_what_a_teacher_hides_stays_hidden_on_every_page(
 
 
 @pytest.mark.slow
-def test_a_group_is_hidden_and_keeps_the_value_of_the_link(
+def test_a_hidden_group_of_controls_keeps_the_values_of_the_link(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + "/?hide=data,study&p=4&trials=5&grid=1000,5000")
@@ -208,7 +208,7 @@ HOLE = 60  # the most blank pixels between what stands in one column
 @pytest.mark.parametrize(
     "slug", [pytest.param(s, marks=[pytest.mark.slow] * (s not in SLUGS[2:4])) for s in SLUGS]
 )
-def test_a_lesson_is_one_screen_before_its_run_and_after_and_has_no_hole(
+def test_a_lesson_fits_one_screen_before_and_after_its_run_and_has_no_gap(
     page: Page, dashboard: str, ready: Ready, slug: str, screen: str
 ) -> None:
     (width, height), large = SCREENS[screen]
@@ -257,7 +257,7 @@ OVERPRINTED = """gd => {
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(1440, 900), (1000, 800), (390, 844)], ids=str)
 @pytest.mark.parametrize("slug", SLUGS)
-def test_nothing_overprints_before_the_run_or_after(
+def test_no_texts_overlap_before_or_after_the_run(
     page: Page, dashboard: str, ready: Ready, slug: str, size: tuple[int, int]
 ) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -290,14 +290,16 @@ def test_on_a_phone_the_figure_comes_before_the_text(
 
 
 @pytest.mark.slow
-def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
+def test_a_phone_shows_the_figure_for_phones(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + "/learn?lesson=clipping", ready, ("learn",))
     expect(page.get_by_role("button", name="Run and see").locator("kbd")).to_be_hidden()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+def test_axe_finds_no_accessibility_fault(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str
+) -> None:
     expect_no_axe_violation(
         browser,
         dashboard + "/learn?lesson=clipping",
@@ -329,7 +331,7 @@ NAMES = """() => {
     ("slug", "answer"),
     [("geometry", 20), ("heavy-tails", 20), ("noise", 20), ("users", 10), ("free", 1)],
 )
-def test_what_was_predicted_and_measured_stand_at_their_own_lines(
+def test_the_prediction_and_the_measurement_stand_at_their_own_lines(
     page: Page, dashboard: str, ready: Ready, slug: str, answer: float, width: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 900})

@@ -64,7 +64,7 @@ def test_the_browser_clips_and_averages_as_numpy_does(page: Page) -> None:
             assert np.array(answer[1]) - answer[0] == pytest.approx(shift, abs=1e-9)
 
 
-def test_the_browser_has_the_parts_that_the_library_has_and_they_add_up(page: Page) -> None:
+def test_the_error_parts_in_the_browser_are_those_of_the_library_and_add_up(page: Page) -> None:
     for order, n, rho in ((2.0, 500, 0.03), (10.0, 20, 2.0), (3.0, 200, 1e-3)):
         scenario = replace(PICTURED, p=order, n=n)
         law, sample = picture(scenario).clipped, sample_of(scenario)
@@ -79,7 +79,7 @@ def test_the_browser_has_the_parts_that_the_library_has_and_they_add_up(page: Pa
         assert open_ == {"sampling": law.whole / n, "bias": 0, "noise": 0, "total": law.whole / n}
 
 
-def test_a_square_follows_from_the_root_beside_it(page: Page) -> None:
+def test_a_squared_error_is_the_square_of_the_error_beside_it(page: Page) -> None:
     squares = [*np.geomspace(1e-7, 1e3, 200).tolist(), 0.0, 0.1049305**2, 0.01102]
     texts = compute(page, "squares.map(squared)", "errors.js", squares=squares)
     roots = [float(text.split("²")[0]) for text in texts]
@@ -142,7 +142,7 @@ def output(page: Page | Locator, name: str) -> float:
     return float(page.locator(f"label [data-value={name}]").inner_text())
 
 
-def test_the_exported_picture_follows_the_hand(exported: Page) -> None:
+def test_the_exported_picture_follows_a_drag(exported: Page) -> None:
     canvas = exported.locator("canvas.records")
     box = canvas.bounding_box()
     assert box is not None
@@ -258,7 +258,7 @@ def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(export
 
 @pytest.mark.parametrize("width", [1200, 390])
 @pytest.mark.parametrize("fields", [{"n": 10_000, "distribution": "student-t"}, {"n": 200}])
-def test_the_names_of_radii_stand_over_their_own_lines_and_do_not_meet(
+def test_the_names_of_radii_stand_above_their_lines_and_do_not_overlap(
     page: Page, tmp_path: Path, width: int, fields: dict[str, Any]
 ) -> None:
     page.set_viewport_size({"width": width, "height": 844})
@@ -281,7 +281,7 @@ def test_the_names_of_radii_stand_over_their_own_lines_and_do_not_meet(
     assert number(hand.get_attribute("y1")) > TOP + 14  # it is no line of a name
 
 
-def test_a_private_choice_shows_its_odds_and_the_hand_ends_it(exported: Page) -> None:
+def test_a_private_choice_shows_its_odds_until_the_radius_is_dragged(exported: Page) -> None:
     summary, odds = exported.locator("p.summary"), exported.locator("svg.curve rect.odds")
     button = exported.get_by_role("button", name="Choose the radius privately")
     drawing, radii, choices = picture(PICTURED), set(), 0
@@ -317,7 +317,7 @@ def test_many_moves_between_two_frames_are_drawn_once(exported: Page) -> None:
     assert count_drawn == 1
 
 
-def test_a_door_of_learn_leads_to_the_picture(page: Page, dashboard: str, ready: Ready) -> None:
+def test_learn_links_to_the_picture(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + "/learn")
     ready(page, seconds=60)
     expect(page.locator(".st-key-learn_doors img")).to_have_count(3, timeout=SLOW)

@@ -169,7 +169,7 @@ def test_each_step_back_is_a_page_with_parameters_of_its_own(
         expect_address(end)
 
 
-def test_what_a_page_that_was_left_says_late_is_neither_a_step_nor_the_address_of_another(
+def test_a_late_message_of_a_left_page_changes_neither_history_nor_address(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(f"{dashboard}/bounds?d=3")
@@ -224,7 +224,7 @@ SERVER_SIDE = """() => {
 }"""
 
 
-def test_who_has_clicked_away_is_not_brought_back_however_slow_the_server(
+def test_a_visitor_who_has_clicked_away_is_not_brought_back_by_a_slow_server(
     page: Page, dashboard: str
 ) -> None:
     def count_asked(path: str = "") -> int:

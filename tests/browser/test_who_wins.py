@@ -77,7 +77,9 @@ def test_on_a_phone_the_map_fits(page: Page, dashboard: str, ready: Ready) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+def test_axe_finds_no_accessibility_fault(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str
+) -> None:
     expect_no_axe_violation(
         browser, dashboard + PLAIN, ready, scheme, figure_name="who_wins", expander="Numbers behind"
     )

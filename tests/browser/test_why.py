@@ -118,7 +118,7 @@ def test_the_last_steps_lead_to_explore_at_the_same_settings(
     expect(page.get_by_role("slider", name="Tail index p")).to_have_attribute("aria-valuetext", "2")
 
 
-def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
+def test_the_picture_follows_the_text_scrolled_by_wheel_key_or_touch(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(f"{dashboard}/why")
@@ -175,7 +175,7 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
 
 
 @pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
-def test_the_exported_page_travels_fits_a_phone_and_passes_axe(
+def test_the_exported_page_works_alone_fits_a_phone_and_passes_axe(
     browser: Browser, tmp_path: Path, scheme: str
 ) -> None:
     file = tmp_path / "why.html"

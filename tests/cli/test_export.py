@@ -118,7 +118,7 @@ def test_the_times_can_be_left_out_and_equal_studies_are_then_equal(tmp_path: Pa
 # -- Studies that are not complete --------------------------------------------------------------
 
 
-def test_an_incomplete_study_is_said_to_be_so(
+def test_an_incomplete_study_is_reported(
     tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     export_table(results)
@@ -134,7 +134,7 @@ def test_an_incomplete_study_is_said_to_be_so(
     assert (table["study"] == number).sum() == 2
 
 
-def test_a_table_without_rows_is_said_to_be_so(
+def test_a_table_without_rows_is_reported(
     tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change_base(results, "DELETE FROM cells")
@@ -160,7 +160,7 @@ def change_base(path: Path, statement: str) -> None:
     base.close()
 
 
-def test_a_study_of_another_version_is_left_out_and_said(
+def test_a_study_of_another_version_is_left_out_and_reported(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_store(results, replace(SMALL, seed=1))
@@ -233,7 +233,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions_and_links_to_it(results: 
     assert len(pd.read_csv(real)) == 4 and list(real.parent.iterdir()) == [real]
 
 
-def test_the_ending_of_the_name_says_how_it_is_compressed(results: Path) -> None:
+def test_the_files_extension_decides_the_compression(results: Path) -> None:
     assert len(export_table(results, "csv")) == 4
     for ending in ("gz", "zip"):
         target = results.with_name(f"cells.csv.{ending}")
@@ -262,7 +262,7 @@ def test_the_results_are_never_overwritten(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="devices and pipes of Linux")
-def test_a_device_and_a_pipe_are_written_themselves(
+def test_a_device_or_a_pipe_is_written_directly(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for kind in ("csv", "parquet"):

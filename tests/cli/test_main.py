@@ -125,7 +125,7 @@ def imported_by(code: str, *libraries: str) -> set[str]:
     return {*process.stderr.split()}
 
 
-def test_the_help_waits_for_no_library() -> None:
+def test_the_help_imports_no_large_library() -> None:
     code = "from dpsco_core.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass"
     assert imported_by(code, "numpy", "scipy", "pandas", "dpsco_core.catalogue") == set()
 
@@ -157,7 +157,7 @@ def test_a_public_name_is_imported_from_the_module_that_the_types_name() -> None
 
 # More than a buffer holds, and less: then nothing is written before the end.
 @pytest.mark.parametrize("arguments", [pytest.param(LIST, marks=pytest.mark.slow), ("run", *SMALL)])
-def test_a_reader_who_stops_early_causes_no_complaint(arguments: tuple[str, ...]) -> None:
+def test_a_closed_pipe_causes_no_error(arguments: tuple[str, ...]) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "dpsco_core.cli.main", *arguments],
         cwd=ROOT,
@@ -364,7 +364,7 @@ def test_a_run_as_json_parses_and_holds_its_scenario(capsys: pytest.CaptureFixtu
     )
 
 
-def test_tail_is_another_name_of_p(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_flag_tail_is_another_name_of_p(capsys: pytest.CaptureFixture[str]) -> None:
     output = printed(capsys, "run", *SMALL, "--tail", "4", "--json")
     same_output = printed(capsys, "run", *SMALL, "--p", "4", "--json")
     assert without_seconds(output) == without_seconds(same_output)
@@ -531,7 +531,7 @@ def test_the_help_names_every_command_and_nothing_of_the_code(
         assert re.search(rf"^    {command}\b", text, re.MULTILINE), command
 
 
-def test_no_flag_takes_the_place_of_what_a_command_does() -> None:
+def test_no_flag_overwrites_the_function_that_runs_a_command() -> None:
     parsers = [_build_parser([name]) for name in COMMANDS]
     actions = [action for parser in parsers for action in parser._actions]
     chosen = [a.choices for a in actions if isinstance(a.choices, dict)]
@@ -606,7 +606,7 @@ def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) 
     assert screens == [[cells, cells]]
 
 
-def test_the_server_refuses_wrong_limits_of_the_environment_and_nobody_else_does() -> None:
+def test_only_the_server_refuses_invalid_limits_of_the_environment() -> None:
     for module, status in (("dpsco_core.cli.main", 0), ("dpsco_app", 2)):
         arguments = ["--version"] if status == 0 else []
         process = subprocess.run(
@@ -629,7 +629,7 @@ def test_without_its_extra_the_dashboard_says_what_to_install(
     assert "pip install 'dpsco-explorer[app]'" in refused(capsys, "app")
 
 
-def test_experiments_of_errata_run_when_they_are_asked_for(
+def test_experiments_of_errata_run_only_on_request(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     blank = []
@@ -654,7 +654,7 @@ def test_experiments_of_errata_run_when_they_are_asked_for(
         ),
     ],
 )
-def test_a_number_is_refused_as_it_was_typed(
+def test_the_refusal_of_a_number_quotes_it_as_it_was_typed(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str
 ) -> None:
     assert refused(capsys, *arguments).endswith(f"dpsco: {sentence}")

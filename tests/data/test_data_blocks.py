@@ -127,7 +127,7 @@ def test_the_far_tail_is_drawn_beyond_any_edge() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_scale_is_applied_to_every_draw(shape: Any) -> None:
+def test_every_draw_is_multiplied_by_the_scale(shape: Any) -> None:
     # The same words at two scales: what the layers leave open is scaled like the rest.
     draws = np.empty((2, 50_000))
     for out, scale in zip(draws, (1.0, 8.0), strict=True):

@@ -227,7 +227,7 @@ def test_a_spike_probability_out_of_range_is_named(kind: Any, q: float) -> None:
         (Hypercube, 2, (1,), "pattern must be 2 signs -1 or +1, got pattern=(1,)."),
     ],
 )
-def test_what_is_not_in_the_prior_is_named(
+def test_a_pattern_outside_the_prior_is_refused_by_name(
     kind: Any, d: int, pattern: tuple[int, ...] | None, sentence: str
 ) -> None:
     with pytest.raises(InvalidInput) as caught:

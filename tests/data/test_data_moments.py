@@ -111,7 +111,7 @@ def test_the_scale_is_the_one_that_makes_the_stated_moment_one(kind: Any) -> Non
     assert raw_moment(law, 3.3) * law.scale**3.3 == pytest.approx(1.0, abs=1e-9)
 
 
-def test_closed_forms_of_textbooks() -> None:
+def test_moments_agree_with_the_closed_forms_of_textbooks() -> None:
     # A Student law with 5 degrees of freedom.
     student = StudentT(d=4, moment_order=2.0, margin=3.0, offset=1.0)
     assert student.scale**2 == pytest.approx(3 / 5, rel=1e-13)

@@ -141,6 +141,6 @@ def test_an_undrawn_instance_has_no_mean_and_no_sample():
         ({"moment_order": 1.0}, "p must be a finite number above 1"),
     ],
 )
-def test_what_is_out_of_range_is_named(values, sentence):
+def test_a_parameter_out_of_range_is_named(values, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         Tracing(**({"spike_probability": 0.1} | values))

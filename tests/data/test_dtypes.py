@@ -199,7 +199,7 @@ def test_layout_class_and_owner_of_an_array_do_not_matter(
         if kind != "none" or name not in OPTIONAL
     ],
 )
-def test_what_is_no_array_of_real_numbers_is_refused_in_one_sentence(
+def test_an_input_that_is_no_array_of_real_numbers_is_refused_in_one_sentence(
     kind: str, door: Door, shape: tuple[int, ...]
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:

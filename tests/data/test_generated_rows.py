@@ -43,7 +43,7 @@ def sample_and_stream(law: Any = None) -> tuple[Vector, GeneratedRows]:
 
 
 @pytest.mark.parametrize("kind", DISTRIBUTIONS)
-def test_they_are_the_sample_at_every_pass(kind: Any) -> None:
+def test_every_pass_over_generated_rows_gives_the_rows_of_the_sample(kind: Any) -> None:
     x, rows = sample_and_stream(law_of(kind))
     assert (rows.n, rows.d) == x.shape
     for _ in range(2):
@@ -62,7 +62,7 @@ def test_the_generator_is_left_as_a_sample_leaves_it() -> None:
     ("start", "stop"),
     [(0, 1), (SIZE - 1, SIZE + 1), (SIZE, 2 * SIZE), (7, N - 7), (N - 1, N), (5, 5)],
 )
-def test_every_range_is_the_same_rows(start: int, stop: int) -> None:
+def test_every_range_of_generated_rows_agrees_with_the_sample(start: int, stop: int) -> None:
     x, rows = sample_and_stream()
     blocks = list(rows.blocks(start, stop))
     assert sum(map(len, blocks)) == stop - start
@@ -143,7 +143,7 @@ def test_rows_in_memory_are_one_piece() -> None:
         np.testing.assert_allclose(total[0], factor * x.sum(axis=0), rtol=1e-9)
 
 
-def test_a_piece_is_small_to_send_and_works_alone() -> None:
+def test_a_piece_is_small_when_pickled_and_complete() -> None:
     x, rows = sample_and_stream()
     for _ in rows.blocks():  # nothing that was read is sent
         pass
@@ -170,7 +170,7 @@ def test_threads_may_read_the_same_rows() -> None:
         assert all(pool.map(read, [places, places[::-1]]))
 
 
-def test_what_is_read_cannot_be_written_to() -> None:
+def test_generated_rows_cannot_be_written_to() -> None:
     _, rows = sample_and_stream()
     with pytest.raises(ValueError, match="read-only"):
         next(rows.blocks())[0, 0] = 1.0
@@ -214,7 +214,7 @@ def test_a_total_holds_few_sums_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.uint64, np.uint32, np.int16, np.uint8])
-def test_sizes_of_any_integer_type(kind: type[np.integer]) -> None:
+def test_a_size_may_have_any_integer_type(kind: type[np.integer]) -> None:
     law = StudentT(d=3)
     x = law.sample(5, np.random.default_rng(1)).x
     assert np.array_equal(law.sample(kind(5), np.random.default_rng(1)).x, x)

@@ -137,7 +137,7 @@ def test_no_coefficient_and_no_features_leave_the_ball(radius: float) -> None:
     c=arrays(np.float64, 4, elements=ANY | st.floats(-5, 5)),
     radius=st.floats(SMALLEST_LEVEL, LARGEST_LEVEL),
 )
-def test_no_rows_at_all_leave_the_ball(base: np.ndarray, c: np.ndarray, radius: float) -> None:
+def test_no_clipped_row_leaves_the_ball(base: np.ndarray, c: np.ndarray, radius: float) -> None:
     base_before = base.copy()
     safe, weights = clip_scaled(base, c, row_norms(base), radius)
     np.testing.assert_array_equal(base, base_before)

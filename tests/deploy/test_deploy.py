@@ -173,7 +173,7 @@ def test_a_fault_of_a_compose_file_is_found(
     assert compose_faults(broken)
 
 
-def test_the_build_is_sent_what_it_copies_and_what_the_wheel_needs() -> None:
+def test_the_build_context_has_the_files_that_the_image_and_the_wheel_need() -> None:
     ignore = (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
     allowed = [line[1:] for line in ignore if line.startswith("!")]
     steps = instructions(DOCKERFILE)

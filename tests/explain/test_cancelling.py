@@ -26,7 +26,7 @@ def test_the_deviations_are_those_of_the_steps_that_a_ledger_opens() -> None:
     np.testing.assert_allclose(np.cumsum(rows, axis=0).std(axis=1), noise.sum_std, rtol=close)
 
 
-def test_a_step_is_noisier_and_the_sum_is_not() -> None:
+def test_cancelling_noise_is_larger_in_a_step_and_smaller_in_the_sum() -> None:
     noise = cancelling(400)
     assert (noise.step_std >= 1).all()
     assert noise.sum_std[-1] == pytest.approx(2.97, abs=0.01)

@@ -55,7 +55,7 @@ def test_the_numbers_of_every_condition_decide_as_it_does() -> None:
     assert len(numbered) >= 25
 
 
-def test_numbers_stand_on_both_sides() -> None:
+def test_a_condition_shows_the_number_on_both_of_its_sides() -> None:
     point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20))
     all_rows = conditions(point, bound("upper.mean.smoothed"))
     (condition,) = [c for c in all_rows if c.text == "n >= 100 sqrt(d/rho)"]

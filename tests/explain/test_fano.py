@@ -257,7 +257,7 @@ def test_every_private_mean_error_is_above_its_lower_bound(hard: str) -> None:
     assert errors["mean.cwme-pure"].mean() >= floors_here["mean.cwme-pure"] == floor
 
 
-def test_other_problems_are_refused() -> None:
+def test_an_unsupported_instance_is_refused() -> None:
     with pytest.raises(InvalidInput, match="^d must be at least 2"):
         mean_instance(hard="spike", d=1)
     with pytest.raises(InvalidInput, match="^distribution must be "):
@@ -382,7 +382,7 @@ def test_a_form_has_the_value_of_the_bound_of_its_name(budget: dict[str, Any]) -
         (("--rho", "1", "--epsilon", "1"), "epsilon and delta must be left out beside rho"),
     ],
 )
-def test_the_command_refuses(
+def test_the_command_refuses_invalid_input_in_one_sentence(
     words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(InvalidInput, match=f"^{message}"):

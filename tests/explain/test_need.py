@@ -172,7 +172,7 @@ def test_users_are_counted_as_users() -> None:
     assert "hardly falls as users are added" in in_words(flat, users=True)[0]
 
 
-def test_arguments_are_checked() -> None:
+def test_invalid_arguments_are_refused() -> None:
     cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"target": 0.0}, "error must be"),
         ({"target": math.nan}, "error must be"),
@@ -189,7 +189,7 @@ def test_arguments_are_checked() -> None:
         need(replace(SMALL, delta=0.0), "mean.clipped", 0.1)
 
 
-def test_sentences_have_their_numbers() -> None:
+def test_the_sentences_have_the_computed_numbers() -> None:
     answer = Need(
         method="mean.clipped",
         unknown="n",
@@ -256,7 +256,7 @@ def test_a_lower_bound_is_for_the_budget_of_the_scenario_and_names_its_algorithm
     assert not any(other in message for other in other_notions)
 
 
-def test_what_binds_private_algorithms_says_nothing_of_one_that_is_not() -> None:
+def test_a_bound_on_private_algorithms_is_not_applied_to_a_method_without_privacy() -> None:
     for floor in _required_values(Scenario(methods=("mean.sample",), d=20), "n", 0.1):
         assert bound(floor.bound).card.privacy == "none"
         assert floor.binds == "algorithm"

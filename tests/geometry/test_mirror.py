@@ -116,7 +116,7 @@ def exact_divergence(s: float, y: np.ndarray, x: np.ndarray) -> float:
         return float((norms[1] ** 2 - norms[0] ** 2) / 2 - slope)
 
 
-def test_entropy_identities() -> None:
+def test_the_entropy_mirror_map_satisfies_its_identities() -> None:
     mirror, simplex = EntropyMirror(radius=2.5), Simplex(d=5, radius=2.5)
     rng = np.random.default_rng(7)
     for u in rng.standard_normal((20, 5)) * 4:
@@ -130,7 +130,7 @@ def test_entropy_identities() -> None:
         assert divergence(mirror, v, w) >= 0.5 * lq_norm(v - w, 1.0) ** 2
 
 
-def test_entropy_at_the_boundary_and_at_extreme_scales() -> None:
+def test_the_entropy_mirror_map_is_finite_at_the_boundary_and_at_extreme_scales() -> None:
     mirror = EntropyMirror()
     corner = np.array([1.0, 0.0])
     assert mirror.value(corner) == 0

@@ -203,7 +203,9 @@ def test_an_asymmetric_set_has_no_norm(name: str) -> None:
 
 @each("exponent", [1.01, 1.2, 1.7, 2.0, 2.5, 6.0, 100.0])
 @each("target", [1e-8, 0.01, 0.5, 0.99, 1 - 1e-9])
-def test_the_lq_projection_over_all_depths(exponent: float, target: float) -> None:
+def test_the_lq_projection_is_optimal_near_to_and_far_from_the_ball(
+    exponent: float, target: float
+) -> None:
     v = np.random.default_rng(15).standard_cauchy(40)
     v[3] = 0
     ball = LqBall(d=40, exponent=exponent, radius=target * lq_norm(v, exponent))
@@ -218,7 +220,7 @@ def test_the_lq_projection_over_all_depths(exponent: float, target: float) -> No
         assert cosine == pytest.approx(1, abs=1e-10)
 
 
-def test_the_limits_of_the_lq_ball() -> None:
+def test_lq_projections_tend_to_those_of_the_limiting_sets() -> None:
     v = np.random.default_rng(16).standard_normal(30)
     close_exponents = {1.0: 1 + 1e-9, 2.0: 2 + 1e-9, math.inf: 1e7}
     for q, close in close_exponents.items():
@@ -233,7 +235,7 @@ def test_the_limits_of_the_lq_ball() -> None:
     ]
 
 
-def test_special_cases_of_the_compound_sets() -> None:
+def test_groups_and_sparse_hulls_have_simple_sets_as_special_cases() -> None:
     v = np.random.default_rng(17).standard_normal(D)
     pairs = [
         (GroupBall(d=D, group_size=1, radius=0.8), L1Ball(d=D, radius=0.8)),
@@ -251,7 +253,9 @@ def test_special_cases_of_the_compound_sets() -> None:
 
 @given(st.integers(1, 8), st.lists(st.integers(-3, 3), min_size=8, max_size=8))
 @settings(max_examples=150, deadline=None)
-def test_ties_are_no_trouble(sparsity: int, entries: list[int]) -> None:
+def test_points_with_equal_entries_are_projected_correctly(
+    sparsity: int, entries: list[int]
+) -> None:
     v = np.array(entries, dtype=float)
     for constraint in (
         SparseHull(d=8, sparsity=sparsity, radius=0.9),
@@ -287,7 +291,7 @@ def test_the_sparse_hull_lies_between_the_sparse_vectors_and_twice_their_hull() 
         lambda: lq_ball(2, 0.5, 1.0),
     ],
 )
-def test_a_set_that_is_none_is_refused(make: Callable[[], object]) -> None:
+def test_an_invalid_set_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(InvalidInput, match="must be"):
         make()
 

@@ -169,7 +169,7 @@ def test_entropy_steps_multiply_weights() -> None:
     assert step[2] == 0  # a weight of 0 stays
 
 
-def test_what_has_no_step_is_refused() -> None:
+def test_a_set_without_a_known_mirror_step_is_refused() -> None:
     with pytest.raises(NotApplicable, match="No mirror step of exponent 1.5 .* the group-l1 ball"):
         bregman_point(
             PowerMirror(exponent=1.5), GroupBall(d=4, group_size=2, radius=1.0), np.ones(4)

@@ -60,12 +60,12 @@ def test_a_support_point_depends_on_the_direction_alone(name: str, scale: float)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_direction_is_a_direction_too(name: str) -> None:
+def test_the_zero_direction_has_a_support_point(name: str) -> None:
     w = SETS[name].support_point(np.zeros(D))
     assert SETS[name].contains(w, 1e-12)
 
 
-def test_ties_go_to_the_first() -> None:
+def test_of_equal_coordinates_the_first_is_chosen() -> None:
     g = np.array([1.0, -2.0, 2.0, 2.0])
     assert L1Ball(d=4, radius=3.0).support_point(g).tolist() == [0, -3, 0, 0]
     assert Simplex(d=4, radius=3.0).support_point(g).tolist() == [0, 0, 3, 0]

@@ -193,7 +193,7 @@ def test_allocation_needs_an_eighth_of_the_noise_of_shuffling_at_a_hundred_steps
         ((2, 1.0, math.inf), "epsilon must be a number of at least 0"),
     ],
 )
-def test_bad_numbers_are_refused_by_name(arguments: tuple[float, ...], words: str) -> None:
+def test_invalid_numbers_are_refused_by_name(arguments: tuple[float, ...], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         allocation_delta(*arguments)  # type: ignore[arg-type]
 
@@ -224,7 +224,7 @@ def test_a_ledger_books_the_whole_sequence_at_twice_the_norm() -> None:
 
 
 @pytest.mark.parametrize("budget", [ZCDP(rho=100.0), PureDP(epsilon=100.0)], ids=str)
-def test_a_ledger_of_another_notion_refuses_it(budget: ZCDP | PureDP) -> None:
+def test_a_ledger_of_another_notion_refuses_the_sequence(budget: ZCDP | PureDP) -> None:
     ledger = Ledger(budget)
     with pytest.raises(BudgetExceeded):
         ledger.open(allocated_steps())
@@ -232,7 +232,7 @@ def test_a_ledger_of_another_notion_refuses_it(budget: ZCDP | PureDP) -> None:
 
 
 @pytest.mark.parametrize("norm", [0.0, -1.0, math.nan, math.inf])
-def test_a_norm_that_bounds_nothing_is_refused(norm: float) -> None:
+def test_an_infinite_bound_on_the_norm_is_refused(norm: float) -> None:
     with pytest.raises(InvalidInput, match="largest_norm must be"):
         AllocatedGaussianSteps(certificate=allocate_steps(2, 1.0, 1e-6), size=1, largest_norm=norm)
 

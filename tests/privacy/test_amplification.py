@@ -267,7 +267,7 @@ def test_a_fixed_split_attains_more_delta_than_the_theorem_claims(
         )
 
 
-def test_nothing_is_amplified_beyond_the_range_of_doubles() -> None:
+def test_no_amplification_is_computed_beyond_the_range_of_doubles() -> None:
     for route in ("printed", "closed", "numerical"):
         assert amplify(100, 1e5, 1e-6, route) is None
     amplified = amplify(100, 500.0, 1e-6, "numerical")
@@ -288,7 +288,9 @@ def test_nothing_is_amplified_beyond_the_range_of_doubles() -> None:
         ((10, 1.0, 1e-6, "Closed"), "route"),
     ],
 )
-def test_bad_input_is_named(arguments: tuple[int, float, float, str], name: str) -> None:
+def test_invalid_input_is_refused_by_name(
+    arguments: tuple[int, float, float, str], name: str
+) -> None:
     with pytest.raises(InvalidInput, match=f"^{name} must be .* got {name}="):
         amplify(*arguments)
 

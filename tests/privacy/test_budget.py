@@ -229,7 +229,7 @@ def test_randomised_response_keeps_within_half_epsilon_squared(epsilon: float) -
         assert divergence <= rho * alpha * (1 + 1e-8)
 
 
-def test_the_extremes_of_every_range_convert() -> None:
+def test_budgets_at_the_ends_of_every_range_can_be_converted() -> None:
     for epsilon in (1e-300, 1e-5, 1e6):
         assert PureDP(epsilon=max(epsilon, 1e-150)).to_zcdp().rho > 0
         for delta in (1e-300, 1e-15, 0.999):
@@ -243,7 +243,7 @@ def test_the_extremes_of_every_range_convert() -> None:
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 0, -1.0, "1", None, 1e300])
-def test_no_budget_takes_what_is_not_a_positive_number(bad: float) -> None:
+def test_a_budget_refuses_every_value_but_a_positive_number(bad: float) -> None:
     with pytest.raises(InvalidInput, match=r"epsilon must be .*, got epsilon="):
         PureDP(epsilon=bad)
     with pytest.raises(InvalidInput, match=r"rho must be .*, got rho="):

@@ -133,7 +133,7 @@ def test_laplace_noise_on_several_entries_costs_no_more_than_on_one() -> None:
         assert sum(laplace_rho(float(x)) for x in parts) <= laplace_rho(float(parts.sum()))
 
 
-def test_inverses_are_the_largest_epsilons_that_fit() -> None:
+def test_the_inverse_of_a_cost_is_the_largest_epsilon_within_it() -> None:
     for rho in (1e-300, 1e-20, 1e-6, 0.0280144819, 0.5, 8.0, 100.0, 1e6, 1e12):
         for inverse, cost in (
             (laplace_epsilon, laplace_rho),

@@ -53,7 +53,7 @@ def test_every_block_may_spend_all_of_the_budget_on_choices(budget: Budget) -> N
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
-def test_one_block_cannot_spend_it_twice(budget: Budget) -> None:
+def test_one_block_cannot_spend_the_budget_twice(budget: Budget) -> None:
     block_a, block_b = Ledger(budget).disjoint(2)
     choose(block_a)
     choose(block_b)

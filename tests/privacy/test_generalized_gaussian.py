@@ -61,7 +61,7 @@ def draws(d: int, r: float, scale: float = 1.0, n: int = DRAWS, seed: int = 31) 
 
 
 @pytest.mark.parametrize(("d", "r"), CASES)
-def test_the_norm_is_a_chi_variable(d: int, r: float) -> None:
+def test_the_norm_of_generalised_gaussian_noise_is_a_chi_variable(d: int, r: float) -> None:
     square = row_norms(draws(d, r, 0.7), r) ** 2 / 0.49
     assert kstest(square, chi2(d).cdf).pvalue > FALSE_ALARM
     total = float(chi2.cdf(square.sum(), d * DRAWS))
@@ -85,7 +85,7 @@ def test_norm_and_direction_are_independent(d: int, r: float) -> None:
 
 
 @pytest.mark.parametrize(("d", "r"), CASES)
-def test_the_mean_is_zero_and_coordinates_are_alike(d: int, r: float) -> None:
+def test_the_noise_has_mean_zero_and_coordinates_of_equal_law(d: int, r: float) -> None:
     z = draws(d, r, seed=33)
     deviations = z.mean(axis=0) / z.std(axis=0) * math.sqrt(DRAWS)
     # A false alarm has probability 1e-6 over 60 coordinates.
@@ -122,7 +122,9 @@ def test_the_second_moment_has_its_printed_values() -> None:
 
 
 @pytest.mark.parametrize(("d", "r"), [(3, 2.0), (1, 1.0), (1, 3.0), (1, 1e6), (1, math.inf)])
-def test_it_is_gaussian_at_exponent_two_and_in_one_dimension(d: int, r: float) -> None:
+def test_generalised_gaussian_noise_is_gaussian_at_exponent_two_and_in_one_dimension(
+    d: int, r: float
+) -> None:
     z = draws(d, r, 1.3, seed=35)
     assert kstest(z.ravel() / 1.3, norm.cdf).pvalue > FALSE_ALARM
     if d > 1:
@@ -475,7 +477,9 @@ def test_the_printed_kappa_is_called_a_flaw_where_it_is_one() -> None:
         ({"sensitivity": 1e-310}, "noise must be between"),
     ],
 )
-def test_what_no_noise_can_be_made_for_is_refused(change: dict[str, object], match: str) -> None:
+def test_parameters_without_a_valid_noise_are_refused(
+    change: dict[str, object], match: str
+) -> None:
     arguments: dict[str, Any] = {"value": ZERO, "sensitivity": 1.0, "rho": 0.1, **change}
     value = arguments.pop("value")
     ledger = Ledger(ZCDP(rho=1.0))

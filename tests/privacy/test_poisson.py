@@ -118,7 +118,7 @@ def test_delta_is_not_too_small_where_epsilon_is_below_the_mean_loss() -> None:
     assert exact <= delta <= 1.001 * exact
 
 
-def test_a_run_that_protects_nobody_has_no_epsilon() -> None:
+def test_a_run_with_hardly_any_noise_has_an_infinite_epsilon() -> None:
     assert poisson_epsilon(0.25, 0.999, 10**6, 1e-6) == math.inf
 
 
@@ -140,7 +140,7 @@ def test_the_noise_multiplier_is_the_inverse_and_rounded_up() -> None:
         ((1.0, 0.1, 10, 1e-6, "substitute"), "neighbours must be"),
     ],
 )
-def test_what_is_out_of_range_is_refused(run: tuple[Any, ...], message: str) -> None:
+def test_a_parameter_out_of_range_is_refused(run: tuple[Any, ...], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         poisson_epsilon(*run)
 

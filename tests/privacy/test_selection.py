@@ -161,7 +161,7 @@ def test_fixed_pairs_are_above_another_accountants_composition_and_close_to_it(
         (GUARDED, False, 0.987, 0.9905),
     ],
 )
-def test_a_choice_costs_next_to_nothing(
+def test_choices_leave_nearly_all_of_the_gaussian_rho(
     shares: Shares, choices_first: bool, lower_ratio: float, upper_ratio: float
 ) -> None:
     for epsilon, delta in BUDGETS:

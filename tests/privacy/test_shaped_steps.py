@@ -223,7 +223,7 @@ def test_shuffled_steps_cost_their_certificate(noise: str) -> None:
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 @pytest.mark.parametrize("budget", [CONCENTRATED, PureDP(epsilon=100.0)], ids=str)
-def test_a_shuffled_guarantee_fits_no_other_budget_and_draws_nothing(
+def test_shuffled_steps_under_another_budget_are_refused_before_any_noise_is_drawn(
     noise: str, budget: Budget
 ) -> None:
     curve: Any = "zcdp" if noise == GG else "gaussian"
@@ -302,7 +302,7 @@ def test_the_printed_kappa_is_marked_in_a_sequence_too() -> None:
 
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
-def test_sums_use_up_their_draws(noise: str) -> None:
+def test_a_sum_of_steps_uses_up_the_steps(noise: str) -> None:
     opened = Ledger(CONCENTRATED).open(ShapedSteps(release=shaped(0.3, noise), steps=10))
     rng = generator()
     assert opened.summed_noise(4, 20, rng).shape == (20,)
@@ -376,7 +376,7 @@ def test_a_sum_of_generalized_gaussians_has_the_coordinate_variance_of_its_terms
     assert wide < 0.35 * expected
 
 
-def test_blocks_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_is_drawn_in_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     opened = Ledger(CONCENTRATED).open(ShapedSteps(release=shaped(0.3), steps=20_000))
     honest = type(opened)._noise_of

@@ -243,7 +243,7 @@ def test_the_quantities_read_from_one_curve_agree() -> None:
     assert budget_curve(ApproxDP(epsilon=1.0, delta=1e-3)).epsilon(1e-6) == math.inf
 
 
-def test_budgets_that_allow_everything_promise_nothing() -> None:
+def test_the_curve_of_a_huge_budget_is_nearly_zero() -> None:
     assert (ledger_curve(book_entries(spherical(1e4), gaussian(1e3))).misses(GRID)[1:] == 0).all()
     assert (budget_curve(PureDP(epsilon=1e6)).misses(GRID)[1:] < 1e-200).all()
 

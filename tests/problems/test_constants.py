@@ -236,7 +236,9 @@ def test_strong_convexity_that_is_too_large_is_caught() -> None:
 
 
 @pytest.mark.parametrize(("problem", "law"), PAIRS, ids=IDS)
-def test_constants_do_not_depend_on_the_pattern_and_orders_are_p(problem: Any, law: Any) -> None:
+def test_constants_do_not_depend_on_the_drawn_pattern_and_have_order_p(
+    problem: Any, law: Any
+) -> None:
     example_a, example_b = make(problem, law, seed=1), make(problem, law, seed=2)
     assert example_a.constants == example_b.constants
     setting = example_a.setting(100, BUDGET)
@@ -251,7 +253,7 @@ def test_constants_do_not_depend_on_the_pattern_and_orders_are_p(problem: Any, l
         assert abs(square[0] - certified) <= SIGMAS * error[0]
 
 
-def test_logistic_regression_is_as_tight_as_promised() -> None:
+def test_the_constants_of_logistic_regression_are_as_sharp_as_stated() -> None:
     heavy = StudentT(d=20, moment_order=2.0)
     unit = Logistic(features=heavy, radius=1.0, offset=0.5).constants
     assert unit.coordinate_moment == pytest.approx(1.0)

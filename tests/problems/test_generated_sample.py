@@ -47,7 +47,9 @@ def sample_and_stream(problem: str, distribution: str = "student-t") -> tuple[An
         ("linear", (1.5, 3.0)),
     ],
 )
-def test_it_is_the_sample_in_memory(problem: str, bound: tuple[float, float] | None) -> None:
+def test_a_generated_sample_is_that_in_memory(
+    problem: str, bound: tuple[float, float] | None
+) -> None:
     in_memory, generated = sample_and_stream(problem)
     if bound is not None:
         in_memory, generated = in_memory.bounded(*bound), generated.bounded(*bound)

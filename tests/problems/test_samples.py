@@ -47,7 +47,7 @@ def records(sample: Any) -> Any:
 
 
 @EVERY_PROBLEM
-def test_blocks_take_factors_and_single_gradients_agree(problem: Any) -> None:
+def test_blocks_rows_factors_and_single_gradients_agree(problem: Any) -> None:
     sample, w = sampled(problem)
     for view in (sample, sample.bounded(0.7 * math.sqrt(D))):
         rows = view.gradients(w)

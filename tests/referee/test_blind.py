@@ -75,13 +75,13 @@ def true_rows() -> tuple[Bound, ...]:
     return tuple(rows)
 
 
-def test_every_erratum_that_can_be_seen_is_a_statement() -> None:
+def test_every_erratum_that_a_search_can_refute_is_a_statement() -> None:
     assert Counter(one.erratum for one in FALSE) == Counter(e.slug for e in visible())
     runnable = {e.slug for e in ERRATA if e.experiment is not None}
     assert set(UNSEEN) <= runnable
 
 
-def test_statements_do_not_tell_where_they_fail() -> None:
+def test_statements_have_neutral_slugs_and_texts() -> None:
     assert {(one.statement.slug, one.statement.text) for one in FALSE} == {
         ("a-statement", GOLDEN["an inequality in words"])
     }

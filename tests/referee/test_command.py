@@ -65,7 +65,7 @@ def test_a_file_of_claims_is_refereed_as_text_json_and_html(
 
 
 @pytest.mark.parametrize("ending", ["html", "json", "pdf"])
-def test_a_report_is_written_as_its_ending_says(
+def test_the_files_extension_decides_the_format_of_a_report(
     ending: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file, target = tmp_path / "claims.py", tmp_path / f"report.{ending}"
@@ -107,7 +107,7 @@ def test_a_typed_formula_is_refereed_within_the_width(capsys: pytest.CaptureFixt
     assert "\nOptimality: " in text and "\nPrivacy: " in text
 
 
-def test_what_cannot_be_refereed_is_refused_in_one_sentence(
+def test_an_invalid_claim_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "file.py"

@@ -98,7 +98,7 @@ def test_a_hidden_constant_is_refuted_by_growth_alone() -> None:
     assert not rate(lambda x: math.sqrt(x) + 7)
 
 
-def test_points_where_a_side_is_undefined_are_passed_over() -> None:
+def test_a_search_ignores_points_where_a_side_is_undefined() -> None:
     result = search(one_variable(lambda x: 1 / (x - 1), lambda x: 2 / (x - 1)))
     assert not result.refutes
     with pytest.raises(InvalidInput, match="^hypotheses must be conditions that hold"):

@@ -156,7 +156,7 @@ def test_the_noise_that_is_told_is_the_spread_of_answers(slug: str) -> None:
     assert spread == pytest.approx(np.mean(noises), rel=0.25)
 
 
-def test_a_noise_of_several_releases_or_of_a_loss_is_not_told() -> None:
+def test_a_release_has_no_single_noise_scale_if_it_has_several_releases_or_a_loss() -> None:
     for slug in ("mean.iterative", "mean.plan"):
         assert release(ROWS, method=slug, bound=2.0, unit=1.5).noise is None
     assert release((FEATURES, LABELS), method="sco.clipped", bound=1.0).noise is None
@@ -180,7 +180,7 @@ def test_targets_have_a_unit(problem: str) -> None:
     assert np.linalg.norm(plain - COEFFICIENTS) < 0.4
 
 
-def test_the_loss_that_nobody_chose_is_named() -> None:
+def test_a_default_loss_is_named_in_the_notes() -> None:
     pair = CORRELATED, RESPONSES
     for problem, is_told in ((None, True), ("logistic", False), ("huber", False)):
         notes = release(pair, problem=problem, bound=4.0).notes
@@ -205,7 +205,7 @@ def test_features_are_moved_to_their_centre_first() -> None:
     assert np.allclose(moved_answer, centred_answer, rtol=1e-6)
 
 
-def test_a_printed_ledger_lists_its_releases() -> None:
+def test_the_printed_form_of_a_ledger_lists_its_releases() -> None:
     ledger = release(CORRELATED, method="mean.clipped", bound=1.0).ledger
     heading, *lines = str(ledger).splitlines()
     assert "(1, 1e-06)-DP is spent" in heading and len(lines) == len(ledger.entries) == 1

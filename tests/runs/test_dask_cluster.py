@@ -239,7 +239,7 @@ class Blinking:
         return self.threads
 
 
-def test_workers_that_disappear_twice_and_work_between_are_not_lost(
+def test_a_study_survives_two_losses_of_all_workers_with_work_between_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = 100.0

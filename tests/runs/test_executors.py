@@ -291,7 +291,9 @@ def test_a_study_resumes_where_it_stopped_and_is_exported(
         ("\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), "file must be a TOML file"),
     ],
 )
-def test_a_bad_file_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+def test_an_invalid_results_file_gets_one_sentence(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
     file = tmp_path / "study.toml"
     file.write_text(text)
     with pytest.raises(InvalidInput, match=sentence) as error:

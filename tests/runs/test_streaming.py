@@ -64,7 +64,7 @@ def hold_at_most(monkeypatch: pytest.MonkeyPatch, elements: int) -> None:
     monkeypatch.setattr(MODULE, "LIBRARY", small)
 
 
-def test_every_method_that_reads_in_order_is_tried() -> None:
+def test_the_tests_of_streaming_cover_every_method_that_reads_in_order() -> None:
     assert set(LARGE_STUDIES) <= set(RUNS)
     assert {m.reads for m in METHODS} == {"summed", "grouped", "ordered", "whole"}
 

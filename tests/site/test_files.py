@@ -22,7 +22,7 @@ from dpsco_app.figure.plotly_script import plotly_licence
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_a_missing_file_and_a_wrong_one_are_said_in_one_sentence(
+def test_a_missing_and_a_wrong_file_are_reported_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "engine"
@@ -89,7 +89,7 @@ def test_the_release_is_fetched_once_checked_and_kept(
     assert len(mirror.paths) == len(files)
 
 
-def test_what_is_wrong_with_the_release_is_one_sentence_and_nothing_is_built(
+def test_a_wrong_release_is_reported_in_one_sentence_and_nothing_is_built(
     tmp_path: Path, mirror: type[Release], capsys: pytest.CaptureFixture[str]
 ) -> None:
     store, out = tmp_path / "kept", tmp_path / "live"
@@ -119,7 +119,7 @@ def test_what_is_wrong_with_the_release_is_one_sentence_and_nothing_is_built(
     assert f"{name} in {store} is not the file" in capsys.readouterr().err
 
 
-def test_a_release_that_nobody_serves_is_one_sentence(
+def test_an_unavailable_release_is_reported_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(engine.ENVIRONMENT, "http://127.0.0.1:9/full/")
@@ -143,7 +143,7 @@ def test_the_folder_is_the_named_one_or_one_above_the_checkout(tmp_path: Path) -
     assert engine.release({}) == engine.release({engine.ENVIRONMENT: "x"}) == engine.RELEASE
 
 
-def test_a_lazy_package_offers_what_its_own_does() -> None:
+def test_a_lazily_loaded_package_has_the_names_of_the_original() -> None:
     place = Path(scipy.optimize.__file__).parent
     files = {f"scipy/optimize/{p.name}": p.read_bytes() for p in place.glob("*.py")}
     module: dict[str, Any] = {"__name__": "scipy.optimize"}

@@ -39,9 +39,7 @@ def at_step(page: Page, slug: str) -> None:
     )
 
 
-def test_a_number_is_predicted_by_hand_and_met_by_what_the_engine_measures(
-    tab: Page, live: str
-) -> None:
+def test_a_predicted_number_is_compared_with_the_engines_measurement(tab: Page, live: str) -> None:
     lesson = BY_SLUG["heavy-tails"]
     tab.goto(f"{live}/#lessons")
     expect(tab.locator("#lesson-figure .main-svg").first).to_be_visible()
@@ -66,7 +64,7 @@ def test_a_number_is_predicted_by_hand_and_met_by_what_the_engine_measures(
     axe(tab)
 
 
-def test_the_next_lesson_is_chosen_run_and_handed_in_and_a_link_brings_it_back(
+def test_the_next_lesson_can_be_run_and_handed_in_and_a_link_restores_it(
     tab: Page, live: str
 ) -> None:
     lesson = BY_SLUG["clipping"]

@@ -136,7 +136,7 @@ def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(
     assert not wrong and scenario.epsilon == pytest.approx(0.2) and query(scenario)["d"] == "5"
 
 
-def test_axe_finds_nothing_once_the_figure_is_live(tab: Page, live: str) -> None:
+def test_axe_finds_no_accessibility_fault_once_the_figure_is_live(tab: Page, live: str) -> None:
     at_the_link(tab, live)
     expect(tab.locator("#status")).to_contain_text("Live")
     tab.locator("#more summary").click()
@@ -184,7 +184,7 @@ def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page, live: str) 
 
 
 @pytest.mark.slow  # another start of the engine; tests/app/static_page has the sentences
-def test_what_is_not_allowed_is_said_in_one_sentence(tab: Page, live: str) -> None:
+def test_a_setting_that_is_not_allowed_is_reported_in_one_sentence(tab: Page, live: str) -> None:
     tab.goto(f"{live}/?problem=mean&d=-3")
     expect(tab.locator("#wrong")).to_contain_text("d must be", timeout=120_000)
 

@@ -30,7 +30,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.param(390, "light", marks=pytest.mark.slow),
     ],
 )
-def test_a_move_draws_another_figure_and_axe_finds_nothing(
+def test_a_move_draws_another_figure_without_an_accessibility_fault(
     browser: Browser, file: str, scheme: Any, width: int
 ) -> None:
     with browser.new_context(

@@ -46,7 +46,7 @@ def test_equation_19_has_the_value_of_the_note_and_the_units_of_the_moment() -> 
     assert zhao.equation_19_radius(80, 10, 5.0, 3.0) == pytest.approx(2 * math.sqrt(10))
 
 
-def test_lemma_6_asks_for_2397_groups_at_the_usual_failure() -> None:
+def test_lemma_6_needs_2397_groups_at_the_usual_failure_probability() -> None:
     assert math.ceil(zhao.lemma_6_groups(0.05)) == 2397
 
 

@@ -45,7 +45,7 @@ def neighbours_of(name: str, dtype: str, seed: int) -> float:
 
 
 @pytest.mark.parametrize(("slug", "dtype"), crossed(2, PRIVATE, TELLING))
-def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
+def test_records_of_any_dtype_move_no_statistic_by_more_than_the_ledger_records(
     slug: str, dtype: str
 ) -> None:
     for seed in range(4):
@@ -53,7 +53,9 @@ def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
 
 
 @pytest.mark.parametrize(("slug", "dtype"), crossed(3, READERS, DTYPES))
-def test_no_reader_moves_further_for_any_dtype(slug: str, dtype: str) -> None:
+def test_no_method_that_reads_records_exceeds_its_sensitivity_for_any_dtype(
+    slug: str, dtype: str
+) -> None:
     # Eight further seeds are in the slow suite, below.
     assert max(neighbours_of(slug, dtype, seed) for seed in range(4)) > 0
 
@@ -61,6 +63,6 @@ def test_no_reader_moves_further_for_any_dtype(slug: str, dtype: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CASES)
-def test_no_case_does_for_any_dtype(name: str, dtype: str) -> None:
+def test_no_method_exceeds_its_sensitivity_for_any_dtype(name: str, dtype: str) -> None:
     for seed in range(8):
         neighbours_of(name, dtype, seed)

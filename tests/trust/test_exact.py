@@ -78,7 +78,7 @@ def test_replaced_records_move_no_statistic_further_than_the_ledger_says(slug: s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_no_search_finds_neighbours_that_do(name: str) -> None:
+def test_no_search_finds_neighbours_that_exceed_the_sensitivity(name: str) -> None:
     replaced_records(name, 40)
 
 
@@ -150,7 +150,7 @@ def wide(name: str) -> Case:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_five_percent_too_little_noise_would_be_seen(
+def test_five_percent_too_little_noise_is_detected(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = wide(name)

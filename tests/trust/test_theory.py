@@ -57,7 +57,7 @@ def test_no_explicit_lower_bound_is_above_an_explicit_upper_bound_of_its_class(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_nor_at_any_of_ten_thousand_settings(group: int) -> None:
+def test_no_lower_bound_is_above_an_upper_bound_at_ten_thousand_settings(group: int) -> None:
     in_order(random_points(800, 10 + group, ("mean",)), 5000)
     in_order(random_points(200, 30 + group, RISKS), 1000)
 
@@ -154,7 +154,9 @@ def test_explicit_bounds_fall_with_the_records_and_the_budget(area: str, count: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("area", "count"), [("mean", 200), ("sco", 60), ("lp", 20), ("user", 12)])
-def test_they_do_at_many_settings(area: str, count: int) -> None:
+def test_explicit_bounds_fall_with_the_records_and_the_budget_at_many_settings(
+    area: str, count: int
+) -> None:
     missed = {b.card.slug for b in rows_of(area)} - check_falling(area, count)
     # 2,397 groups of records; and Gaussian data have all moments, of which one number is known.
     # A floor is about a law, and the settings know only a class: see tests/bounds/floors.

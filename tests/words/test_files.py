@@ -68,7 +68,7 @@ def test_a_long_sentence_is_written_once() -> None:
     assert find_repeats([{"what": "b" * LONG}], {"name": "b" * LONG}) == ["b" * LONG]
 
 
-def test_what_is_shared_is_used_by_several_texts_or_examples() -> None:
+def test_a_shared_sentence_is_used_by_several_texts_or_examples() -> None:
     tables = [*stories(), shared_tables()["texts"]]
     names = Counter(name for text in texts(tables) for name in NAME.findall(text))
     assert [name for name in shared_tables()["texts"] if names[name] < 2] == []

@@ -93,7 +93,7 @@ def replace_once(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_a_story_is_what_its_file_says(folder: Path) -> None:
+def test_a_story_has_the_texts_of_its_file(folder: Path) -> None:
     assert read_story("mean.own") == Story(
         what="Clips around $0$ for a rough mean. Add noise; twice.",
         steps=("Clip.", "Add noise; twice."),
@@ -158,15 +158,13 @@ def test_a_broken_story_is_refused(folder: Path, old: str, new: str, sentence: s
         ('base = "least"', 'base = "small"'),
     ],
 )
-def test_what_is_shared_takes_in_only_what_stands_above_it(
-    folder: Path, old: str, new: str
-) -> None:
+def test_a_shared_text_includes_only_texts_above_it(folder: Path, old: str, new: str) -> None:
     replace_once(folder / "methods/shared.toml", old, new)
     with pytest.raises(InvalidInput, match="methods/shared.toml, .* must be a name of"):
         read_story("mean.own")
 
 
-def test_an_erratum_is_what_its_file_says(folder: Path) -> None:
+def test_an_erratum_has_the_texts_of_its_file(folder: Path) -> None:
     (entry,) = read_errata("errata/own.toml", SU_2023, su_runs)
     assert (entry.slug, entry.severity, entry.wrong) == ("su.step", "misprint", "It is a product.")
     assert entry.paper is SU_2023 and entry.experiment is None

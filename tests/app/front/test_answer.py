@@ -365,7 +365,7 @@ def test_a_line_that_ends_inside_the_axis_is_not_extended_to_the_edge() -> None:
     assert (part[0], part[-1]) == (x[1], x[-2])
 
 
-def test_there_is_no_verdict_before_all_runs_of_the_chosen_point_are_there() -> None:
+def test_there_is_no_verdict_before_all_runs_of_the_chosen_point_have_finished() -> None:
     whole = study_of(SWEEP)
     rest = [o for o in whole.outcomes if o.x != 10_000]
     half = [o for o in whole.outcomes if o.x == 10_000][:-1]

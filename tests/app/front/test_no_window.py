@@ -48,7 +48,7 @@ def lower_bounds(point: Scenario) -> list[Evaluation]:
 
 @pytest.mark.parametrize("kind", GEOMETRIES)
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
-def test_the_reason_for_which_there_is_no_window_is_true(problem: str, kind: str) -> None:
+def test_the_stated_reason_for_a_missing_window_is_true(problem: str, kind: str) -> None:
     for budget in BUDGETS:
         methods = default_methods(problem)
         q = 1.2 if kind == "lq" else None

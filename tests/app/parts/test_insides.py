@@ -120,7 +120,7 @@ def test_each_part_has_a_reason_and_there_are_few() -> None:
     assert all(block.startswith("# ") for block in blocks if not block.startswith("import"))
 
 
-def test_the_script_with_plotly_is_identified_by_its_content() -> None:
+def test_plotlys_script_is_found_by_its_content() -> None:
     (script,) = preload.plotly_scripts()
     assert preload.PLOTLY in (preload.STATIC / script).read_bytes()
     assert (

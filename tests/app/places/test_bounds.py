@@ -201,7 +201,7 @@ def test_a_headline_has_at_most_two_lines_and_keeps_its_numbers(problem: str) ->
                 assert row is None or words.in_digits(row.value) in title
 
 
-def test_the_title_has_the_smallest_proven_bound_or_rate_and_whom_the_floor_binds() -> None:
+def test_the_title_has_the_smallest_upper_bound_and_the_algorithms_that_the_floor_binds() -> None:
     table_rows = comparable(rows_of(MEAN, "kamath"), "l2 error")
     title = words.title(table_rows)
     holding = [
@@ -448,7 +448,7 @@ def test_users_have_their_own_rows() -> None:
     assert len(marks_of(page)) == FEW_ROWS and "rows" not in page.query_params
 
 
-def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
+def test_after_a_change_of_the_problem_the_page_is_drawn_without_an_error() -> None:
     page = open_bounds()
     for problem in ("mean", "linear", "least-squares"):
         page.selectbox(key=controls.PREFIX + "problem").set_value(problem)

@@ -69,7 +69,7 @@ def claim(**view: Any) -> Claim:
     return claim_of(with_method(View(**view), MEAN), MEAN)
 
 
-def test_the_page_opens_with_what_is_known_of_the_claim_and_runs_nothing(
+def test_the_page_opens_with_known_bounds_on_the_claim_and_runs_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(running, "referee", None)
@@ -105,7 +105,7 @@ def test_a_claim_that_is_nearly_0_is_refuted_at_the_scenario() -> None:
         assert answer == GOLDEN["a claim below a lower bound"]
 
 
-def test_a_checked_claim_has_its_verdict_first_and_then_every_check(no_time: None) -> None:
+def test_the_report_has_the_verdict_first_and_then_every_check(no_time: None) -> None:
     page = press_button(open_check(claim="d/n"), "Check")
     assert headline_text(page) == GOLDEN["a claim refuted without a run"]
     assert "below the lower bound" in line_below(page)
@@ -233,7 +233,7 @@ def test_the_printed_command_checks_the_same_claim() -> None:
     assert submission.methods == ("mean.clipped",) and chosen.seconds == "20"
 
 
-def test_every_method_can_be_asked_about_at_a_scenario_of_its_own() -> None:
+def test_a_claim_about_any_method_can_be_made_at_a_scenario_of_its_problem() -> None:
     for method in (family.card for family in METHODS):
         base = base_place(method.slug, Scenario(n=1000, d=4, m=4 if method.level == "user" else 1))
         answered = claim_of(View(method=method.slug, claim=EXAMPLE), base)

@@ -146,7 +146,7 @@ def test_another_axis_says_what_the_method_costs_at_its_ends(axis: str, grid: st
     assert re.search(rf"At {symbol}\W= ({lowest}|{highest}) it .*\.$", headline_text(page))
 
 
-def test_a_problem_a_panel_alone_and_methods_of_one_kind_have_their_answers() -> None:
+def test_there_is_an_answer_for_a_risk_for_one_panel_and_for_methods_of_one_kind() -> None:
     page = open_page(problem="quadratic", trials="2", grid="500", d="5")
     assert "non-private risk minimiser (" in line_below(page)
     page = open_page(methods="mean.clipped")
@@ -171,7 +171,7 @@ def test_the_view_of_prices_draws_the_ratio_and_one_line_at_1() -> None:
     assert not [t for t in first_figure(page)["data"] if t.get("name") == "promise for all data"]
 
 
-def test_light_data_are_explained() -> None:
+def test_a_remark_explains_data_with_light_tails() -> None:
     assert LIGHT_DATA in written_text(open_page(distribution="gaussian"))
     assert LIGHT_DATA not in written_text(open_page())
 

@@ -198,7 +198,7 @@ def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_each_part_asks_one_question_and_has_one_figure(part: str) -> None:
+def test_each_part_of_the_page_asks_one_question_and_has_one_figure(part: str) -> None:
     page = open_geometry(part=part)
     charts = page.get("plotly_chart")
     assert len(charts) == 1 and QUESTIONS[part] in drawn_html(page)
@@ -244,7 +244,7 @@ def test_a_link_restores_the_whole_page() -> None:
     assert set(query) == {"geometry", "q", *View.__dataclass_fields__}
 
 
-def test_values_between_the_options_are_kept() -> None:
+def test_a_value_of_the_address_between_the_sliders_options_is_kept() -> None:
     page = open_geometry(part="noise", noise_q="1.234", noise_d="33")
     assert page.query_params["noise_q"] == "1.234" and not page.warning
     assert headline_text(page).startswith("At q = 1.234 in 33 dimensions, no: shaped noise has ")
@@ -277,7 +277,7 @@ def test_the_page_says_what_is_wrong_in_its_address() -> None:
     assert dict(page.query_params.items()) == {"seed": "2"}
 
 
-def test_controls_move_the_figures_and_the_address() -> None:
+def test_a_control_changes_the_figure_and_the_address() -> None:
     page = open_geometry(geometry="l1")
     assert "(1.40, 0.20) goes to **P(x) = (1.00, 0.00)**" in hand(page)["said"]
     page = set_field(page, "x2", 1.4)
@@ -291,7 +291,7 @@ def test_controls_move_the_figures_and_the_address() -> None:
     assert headline_text(page).endswith("the two are the same noise")
 
 
-def test_sentences_hold_the_numbers() -> None:
+def test_the_sentences_have_the_numbers_of_the_figure() -> None:
     parts = sentences(symmetric=True)
     assert (
         point_sentence(nearest(Shape(kind="l1"), (1.4, 0.2)), parts)
@@ -307,7 +307,7 @@ def test_sentences_hold_the_numbers() -> None:
     assert f"{gg.mean / gaussian.mean:.2g} times" in sentence
 
 
-def test_files_parse_to_what_is_shown() -> None:
+def test_the_exported_files_hold_the_numbers_of_the_figure() -> None:
     rows = width_table(1.5)
     read = pd.read_csv(io.StringIO(width_table_frame(rows).to_csv(index=False)))
     assert len(read) == len(rows)

@@ -219,7 +219,7 @@ def test_a_link_opens_a_step_by_number_or_name(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "16", "tails", "-1", "3.0"])
-def test_an_unknown_step_is_reported_and_the_first_page_shown(text: str) -> None:
+def test_an_unknown_step_is_reported_and_the_first_step_is_shown(text: str) -> None:
     with pytest.raises(InvalidInput, match="lesson must be a number from 1 to 15"):
         LessonsView(lesson=text).validate()
     view, problems = STATE.from_query({"lesson": text})
@@ -315,7 +315,7 @@ def test_the_texts_to_hand_in_survive_a_reload(short_path: None) -> None:
 # -- figures ------------------------------------------------------------------------------------
 
 
-def test_the_figures_hold_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_figures_have_the_measured_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(experiments.TRIALS, "radius", 2)
     evidence = measure(BY_SLUG["clipping"])
     (figure,) = figures.figures(BY_SLUG["clipping"], evidence, "", has_run=True)
@@ -436,7 +436,7 @@ LONG = ("geometry", "dimension", "noise")
 @pytest.mark.parametrize(
     "slug", [pytest.param(s, marks=[pytest.mark.slow] * (s in LONG)) for s in SLUGS]
 )
-def test_a_lesson_teaches_what_it_says(slug: str) -> None:
+def test_the_measured_result_of_a_lesson_is_what_the_lesson_claims(slug: str) -> None:
     page = predict(open_at("learn", lesson=str(SLUGS.index(slug) + 1)), slug)
     page = check_page(page.button(key="learn_run").click().run())
     assert not any("chosen " in chart.proto.spec for chart in page.get("plotly_chart"))
@@ -452,7 +452,7 @@ def test_a_lesson_teaches_what_it_says(slug: str) -> None:
         assert len(private) == 2 and min(private) > floor
 
 
-def test_two_laws_look_different_and_have_a_number_each() -> None:
+def test_two_laws_have_different_lines_and_a_number_each() -> None:
     figure = figures.densities()
     lines = figure.panels[0].lines
     assert len({line.colour for line in lines}) == len(lines) == 2

@@ -75,7 +75,7 @@ def open_methods(**query: str) -> AppTest:
 # -- one page a method ---------------------------------------------------------------------------
 
 
-def test_a_page_says_what_to_set_as_the_recipe_does() -> None:
+def test_a_methods_page_has_the_values_of_its_recipe() -> None:
     page = open_methods(method="mean.clipped", n="2000", p="4")
     runnable = nearest(Scenario.from_query({"n": "2000", "p": "4"}), "mean.clipped")
     expected = recipe(replace(runnable, axis=None, grid=()), "mean.clipped")
@@ -137,7 +137,7 @@ def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table()
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
-def test_the_links_lead_to_what_they_say(slug: str) -> None:
+def test_every_link_opens_the_page_that_it_names(slug: str) -> None:
     scenario = with_method(BASE, slug)
     query = explore_query(scenario)
     fields = {name: text for name, text in query.items() if name in FIELDS}
@@ -181,7 +181,7 @@ def can_run(scenario: Scenario, slug: str) -> bool:
     return fitting(replace(scenario, methods=(slug,), axis=None, grid=()))[0].runs
 
 
-def test_a_method_that_cannot_run_there_says_what_was_changed() -> None:
+def test_a_page_says_what_was_changed_so_that_its_method_can_run() -> None:
     page = open_methods(method="sco.objective-perturbation", n="2000", rho="0.1")
     page_text = written_text(page)
     assert "Logistic regression (yours: Mean estimation)" in page_text
@@ -202,13 +202,13 @@ def test_a_method_for_this_problem_that_cannot_run_says_why() -> None:
 
 
 @pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
-def test_anatomy_can_take_such_a_run_apart(slug: str) -> None:
+def test_the_page_of_one_run_can_show_the_example_of_a_method(slug: str) -> None:
     query = one_run_query(BASE, slug)
     assert query is not None
     assert risk_path(replace(links.read(query)[0], n=500), slug).final >= 0
 
 
-def test_the_cost_is_stated_in_words() -> None:
+def test_the_cost_of_a_method_is_stated_in_words() -> None:
     slug = example_point("sco.erm")
     counted = Work(items=100, gradients=250, at_most=True, seconds=0.5)
     text = cost_sentence(slug, counted)
@@ -480,7 +480,7 @@ def test_errors_of_zero_are_mentioned_beside_the_logarithmic_figure() -> None:
 # -- address and words --------------------------------------------------------------------------
 
 
-def test_the_address_comes_back() -> None:
+def test_the_address_restores_the_page() -> None:
     view = View(method="lp.phased-sgd", part="all")
     assert STATE.from_query(STATE.to_query(view)) == (view, [])
     assert STATE.to_query(View()) == {}
@@ -496,7 +496,7 @@ def test_a_method_is_chosen_and_the_scenario_of_the_visit_stays() -> None:
     assert (page.query_params["n"], page.query_params["p"]) == ("2000", "4")
 
 
-def test_everything_has_a_name() -> None:
+def test_every_family_and_every_notion_of_privacy_has_a_name() -> None:
     kinds = {family(slug): slug.split(".")[0] for slug in METHOD_SLUGS}
     assert sorted(kinds.values()) == ["lp", "mean", "sco", "user"]
     assert all(kinds[family(slug)] == slug.split(".")[0] for slug in METHOD_SLUGS)

@@ -208,7 +208,7 @@ def test_the_address_sets_the_radius_of_the_picture() -> None:
     )
 
 
-def test_the_sentences_shares_add_up() -> None:
+def test_the_shares_in_the_sentence_add_up_to_100_percent() -> None:
     parts = error_parts(POINT, trials=1)
     for radius in parts.radii:
         text = radius_sentence(gradient_norms(POINT), parts, float(radius)).split("clipped;")[1]

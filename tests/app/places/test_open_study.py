@@ -120,7 +120,7 @@ def test_missing_cells_of_a_file_can_be_run(tmp_path: Path) -> None:
     assert [errors[cell] for cell in lacked] == [fresh[cell] for cell in lacked]
 
 
-def test_a_study_above_the_caps_is_shown_for_reading_and_stays(tmp_path: Path) -> None:
+def test_a_stored_study_above_the_limits_is_shown_read_only(tmp_path: Path) -> None:
     data = written(tmp_path / "r.sqlite", LARGE, leave_out=900).read_bytes()
     page = opened(open_page(), data)
     assert not is_stale(page) and "Stored: 300 of 1,200 runs" in status_line(page)

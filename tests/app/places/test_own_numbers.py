@@ -124,7 +124,7 @@ def test_the_plot_draws_the_index_over_the_threshold() -> None:
     assert list(chosen.x) == [fit.tail_count] and list(chosen.y) == [fit.index]
 
 
-def test_the_button_opens_the_dialog_that_says_what_the_look_is() -> None:
+def test_the_button_opens_a_dialog_that_warns_that_looking_at_the_data_is_not_private() -> None:
     page = open_page()
     (button,) = [b for b in page.button if b.key == "own_numbers"]
     page = button.click().run()
@@ -180,7 +180,7 @@ def test_numbers_are_written_down_to_their_noise(middle: float, spread: float) -
 
 
 @pytest.mark.parametrize("value", [1e30, 1e-30, 0.0])
-def test_a_public_value_that_is_refused_is_called_by_its_own_field(value: float) -> None:
+def test_the_refusal_of_a_public_value_names_its_field(value: float) -> None:
     page = with_file(as_csv(pareto(3)))
     for label in ("The mean is at most this far off", "Unit"):
         (field,) = [n for n in page.number_input if n.label == label]
@@ -278,13 +278,13 @@ def test_a_column_that_cannot_be_analysed_is_named_and_none_may_be_chosen() -> N
     assert [info.value for info in page.info] == ["Choose a column."] and not page.error
 
 
-def test_a_public_value_of_one_of_several_columns_is_refused_under_its_name() -> None:
+def test_the_refusal_of_a_columns_public_value_names_the_column() -> None:
     page = with_two_columns("pay", "size_1")
     (field,) = [n for n in page.number_input if n.label == r"Unit of size\_1"]
     assert r'"Unit of size\_1" must be' in words_of(check_page(field.set_value(0.0).run()))
 
 
-def test_columns_with_light_tails_or_too_few_rows_are_said_to_have_them() -> None:
+def test_columns_with_light_tails_or_too_few_rows_are_reported() -> None:
     rng = np.random.default_rng(1)
     light = [tail(rng.standard_normal(20_000)) for _ in range(2)]
     matching = fitting(light, Scenario())
@@ -318,7 +318,7 @@ def test_the_error_for_a_large_file_states_its_size_and_the_limit() -> None:
     assert "tail index of about" in words_of(fits)
 
 
-def test_a_file_without_numbers_gives_an_error_and_leaves_nothing_behind() -> None:
+def test_a_file_without_numbers_gives_an_error_and_no_results() -> None:
     page = with_file(b"a,b\n1,2\n")
     assert "numbers must be at least 100 in one column" in words_of(page)
     assert RELEASED not in page.session_state

@@ -108,7 +108,7 @@ def test_the_calculator_answers_first_and_counts_noise_as_libraries_do(
     assert more in words.said_noise(point, converted)
 
 
-def test_the_conversions_are_drawn_as_they_are() -> None:
+def test_the_figure_of_conversions_has_their_values() -> None:
     curves, converted = epsilon_curves(1e-6), conversions(Point(kind="approx"))
     points = {CONVERSION_NAMES[c.name]: (c.rho, c.epsilon) for c in converted}
     lines = {name: (curves.rho, getattr(curves, key)) for key, name in CONVERSION_NAMES.items()}
@@ -264,7 +264,7 @@ def test_every_tool_states_its_result(query: dict[str, str], expected: str) -> N
         ({"part": "subsample"}, ["0.105", "0.0172", "0.017"]),
     ],
 )
-def test_the_ladder_says_what_every_argument_proves_here(
+def test_the_ladder_has_the_epsilon_that_each_argument_proves(
     query: dict[str, str], expected: list[str]
 ) -> None:
     values = [row[0] for row in pages.ladder_numbers(open_privacy(**query)).values()]
@@ -290,7 +290,7 @@ def test_a_budget_is_stated_as_odds_for_both_kinds_of_neighbours(
     assert ("the probability of revealing more" in texts(page)) == (query.get("delta") != "0")
 
 
-def test_powers_of_e_are_set_as_powers() -> None:
+def test_powers_of_e_are_written_with_exponents() -> None:
     written = [
         *words.PART_TEXTS.values(),
         words.WHY_DELTA,
@@ -381,7 +381,7 @@ def test_an_invalid_address_field_is_reported_and_ignored(name: str, text: str) 
     assert len(problems) == 1 and problems[0].startswith(name) and problems[0].endswith(".")
 
 
-def test_explore_can_lead_to_the_ledger_of_a_run() -> None:
+def test_explore_links_to_the_ledger_of_its_run() -> None:
     scenario = Scenario(problem="logistic", methods=("sco.clipped",), n=1000, d=5, rho=0.1)
     query = privacy_query(replace(scenario, epsilon=None, delta=None), "sco.clipped")
     page = open_at("privacy", **query)
@@ -433,7 +433,7 @@ def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None
 
 
 @pytest.mark.parametrize("fault", ["none", "half-noise"])
-def test_the_attack_is_drawn_where_its_runs_are_and_the_claim_where_it_is(fault: str) -> None:
+def test_the_measured_attack_and_the_claimed_curve_are_drawn_at_their_values(fault: str) -> None:
     point = Scenario(methods=("mean.clipped",), rho=0.5, epsilon=None, delta=None)
     view = View(part="attack", runs=2000, fault=fault)  # type: ignore[arg-type]
     *_, result = run_audit(attack_on(view, point))

@@ -254,7 +254,7 @@ def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None
     assert shown_result(page).scenario.problem == BASE.problem and not page.warning
 
 
-def test_a_plane_that_the_scenario_has_not_gives_way_in_map_address_and_link_alike() -> None:
+def test_a_plane_that_the_scenario_lacks_is_replaced_in_map_address_and_link() -> None:
     (only_plane,) = planes_for(replace(BASE, epsilon=None, delta=None, rho=0.5))
     page = open_who_wins(epsilon="none", delta="none", rho="0.5", plane="n-epsilon")
     assert page.query_params["plane"] == only_plane and f"plane={only_plane}" in page.code[0].value

@@ -50,7 +50,7 @@ def test_a_page_that_waits_for_a_figure_comes_before_every_run(clock: list[float
         assert turn.wait_for_slice()
 
 
-def test_a_page_that_has_its_figure_holds_no_run_up(clock: list[float]) -> None:
+def test_a_page_that_has_its_figure_delays_no_run(clock: list[float]) -> None:
     shared = Turns(1)
     with shared.first_figure():
         turn = Turn(shared)
@@ -60,7 +60,7 @@ def test_a_page_that_has_its_figure_holds_no_run_up(clock: list[float]) -> None:
         assert turn.wait_for_slice()
 
 
-def test_runs_keep_a_share_however_many_figures_are_drawn(clock: list[float]) -> None:
+def test_runs_keep_a_share_of_the_time_however_many_figures_are_drawn(clock: list[float]) -> None:
     shared, worked = Turns(1), 0
     turn = Turn(shared)
     for _ in range(1000):  # During these 10 s a figure is always being drawn.
@@ -97,9 +97,7 @@ def test_runs_take_turns_in_their_order(clock: list[float]) -> None:
 
 
 @pytest.mark.parametrize("computing", [True, False])
-def test_a_run_that_is_stopped_leaves_its_place_to_the_next(
-    clock: list[float], computing: bool
-) -> None:
+def test_a_stopped_run_gives_its_turn_to_the_next_run(clock: list[float], computing: bool) -> None:
     shared = Turns(1)
     next_turn = Turn(shared)
     assert computing or next_turn.wait_for_slice()
@@ -249,7 +247,7 @@ assert asked and running.STOP_POINT not in state
 """
 
 
-def test_streamlit_looks_for_a_click_where_a_value_is_looked_for() -> None:
+def test_reading_a_value_of_the_session_state_lets_streamlit_check_for_a_click() -> None:
     assert not AppTest.from_string(ASKING).run().exception
 
 

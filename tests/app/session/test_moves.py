@@ -53,7 +53,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 @pytest.mark.parametrize(("at_once", "page_runs"), [(math.inf, 1), (0.0, 2)])
-def test_the_page_runs_once_for_what_is_known_or_quick_and_twice_for_other_runs(
+def test_the_page_is_drawn_once_for_known_or_quick_runs_and_twice_for_others(
     calls: Counter[str], monkeypatch: pytest.MonkeyPatch, at_once: float, page_runs: int
 ) -> None:
     monkeypatch.setattr(curves, "AT_ONCE_SECONDS", at_once)
@@ -93,7 +93,7 @@ def test_showing_other_bounds_starts_no_run(calls: Counter[str]) -> None:
     assert not is_stale(page)
 
 
-def test_a_view_that_stays_as_it_is_is_read_and_not_checked_again(
+def test_an_unchanged_view_is_not_validated_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = open_page(show="rates", against="tail")

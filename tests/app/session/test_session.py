@@ -252,7 +252,7 @@ def knows_a_host(module: str, source: str) -> list[str]:
     ]
 
 
-def test_the_session_knows_no_host() -> None:
+def test_the_session_imports_neither_streamlit_nor_the_shell() -> None:
     sources = {m: s for m, s in modules().items() if m.startswith("dpsco_app.session.")}
     assert len(sources) > 5
     faults = [fault for module, source in sources.items() for fault in knows_a_host(module, source)]
@@ -262,7 +262,7 @@ def test_the_session_knows_no_host() -> None:
     assert not knows_a_host("dpsco_app.session.session", "from dpsco_app.front import links")
 
 
-def test_a_session_runs_where_there_is_no_host() -> None:
+def test_a_session_runs_without_streamlit() -> None:
     script = (
         "import sys; from dpsco_app.session.session import CURVES, Session\n"
         "from dpsco_app.figure.theme import Theme; from dpsco_core.base.limits import DASHBOARD\n"
@@ -358,7 +358,7 @@ def test_finished_runs_cost_nothing_and_are_not_refused_by_limits(
         session.change("d", 5)
 
 
-def test_another_budget_keeps_the_points_that_fit_and_the_others_come_back() -> None:
+def test_another_budget_keeps_the_points_that_fit_and_the_old_budget_restores_the_others() -> None:
     session = Session(DASHBOARD)
     session.open(CURVES, {"d": "20"})
     usual = session.scenario.grid

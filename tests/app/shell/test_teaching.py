@@ -38,7 +38,9 @@ def hides_sidebar(page: AppTest) -> bool:
         ({"hide": "privacy,study", "type": "normal"}, ("privacy", "study"), False),
     ],
 )
-def test_an_address_is_read(query: dict[str, str], hide: tuple[str, ...], large: bool) -> None:
+def test_the_teacher_mode_is_read_from_the_address(
+    query: dict[str, str], hide: tuple[str, ...], large: bool
+) -> None:
     teaching, wrong = ADDRESS.from_query(query)
     assert (tuple(hidden_names(teaching.hide)), teaching.large, wrong) == (hide, large, [])
 
@@ -93,19 +95,19 @@ def offered(page: AppTest, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("slug", ["learn", "explore", "methods", "one-run"])
-def test_hiding_the_ways_to_other_pages_leaves_none(slug: str) -> None:
+def test_hiding_the_links_to_other_pages_hides_all_of_them(slug: str) -> None:
     page = open_at(slug, hide="nav")
     links = [link.proto.page for link in page.get("page_link")]
     assert links == []
 
 
-def test_the_style_sheet_holds_both() -> None:
+def test_the_style_sheet_hides_parts_and_enlarges_type() -> None:
     text = style(Teaching(hide="nav", type="large"))
     assert "st-key-views" in text and f"{16 * SCALE:.1f}px" in text
     assert "font-size" not in style(Teaching(hide="nav"))
 
 
-def test_a_page_hides_and_stays_at_its_values() -> None:
+def test_hiding_the_controls_keeps_their_values() -> None:
     page = open_page(hide="data,privacy,presets", type="large", p="4", delta="1e-05")
     assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
     assert chosen_without(page).p == 4 and chosen_without(page).delta == 1e-5

@@ -99,7 +99,7 @@ def has_button(page: AppTest, label: str) -> bool:
 
 
 @pytest.mark.parametrize("name", BUT_MAP)
-def test_the_scenario_of_explore_is_that_of_every_page_and_back(name: str) -> None:
+def test_every_page_shows_the_scenario_of_explore_and_explore_that_of_every_page(name: str) -> None:
     page = open_named("explore", **fitting_query(name), **SMALL)
     old_scenario = address_scenario(page)
     go(page, name)
@@ -127,7 +127,7 @@ def test_the_address_of_every_page_restores_the_whole_scenario(name: str) -> Non
     assert address_scenario(reopened) == visit_scenario(page) and visit_scenario(reopened).seed == 7
 
 
-def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone() -> None:
+def test_a_page_that_needs_another_problem_says_so_and_keeps_the_visits_problem() -> None:
     page = open_named("explore", **SMALL, d="3", n="500")
     old_scenario = visit_scenario(page)
     assert old_scenario.problem == "mean"
@@ -191,7 +191,7 @@ def test_one_run_says_that_users_with_several_items_are_not_supported() -> None:
     assert "m = 1 (yours: 100)" in page.container(key="who_wins_apart").markdown[0].value
 
 
-def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
+def test_a_law_that_the_problem_of_a_page_cannot_have_is_replaced() -> None:
     scenario, complaints = links.read({"distribution": "tracing"})
     assert scenario.distribution == "tracing" and not complaints
     fitted = with_problem(scenario, "logistic", ("logistic",))

@@ -148,7 +148,7 @@ def test_the_results_can_come_from_another_host(short: None) -> None:
     assert lessons.todo == [] and not lessons.step(0.0)
 
 
-def test_a_step_ends_in_time_and_what_has_run_stays_known(short: None) -> None:
+def test_a_step_of_work_ends_in_time_and_keeps_its_results(short: None) -> None:
     lessons = Lessons()
     lessons.run("noise", 0)
     total = lessons.all

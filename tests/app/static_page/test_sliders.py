@@ -72,7 +72,7 @@ def test_every_bound_is_in_the_file(page: str) -> None:
         assert len(screen["bounds"]) == len(bounds_for("mean", "item"))
 
 
-def test_the_file_is_small_and_asks_no_host(page: str) -> None:
+def test_the_file_is_small_and_contacts_no_host(page: str) -> None:
     drawings = re.sub(r"id='plotly'>[^<]+<", "", page)
     sizes = len(page.encode()), len(drawings.encode())
     assert sizes[0] < 750_000 < MOST_BYTES and sizes[1] < 220_000
@@ -100,7 +100,7 @@ def test_a_field_that_cannot_be_a_slider_gives_one_error() -> None:
             slider_places(STUDY, fields)
 
 
-def test_the_command_writes_the_file_and_says_what_is_wrong(
+def test_the_command_writes_the_file_or_reports_the_error(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     study, out = tmp_path / "study.toml", tmp_path / "figure.html"

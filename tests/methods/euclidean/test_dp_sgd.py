@@ -118,7 +118,7 @@ def test_other_budgets_are_refused_in_a_sentence(budget: Any, reason: str) -> No
         MinibatchDescent().plan(replace(POINT.setting, budget=budget))
 
 
-def test_noise_of_the_papers_is_refused_as_none_is_printed() -> None:
+def test_the_paper_calibration_is_refused_since_no_paper_prints_its_noise() -> None:
     with pytest.raises(NotApplicable, match="no paper prints it"):
         MinibatchDescent(calibration="paper").plan(POINT.setting)
 
@@ -143,7 +143,7 @@ def test_the_recipe_has_a_multiplier_for_either_kind_of_neighbours() -> None:
     assert replaced / 2 < in_or_out < replaced, "not the half, which holds without sampling"
 
 
-def test_its_error_falls_with_the_records() -> None:
+def test_the_error_of_dp_sgd_falls_with_the_records() -> None:
     errors = []
     for n in (500, 8000):
         point = replace(POINT, n=n)

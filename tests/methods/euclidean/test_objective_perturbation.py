@@ -318,7 +318,7 @@ def test_without_noise_the_method_is_ridge_regularised_risk_minimisation(
     np.testing.assert_allclose(result.value, w, atol=1e-9)
 
 
-def test_the_method_learns() -> None:
+def test_the_method_learns_a_logistic_model() -> None:
     n, d = 20_000, 3
     rng = np.random.default_rng(0)
     x, _ = make_records(n, d)

@@ -123,7 +123,7 @@ def test_without_noise_the_radius_follows_the_rule(releases: Releases) -> None:
     assert 5 <= radius < 6.2, "the median"
 
 
-def test_the_radius_stays_within_its_range(releases: Releases) -> None:
+def test_the_adaptive_radius_stays_within_its_range(releases: Releases) -> None:
     method = QuantileDescent(radius=1.0, descent=Descent(steps=400, step_size=1e-9))
     for x, end in ((0.0, 1 / RANGE), (1e9, RANGE)):
         data = sample("linear", np.full((10, 1), x), radius=1e3)

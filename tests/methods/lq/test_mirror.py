@@ -75,7 +75,7 @@ def test_gradients_above_the_level_become_zero_and_the_others_stay_unchanged(
     assert isinstance(rows, ScaledRows) == isinstance(losses, LinearSample)
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_blocks_does_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     setting = make_setting(n=50, d=3)
     for kind in ("logistic", "mean"):
         losses, w = sample(setting, kind, *make_records(50, 3)), np.full(3, 0.2)

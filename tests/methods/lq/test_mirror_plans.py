@@ -261,7 +261,7 @@ def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
         assert spent.epsilon == pytest.approx(zcdp_epsilon(proven, delta), rel=1e-9)
 
 
-def test_the_noise_left_open_is_the_published_one_with_the_papers_calibration_only() -> None:
+def test_the_default_noise_is_the_published_one_only_in_the_paper_calibration() -> None:
     setting = make_setting(1.5, n=300)
     for family in (SHUFFLED, BATCHED):
         assert family().plan(setting).statistic.draw.noise == GAUSSIAN
@@ -326,7 +326,7 @@ SPARSE = replace(make_setting(1.5, d=2), constraint=SparseHull(d=2, sparsity=1, 
         (BATCHED(), SPARSE, "No mirror step of exponent"),
     ],
 )
-def test_what_cannot_run_is_refused_and_its_change_helps(
+def test_an_unsupported_setting_is_refused_with_a_change_that_helps(
     method: Any, setting: Any, sentence: str
 ) -> None:
     with pytest.raises(NotApplicable) as refusal:
@@ -341,7 +341,7 @@ def test_what_cannot_run_is_refused_and_its_change_helps(
     method.plan(helped)
 
 
-def test_lemma_3_beyond_epsilon_1_is_refused_and_tight_is_not() -> None:
+def test_beyond_epsilon_1_lemma_3_is_refused_and_the_tight_calibration_is_not() -> None:
     setting = make_setting(1.5, n=30, budget=ApproxDP(epsilon=2.0, delta=1e-6))  # none is amplified
     for family in (SHUFFLED, BATCHED):
         with pytest.raises(NotApplicable, match="epsilon at most 1") as refusal:
@@ -364,7 +364,7 @@ def test_simplices_are_the_only_geometries_that_are_refused() -> None:
 
 
 @pytest.mark.parametrize("d", [1, 2])
-def test_few_dimensions_and_few_records_are_fine(d: int) -> None:
+def test_the_methods_run_with_few_dimensions_and_few_records(d: int) -> None:
     for n, q in itertools.product((1, 2, 5), (1.0, 1.5, 2.0)):
         setting = make_setting(q, n=n, d=d, budget=APPROXIMATE)
         for tuning in ("practical", "theory"):

@@ -174,7 +174,7 @@ def test_counts_and_sums_agree_with_their_definition() -> None:
     assert clipped_sums(scaled, (2.0,)) == pytest.approx(clipped_sums(DenseRows(-2 * x), (2.0,)))
 
 
-def test_the_places_among_a_norm_are_those_of_a_search() -> None:
+def test_the_indices_of_norms_among_the_radii_are_those_of_a_search() -> None:
     for top, n in ((1.0, 2), (37.3, 10**5), (1e-120, 10**9), (1e150, 10**6)):
         rising = ladder(top, n)[::-1].copy()
         neighbours = (np.nextafter(rising, 0), rising, np.nextafter(rising, math.inf))
@@ -425,7 +425,7 @@ def test_with_few_records_a_look_does_no_harm(n: int, d: int, budget: Budget, bo
     assert looking <= 1.45 * bound
 
 
-def test_a_look_that_would_find_nothing_is_not_taken() -> None:
+def test_with_few_records_the_blind_plan_is_chosen_and_errs_less() -> None:
     for budget in BUDGETS[:2], (PureDP(epsilon=1.0),):
         problem, setting = point(n=300, d=5, budget=budget[-1], offset=4.4, bound=4.4)
         assert AdaptiveClipping().plan(setting).statistic.mode == "blind"
@@ -667,7 +667,7 @@ def test_reference_methods_spend_their_budget(method: Any, budget: Budget) -> No
             assert ledger.spent() == budget and np.isfinite(release.value).all()
 
 
-def test_reference_methods_find_a_far_mean() -> None:
+def test_the_reference_methods_estimate_a_far_mean() -> None:
     problem, setting = point("student-t", 20_000, 20, offset=50.0, bound=100.0)
     rows = problem.sample(20_000, np.random.default_rng(0))
     errors = {}

@@ -31,7 +31,7 @@ def test_norms_about_a_centre_keep_their_digits_however_near_a_row_is() -> None:
     assert norms_about(x, CENTRE) == pytest.approx(exact, rel=1e-14, abs=0.0)
 
 
-def test_a_norm_about_a_centre_is_the_same_in_any_company() -> None:
+def test_a_norm_about_a_centre_does_not_depend_on_the_other_rows() -> None:
     x = wild_rows()
     norms = norms_about(x, CENTRE)
     lone_norms = [float(norms_about(row[None], CENTRE)[0]) for row in x]

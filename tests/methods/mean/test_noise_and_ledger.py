@@ -105,7 +105,7 @@ def test_the_noise_test_catches_5_percent_too_little_noise(
             check_noise(method, setting, x, seed=seed)
 
 
-def test_noise_at_the_worked_examples_of_the_formulas() -> None:
+def test_the_noise_has_the_values_of_the_worked_examples() -> None:
     setting = make_setting(n=1000, d=20, budget=ZCDP(rho=0.02))
     assert SimpleClipping(radius=5.0).plan(setting).noise.noise_std == pytest.approx(
         0.05, rel=1e-14
@@ -144,7 +144,7 @@ def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> No
 @pytest.mark.parametrize("method", [*VARIANTS, *MANY_GROUPS], ids=str)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.usefixtures("without_the_walk")
-def test_what_is_spent_is_the_budget(method: Any, budget: Budget) -> None:
+def test_a_release_spends_exactly_the_budget(method: Any, budget: Budget) -> None:
     n = records(method)
     setting = make_setting(n, 3, budget=budget)
     if can_run_under(method, budget):

@@ -91,7 +91,7 @@ def test_too_few_records_are_refused_with_a_change_that_works(
 
 
 @pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
-def test_a_single_record_is_enough_in_practice(method: Any) -> None:
+def test_the_practical_tuning_runs_on_a_single_record(method: Any) -> None:
     check_ledger_equals_budget(method, make_setting(1, 2), data(1, 2))
 
 
@@ -164,7 +164,7 @@ def test_the_split_is_uniform_and_fresh_at_every_release() -> None:
 
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
-def test_a_mean_without_a_public_bound_gets_an_answer(tuning: Any) -> None:
+def test_a_method_runs_without_a_public_bound_on_the_mean(tuning: Any) -> None:
     setting = make_setting(n=1000, d=3)
     unbounded = replace(setting, constants=replace(setting.constants, mean_gradient_bound=math.inf))
     method = IterativeUpdating(radius=5.0, groups=8, tuning=tuning)

@@ -200,7 +200,7 @@ def test_a_walk_of_no_steps_stays_at_the_origin() -> None:
     assert not walk_to_centre(np.ones((4, 2)), 0, 0, np.random.default_rng(0)).any()
 
 
-def test_projection_on_the_ball() -> None:
+def test_a_point_is_projected_on_the_ball() -> None:
     point = np.array([3.0, 4.0])
     np.testing.assert_allclose(into_ball(point, 2.0), [1.2, 1.6])
     np.testing.assert_array_equal(into_ball(point, 5.0), point)

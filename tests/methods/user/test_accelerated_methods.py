@@ -73,7 +73,7 @@ def test_the_noise_is_the_one_proven_in_the_note(monkeypatch: Patch) -> None:
     check_noise(monkeypatch)
 
 
-def test_there_is_one_threshold_noise_per_phase() -> None:
+def test_the_noise_of_the_threshold_is_drawn_once_per_phase() -> None:
     check_draws()
 
 
@@ -240,7 +240,7 @@ def test_honest_users_seldom_halt() -> None:
     assert halts <= 3  # At 1 % each, 20 runs have more than 3 halts with probability 4e-5.
 
 
-def test_a_simplex_is_no_obstacle() -> None:
+def test_the_method_runs_on_a_simplex() -> None:
     setting = users_setting("mean", 3000, 100)
     shape = Simplex(d=3, radius=1.0)
     setting = replace(setting, constraint=shape)
@@ -252,7 +252,7 @@ def test_a_simplex_is_no_obstacle() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 50, 60])
-def test_too_few_users_are_refused_with_the_number_that_will_do(n: int) -> None:
+def test_too_few_users_are_refused_with_the_number_that_is_enough(n: int) -> None:
     method = UserAccelerated()
     with pytest.raises(NotApplicable, match="too few sure to be in the mean; it needs") as refusal:
         method.plan(users_setting("logistic", n, 10, budget=UNIT_BUDGET))
@@ -381,7 +381,7 @@ def test_a_million_items_are_never_drawn() -> None:
     assert peaks[1] < 3 * max(peaks[0], means.nbytes)
 
 
-def test_the_method_learns() -> None:
+def test_the_methods_error_is_below_that_without_data() -> None:
     check_target()
 
 

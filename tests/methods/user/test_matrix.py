@@ -78,7 +78,7 @@ def test_other_budgets_are_spent_or_refused(method: str, budget: dict[str, Any])
         assert result.changes
 
 
-def test_few_users_are_refused_with_how_many_it_takes() -> None:
+def test_too_few_users_are_refused_with_the_number_that_is_enough() -> None:
     point = Scenario(problem="quadratic", methods=("user.accelerated",), **SMALL | {"n": 50})
     result = outcome(point.validate())
     assert result.not_applicable is not None

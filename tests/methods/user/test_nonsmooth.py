@@ -97,7 +97,7 @@ def test_moved_gradients_are_those_of_the_smoothed_loss() -> None:
     check_unbiased()
 
 
-def test_every_item_and_step_has_its_own_move() -> None:
+def test_every_item_has_its_own_random_move_in_every_step() -> None:
     check_fresh_moves()
 
 
@@ -138,7 +138,7 @@ def test_a_linear_models_move_needs_one_number_an_item() -> None:
         assert stats.ks_2samp(gradients, full).pvalue > FALSE_ALARM
 
 
-def test_means_alone_need_no_moves() -> None:
+def test_losses_that_depend_on_means_alone_need_no_random_moves() -> None:
     rng = np.random.default_rng(8)
     state = rng.bit_generator.state
     users = means_of(np.eye(3), 1000)

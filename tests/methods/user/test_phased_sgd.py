@@ -139,7 +139,7 @@ def released_pairs(method: UserPhasedSgd, kind: str, tested: TestedReleases) -> 
 
 @pytest.mark.parametrize("kind", SMOOTH)
 @pytest.mark.parametrize("method", TIGHT)
-def test_one_user_moves_score_and_release_by_what_the_ledger_records(
+def test_one_user_moves_score_and_release_by_at_most_the_recorded_sensitivity(
     kind: str, method: UserPhasedSgd, tested: TestedReleases
 ) -> None:
     pairs = list(released_pairs(method, kind, tested))
@@ -371,7 +371,9 @@ def test_users_means_are_read_as_users() -> None:
 
 @pytest.mark.parametrize("n", [20_000, 10**6])
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 8.0])
-def test_the_printed_release_is_printed_and_proven(n: int, epsilon: float) -> None:
+def test_the_release_with_printed_noise_has_the_noise_of_the_paper_and_is_private(
+    n: int, epsilon: float
+) -> None:
     case = UserLevel(n=n, m=100, d=10, epsilon=epsilon, delta=1e-9, smoothness=1.0)
     groups = printed_count(case)
     assert 2 * math.exp(-groups * epsilon / 150) <= case.delta / 10 * math.exp(-epsilon) * (
@@ -412,7 +414,7 @@ def test_the_printed_run_spends_what_its_noise_covers() -> None:
 
 @pytest.mark.parametrize("method", EVERY_METHOD)
 @pytest.mark.parametrize("epsilon", [1.0, 8.0])
-def test_too_few_users_are_refused_with_the_number_that_would_do(
+def test_too_few_users_are_refused_with_the_number_that_is_enough(
     method: UserPhasedSgd, epsilon: float
 ) -> None:
     setting = user_setting("mean", 40, 10, 2, ApproxDP(epsilon=epsilon, delta=1e-6))
@@ -531,7 +533,7 @@ def test_too_small_a_sensitivity_is_caught(
     phased_shapes.practical_shape.cache_clear()
     try:
         with pytest.raises(AssertionError):
-            test_one_user_moves_score_and_release_by_what_the_ledger_records(
+            test_one_user_moves_score_and_release_by_at_most_the_recorded_sensitivity(
                 "mean", UserPhasedSgd(), tested
             )
     finally:

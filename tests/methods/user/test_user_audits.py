@@ -142,7 +142,7 @@ def weakened(plan: FilterPlan, noise: float = 1.0, test: float = 1.0) -> FilterP
 
 
 @pytest.mark.parametrize("name", one_in(2, PLANS))
-def test_the_audit_sees_too_little_noise(name: str) -> None:
+def test_the_audit_detects_too_little_noise(name: str) -> None:
     plan = PLANS[name]
     assert worst(weakened(plan, noise=0.1), EPSILON) > DELTA
     assert worst(weakened(plan, test=9.0), EPSILON) > DELTA
@@ -190,7 +190,7 @@ def batch_profile(
     return max(0.0, halt - math.exp(epsilon) * neighbour_halt) + float(np.trapezoid(excess, grid))
 
 
-def test_a_secret_batch_hides_what_the_ledger_says() -> None:
+def test_the_audit_of_a_secret_batch_agrees_with_the_ledger() -> None:
     epsilon, delta, keep = 1.5, 0.02, RobustFilter(score_radius=1.0, filter_radius=1.0)
     plan = batch_plan(
         240, 120, 1, epsilon, delta, keep=keep, tuning=Tuning(sharp=True, least_kept=0.1)

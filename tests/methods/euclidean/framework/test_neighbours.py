@@ -104,7 +104,9 @@ def test_no_record_moves_it_further_at_any_clip_level(method: Any) -> None:
 
 @each("method", METHODS[:10], ids=str)
 @each(("old", "new"), list(itertools.combinations(TARGETS, 2)))
-def test_no_flipped_or_broken_target_moves_it_further(method: Any, old: float, new: float) -> None:
+def test_no_flipped_or_broken_target_moves_a_release_by_more_than_its_sensitivity(
+    method: Any, old: float, new: float
+) -> None:
     problem = logistic_problem(D)
     setting, sample = problem.setting(N, CONCENTRATED), problem.sample(N, np.random.default_rng(0))
     for record in ((1.0, -2.0, 0.5), (1e9, 0.0, 0.0), (1e149, 1e149, 0.0)):
@@ -116,7 +118,7 @@ def test_no_flipped_or_broken_target_moves_it_further(method: Any, old: float, n
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
-def test_no_record_moves_it_further_where_every_other_record_is_broken(method: Any) -> None:
+def test_no_record_exceeds_the_sensitivity_where_all_other_records_are_broken(method: Any) -> None:
     for problem in problems(method):
         setting, ordinary = problem.setting(N, CONCENTRATED), np.array([1.0, -2.0, 0.3])
         for broken_record, target in RECORDS[::3]:

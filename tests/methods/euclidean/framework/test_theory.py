@@ -328,7 +328,7 @@ def test_strong_parameters_are_those_of_the_theorem(
     assert plan.rho_step == (rho if calibration == "tight" else rho / steps)
 
 
-def test_a_void_theorem_takes_one_step() -> None:
+def test_a_vacuous_theorem_plans_one_step() -> None:
     setting = strongly_convex_setting(n=500, d=40)
     assert cwme_strong.theorem_steps(setting, 1e-4, "tight") == 1
 
