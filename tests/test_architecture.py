@@ -169,7 +169,9 @@ def target(name: str) -> str:
 
 
 def imports_point_down(module: str, source: str) -> list[str]:
-    """dpsco_core: from a higher level to a lower one only, but for the imports in `UP`."""
+    """Return the imports of a module of dpsco_core that do not go to a lower level, except
+    `UPWARD_IMPORTS`.
+    """
     own_component = component(module)
     if own_component is None:
         return []

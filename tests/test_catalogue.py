@@ -195,7 +195,9 @@ def test_every_method_plans_on_each_of_its_problems_or_its_refusals_lead_to_a_pl
 
 
 def refusals(scenario: Scenario) -> list[str]:
-    """The refusals of the scenario's only method until it plans, each followed by its changes."""
+    """Return the refusals of the scenario's only method until it plans, each followed by its
+    changes.
+    """
     reasons: list[str] = []
     while (refusal := refused(scenario)) and len(reasons) < 9:
         reasons.append(refusal.reason)

@@ -74,7 +74,7 @@ def inherits(value: ast.expr, assigned: dict[str, list[ast.expr]]) -> bool:
 
 
 def children_inherit(module: str, source: str) -> list[str]:
-    """No ``env=`` that does not start from `os.environ`, and no other way to a bare child."""
+    """Return the child processes of a module whose ``env=`` does not start from `os.environ`."""
     if not re.search(r"env\b|environ\b|exec|spawn", source):
         return []  # Parsing all modules takes long.
     tree = ast.parse(source)

@@ -75,7 +75,7 @@ def protects_users(slug: str) -> bool:
 
 @st.composite
 def scenarios(draw: st.DrawFn) -> Scenario:
-    """Any scenario that the library allows for bounds."""
+    """Draw any scenario that the library allows for bounds."""
     budget: dict[str, Any] = draw(st.one_of(*BUDGETS))
     axis = draw(
         st.sampled_from((None, *AXES)).filter(lambda a: a != "epsilon" or "rho" not in budget)

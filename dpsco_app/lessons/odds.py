@@ -101,7 +101,9 @@ def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> F
 
 
 def missed_members(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 15: the share of members that an attacker misses who accuses one non-member in 100."""
+    """Return the finding of lesson 15: the share of members missed by an attacker who accuses one
+    non-member in 100.
+    """
     missed = average_value(evidence.points, attacker.MISSED)
     accused = average_value(evidence.points, attacker.ACCUSED)
     members = attacker.PEOPLE * sum(

@@ -24,7 +24,10 @@ class FirstScreen:
     """The parts of a first screen; all can be drawn repeatedly while a figure fills in."""
 
     def __init__(self, name: str, *, has_side: bool = False) -> None:
-        """`name` is the figure's, for keys and files; `has_side` leaves room for words beside."""
+        """Make the empty parts of the screen.
+
+        `name` is the figure's, for keys and files; `has_side` leaves room for words beside it.
+        """
         self.name, self.count = name, 0
         self.kind = "compact" if is_phone() else "wide"
         self.head = st.empty()

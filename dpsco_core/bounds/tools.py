@@ -120,7 +120,7 @@ def rate_terms(
 
 
 def joint_bias(level: float, mean_bound: float, d: int, order: float) -> float:
-    r"""Bound on the norm of the bias of clipping to [-T, T], by means of norm at most R < T.
+    r"""Bound the norm of the bias of clipping to [-T, T], for means of norm at most R < T.
 
     .. math:: \sum_jb_j^2\le(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0),\quad\psi(a)=h_p(T-a)^2
 

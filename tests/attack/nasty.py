@@ -58,7 +58,9 @@ EVERY_WORD = [slug for slugs in WORDS.values() for slug in slugs]
 
 
 def picked(values: Sequence[T]) -> st.SearchStrategy[T]:
-    """One of `values`, which are not shown: some are a megabyte long."""
+    """Return a strategy for one of `values`, which are not shown because some
+    are a megabyte long.
+    """
     return st.integers(0, len(values) - 1).map(lambda i: values[i])
 
 
@@ -118,7 +120,7 @@ JSON_VALUES = st.recursive(
 
 @st.composite
 def objects(draw: st.DrawFn) -> dict[str, Any]:
-    """A JSON object that looks like a scenario, its values typed or as text."""
+    """Draw a JSON object that looks like a scenario, with its values typed or as text."""
     names = draw(st.lists(st.sampled_from(FIELDS), max_size=7, unique=True))
     fields: dict[str, Any] = {}
     for name in names:

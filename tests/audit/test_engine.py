@@ -117,7 +117,9 @@ def test_the_printed_noise_of_smoothing_is_refuted_at_its_own_rho() -> None:
 
 
 def scaled_to_the_largest_norm(smallest_norm: float) -> Callable[..., Release]:
-    """A release whose clip and noise are the largest norm of the records, or `smallest_norm`."""
+    """Return a `release` whose clip and noise follow the largest norm of the records, at least
+    `smallest_norm`.
+    """
 
     def release(self: Any, rows: Any, plan: Any, ledger: Ledger, rng: Any) -> Release:
         """Release the mean with noise that is scaled to the largest record."""

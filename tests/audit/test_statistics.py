@@ -61,7 +61,9 @@ def alarms(
 
 
 def most_alarms(audits: int, level: float) -> int:
-    """How many alarms have a probability below the false-alarm rate, if each has `level`."""
+    """Return the least number of false alarms that is too improbable if each has probability
+    `level`.
+    """
     return int(binom.isf(FALSE_ALARM, audits, level)) + 1
 
 

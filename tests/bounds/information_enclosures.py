@@ -209,7 +209,9 @@ def spread(g: arb) -> arb:
 
 
 def mean_cube_above(d: int, threshold: arb) -> arb:
-    """E(W - tau)_+^3, a sum over all values of W; of doubtful ones the larger side is taken."""
+    """Return an enclosure of E(W - tau)_+^3 as a sum over the values of W,
+    doubtful ones included.
+    """
     root, total = arb(d).sqrt(), arb(0)
     for k, w in enumerate(exact_weights(d)):
         gap = (2 * k - d) / root - threshold
@@ -304,7 +306,7 @@ class Distances:
         self.exact_cubes: dict[tuple[int, int], arb] = {}
 
     def square(self, i: int, k: int) -> arb:
-        """The squared distance at the i-th norm where k signs agree."""
+        """Return the squared distance at the i-th norm where k signs agree."""
         if i == NORMS:  # The answer is a corner of the cube.
             return arb(4 * (self.d - k))
         root, norm = arb(self.d).sqrt(), self.exact_norms[i]

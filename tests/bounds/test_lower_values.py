@@ -16,7 +16,9 @@ N, D, K, RHO, EPS = 10_000, 200, 4, 0.5, 1.0
 
 
 def agrees(value, printed, digits):
-    """To the last printed digit of a value with `digits` significant digits."""
+    """Return whether a value agrees with a printed one of `digits` significant digits to its last
+    digit.
+    """
     return value == pytest.approx(printed, rel=0.51 * 10.0 ** (1 - digits))
 
 

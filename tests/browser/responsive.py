@@ -19,7 +19,7 @@ def figure(page: Page, name: str, kind: str = "wide") -> Locator:
 
 
 def expect_to_be_marked(page: Page, owner: str) -> None:
-    """The menu marks the place of the view that is shown, and no other."""
+    """Expect the menu to mark the place of the view that is shown, and no other."""
     menu = page.get_by_role("navigation", name="App pages")
     expect(menu.get_by_role("link")).to_have_count(7, timeout=30_000)
     expect(menu.get_by_role("link", name=owner, exact=True)).not_to_have_css(
@@ -30,7 +30,7 @@ def expect_to_be_marked(page: Page, owner: str) -> None:
 
 
 def expect_to_fit_a_phone(page: Page, address: str, ready: Ready, names: Sequence[str]) -> None:
-    """The compact figures are shown, the wide ones are not, and nothing scrolls sideways."""
+    """Expect the compact figures and not the wide ones, and nothing that scrolls sideways."""
     page.set_viewport_size(PHONE)
     page.goto(address)
     ready(page)

@@ -62,7 +62,7 @@ def projection_error(constraint: ConstraintSet, v: Vector, p: Vector) -> float:
 
 
 def yield_candidates(c: ConstraintSet, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
-    """Pairs of a point of the set near p, and a normal there near v - p."""
+    """Yield pairs of a point of the set near p, and a normal there near v - p."""
     match c:
         case Box():
             b = c.half_widths.astype(np.longdouble)

@@ -45,8 +45,10 @@ def sets(d: int) -> dict[str, ConstraintSet]:
     return bodies | {f"l{q}": LqBall(d=d, exponent=q, radius=1.5) for q in exponents}
 
 
-def worst(constraint: ConstraintSet, seeds: int) -> tuple[float, str]:
-    """The largest relative error over hard inputs."""
+def worst_error(constraint: ConstraintSet, seeds: int) -> tuple[float, str]:
+    """Return the largest relative error of a projection over hard inputs, and the name of the
+    input.
+    """
     errors = []
     for seed in range(seeds):
         for label, v in hard_inputs(constraint, np.random.default_rng(seed)):
@@ -60,7 +62,7 @@ def worst(constraint: ConstraintSet, seeds: int) -> tuple[float, str]:
 @pytest.mark.parametrize("name", sets(5))
 def test_a_projection_is_accurate_to_thirteen_digits(name: str, d: int) -> None:
     constraint = sets(d)[name]
-    error, label = worst(constraint, 3 if d < 1000 else 1)
+    error, label = worst_error(constraint, 3 if d < 1000 else 1)
     assert error <= projection_accuracy(constraint), label
 
 
@@ -77,7 +79,7 @@ EXPONENT_NAMES = ("l1.001", "l1.5", "l1.9", "l2.5", "l4.0")
     ],
 )
 def test_a_projection_of_ten_thousand_entries_is_as_accurate(name: str) -> None:
-    error, label = worst(sets(10_000)[name], 1)
+    error, label = worst_error(sets(10_000)[name], 1)
     assert error <= PROJECTION, label
 
 

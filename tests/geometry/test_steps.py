@@ -55,7 +55,9 @@ NAMES = tuple(sets(1.5))
 
 
 def residual(mirror: PowerMirror, c: ConstraintSet, u: np.ndarray, w: np.ndarray) -> float:
-    """max over v in C of <u - grad Phi(w), v - w>, over |u| |w|: 0 only at the minimiser."""
+    """Return the largest <u - grad Phi(w), v - w> over v in C, over |u| |w|: 0 only at the
+    minimiser.
+    """
     slope = u - mirror.gradient(w)
     scale = lq_norm(u, 2.0) * max(lq_norm(w, 2.0), 1e-3 * c.l2_radius)
     return abs(c.support(slope) - float(slope @ w)) / scale

@@ -145,7 +145,9 @@ class Search:
         return law
 
     def worlds(self, laws: dict[Any, Array], path: tuple[int, ...], skip: int) -> Array:
-        """Probability of a path for x at place j (rows) or x', without the factor at `skip`."""
+        """Return the probability of a path for x at place j (rows) or x', without the factor at
+        `skip`.
+        """
         likelihoods = np.empty((self.groups, 2))
         for j, side in product(range(self.groups), range(2)):
             factors = (

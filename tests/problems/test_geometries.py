@@ -97,7 +97,9 @@ def mean_and_error(terms: Vector) -> tuple[Vector, Vector]:
 
 
 def laws(slug: str, name: str, part: int) -> list[str]:
-    """Every other law; over the problems and the sets each meets each."""
+    """Return every other law, so that over the problems and the sets each law
+    meets each of them.
+    """
     turn = SLUGS.index(slug) + list(SETS).index(name) + part
     return [law for i, law in enumerate(LAWS) if (i + turn) % 2 == 0]
 

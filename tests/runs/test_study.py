@@ -70,7 +70,7 @@ def fingerprint(sample: Sample) -> tuple[float, ...]:
 
 
 def summarise_data(point: Scenario, trial: int = 0) -> tuple[float, ...]:
-    """The fingerprint of the sample that the optimisers get at `point`."""
+    """Return the fingerprint of the sample that the optimisers get at `point`."""
     return fingerprint(_cached_dataset(data_point(canonical(point)), trial)[1])
 
 

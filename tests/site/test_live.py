@@ -72,8 +72,8 @@ def native(*words: str) -> Any:
     return json.loads(out.getvalue())
 
 
-def at_the_link(page: Page, live: str) -> None:
-    """Be at the small link, live; an engine that is there stays."""
+def go_to_link(page: Page, live: str) -> None:
+    """Open the small link unless the page is open, and wait until it is live."""
     if not page.url.startswith(live):
         page.goto(f"{live}/?{SMALL}")
     state(page, "live")
@@ -105,7 +105,7 @@ def test_a_link_shows_the_numbers_of_the_command_line(tab: Page, live: str) -> N
 
 
 def test_every_method_gives_the_native_numbers_in_the_engine(tab: Page, live: str) -> None:
-    at_the_link(tab, live)
+    go_to_link(tab, live)
     engine = tab.workers[-1]
     modules = engine.evaluate("python.runPython('import sys; \" \".join(sys.modules)')").split()
     assert "scipy.special" in modules
@@ -125,7 +125,7 @@ def test_every_method_gives_the_native_numbers_in_the_engine(tab: Page, live: st
 def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(
     tab: Page, live: str
 ) -> None:
-    at_the_link(tab, live)
+    go_to_link(tab, live)
     old_table = tab.locator("#table tbody").inner_text()
     move(tab, "epsilon", 4)
     tab.wait_for_function("document.body.dataset.address.includes('epsilon=')")
@@ -137,14 +137,14 @@ def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(
 
 
 def test_axe_finds_no_accessibility_fault_once_the_figure_is_live(tab: Page, live: str) -> None:
-    at_the_link(tab, live)
+    go_to_link(tab, live)
     expect(tab.locator("#status")).to_contain_text("Live")
     tab.locator("#more summary").click()
     axe(tab)
 
 
 def test_the_picture_follows_the_settings_of_the_page(tab: Page, live: str) -> None:
-    at_the_link(tab, live)
+    go_to_link(tab, live)
     tab.get_by_role("link", name="A private mean").click()
     state(tab, "live")
     for p in (2, 3):
@@ -170,7 +170,7 @@ def test_the_picture_follows_the_settings_of_the_page(tab: Page, live: str) -> N
 
 
 def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page, live: str) -> None:
-    at_the_link(tab, live)
+    go_to_link(tab, live)
     tab.locator("#presets summary").click()
     tab.get_by_role("button", name="Logistic regression in private").click()
     state(tab, "live", "growing")

@@ -88,7 +88,7 @@ class Case:
             yield
 
     def plan(self) -> Any:
-        """The plan of a run."""
+        """Return the plan of a run."""
         with self.planning():
             return self.method.plan(self.point.setting)
 
@@ -114,7 +114,9 @@ class Case:
             yield self._nearly_opposite()
 
     def _nearly_opposite(self) -> Neighbours:
-        """Two records whose gradients are opposite where both are misclassified."""
+        """Return data sets with two records whose gradients are opposite where both are
+        misclassified.
+        """
         base = neighbours(self.point)
         rows = np.zeros_like(rows_of(base.data))
         neighbour_rows = rows.copy()

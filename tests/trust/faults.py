@@ -103,12 +103,12 @@ def one_seed_for_all(patch: Patch, case: Case) -> None:
 
 
 def half_the_sensitivity(patch: Patch, case: Case) -> None:
-    """The ledger is told half of what a record can do, and adds half the noise."""
+    """Tell the ledger half of the sensitivity, so that it adds half the noise."""
     mean_faults.half_the_sensitivity(patch)
 
 
 def radius_from_the_data(patch: Patch, case: Case) -> None:
-    """The public constants, of which clip levels are made, are estimated on the records."""
+    """Estimate the public constants, from which clip levels are made, on the records."""
 
     def fitted(honest: Any, self: Any, data: Any, plan: Any, *rest: Any) -> Any:
         """Release with a plan that is made from the data."""
@@ -180,12 +180,12 @@ def _release(patch: Patch, case: Case, run: Any) -> None:
 
 
 def _range(honest: Any) -> Any:
-    """Every part of the records, or of the users, is the first of its length."""
+    """Return the function with every part of the records, or of the users, taken from the start."""
     return lambda self, low, high: honest(self, 0, high - low)
 
 
 def _phase(honest: Any) -> Any:
-    """Every phase starts at the first record."""
+    """Return the function with every phase starting at the first record."""
 
     def first_part(argument: Any) -> Any:
         """Return the argument for the first part of the records."""
@@ -197,12 +197,12 @@ def _phase(honest: Any) -> Any:
 
 
 def _positions(honest: Any) -> Any:
-    """Every batch is the first one."""
+    """Return the function with every batch being the first one."""
     return lambda rows, batch, *rest: honest(rows, np.arange(len(batch)), *rest)
 
 
 def _groups(honest: Any) -> Any:
-    """Every group has the first records."""
+    """Return the function with every group having the first records."""
 
     def means(rows: Any, group: np.ndarray, groups: int, *rest: Any) -> np.ndarray:
         """Return the mean of the first group for each group."""
@@ -213,7 +213,7 @@ def _groups(honest: Any) -> Any:
 
 
 def _blocks(honest: Any) -> Any:
-    """Every block is the first one."""
+    """Return the function with every block being the first one."""
 
     def rows(*args: Any) -> np.ndarray:
         """Return the first block for each block."""
@@ -224,7 +224,7 @@ def _blocks(honest: Any) -> Any:
 
 
 def _order(honest: Any) -> Any:
-    """The first records are seen in the first half of the steps, and again in the second."""
+    """Return the function whose order reads the first records in both halves of the steps."""
 
     def order(*args: Any) -> Any:
         """Return an order that reads the first half of the records twice."""

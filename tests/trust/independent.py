@@ -183,7 +183,9 @@ def ball(spread: float, reach: float, bias: float, noise: float, n: int) -> floa
 
 
 def clipped_interval(inputs: Inputs) -> float:
-    """With the bias that the bound on the run's mean square has, and the quantile of its noise."""
+    """Return the interval of a clipped mean, from the bias of the run's mean square and its noise's
+    quantile.
+    """
     radius = practical_radius(inputs.setting, inputs.rho)
     bias = math.sqrt(
         clipped_run(inputs, coordinate=True) ** 2

@@ -130,7 +130,9 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
 
 
 def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
-    """Exponential mechanisms, then noise of one kind."""
+    """Return whether exponential mechanisms, and then noise of one kind, spend
+    at most the budget.
+    """
     chosen = sum(map(Fraction, spent.choices))
     has_others = spent.other_rho or spent.epsilon or spent.delta
     match budget:

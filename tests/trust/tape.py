@@ -204,7 +204,7 @@ class _Watch:
         return self.replay.released[place]
 
     def values(self, patch: pytest.MonkeyPatch) -> None:
-        """Releases of one value each."""
+        """Put the releases of single values on the tape."""
         honest = Ledger.release
 
         def watched(ledger: Ledger, mechanism: Any, value: Array, rng: Any, **label: Any) -> Any:
@@ -233,7 +233,7 @@ class _Watch:
         patch.setattr(Ledger, "release", watched)
 
     def sequences(self, patch: pytest.MonkeyPatch) -> None:
-        """Sequences of releases, which know the entries that account for them."""
+        """Put the entries that account for a sequence of releases on the tape."""
         honest = Ledger.open
 
         def opened(ledger: Ledger, sequence: Any, **label: Any) -> Any:
@@ -254,7 +254,7 @@ class _Watch:
         patch.setattr(Ledger, "open", opened)
 
     def steps(self, patch: pytest.MonkeyPatch) -> None:
-        """Steps: the ledger hands out noise, and the method adds it."""
+        """Put the noise of steps on the tape, which the ledger hands out and the method adds."""
         noise_of, summed = Steps._noise_of, Steps.summed_noise
         idle, idling = Steps.idle_noise, [False]
 
@@ -331,7 +331,9 @@ class _Watch:
         patch.setattr(objective_perturbation, "linear_term", tilted)
 
     def encodings(self, patch: pytest.MonkeyPatch) -> None:
-        """Steps with correlated noise: what is hidden is C G, of all steps together."""
+        """Put steps with correlated noise on the tape: what is hidden is C G, of all steps
+        together.
+        """
         fresh, noisy = CorrelatedSteps._fresh, CorrelatedSteps.release
 
         def fresh_noise(steps: Any, rng: Any) -> Array:
@@ -353,7 +355,7 @@ class _Watch:
         patch.setattr(CorrelatedSteps, "release", released)
 
     def tests(self, patch: pytest.MonkeyPatch) -> None:
-        """Releases behind noisy tests."""
+        """Put the releases behind noisy tests on the tape."""
         passes, examine = TestedSteps.passes, RobustFilter.examine
         noisy, number = TestedSteps.noisy, TestedSteps._noisy
         latest: list[tuple[RobustFilter, int]] = []

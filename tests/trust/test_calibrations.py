@@ -56,7 +56,8 @@ def follow(place: Case) -> Case | None:
 
 
 def check(place: Case) -> None:
-    """Sensitivity, noise and ledger are as claimed, and nothing is read past the ledger.
+    """Check that sensitivity, noise and ledger are as claimed, and that nothing is read past the
+    ledger.
 
     Printed noise may be more than is needed, and the papers' conversions are loose.
     """

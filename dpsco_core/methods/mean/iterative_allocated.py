@@ -36,7 +36,7 @@ class DeepPointOfAllocatedGroups(DeepPointOfGroups):
     label: ClassVar[str] = "sums of randomly allocated groups"
 
     def split_by(self) -> GroupSplit:
-        """The function that allocates records to groups."""
+        """Return the function that allocates records to groups."""
         return allocated_groups
 
     def scale(self, n: int) -> float:

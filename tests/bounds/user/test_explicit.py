@@ -30,7 +30,8 @@ ALL = (calibrated_sgd_risk, one_chain_risk, mode_a_risk, full_batch_risk)
 def one_pass_risk_terms(
     step: float, lipschitz: float, steps: float, distance: float, *, printed: bool = False
 ) -> tuple[float, float]:
-    r"""Lemma B.3, for the average of T one-pass projected steps: start, gradients.
+    r"""Return the two terms of Lemma B.3, for the average of T one-pass projected steps: start and
+    gradients.
 
     .. math:: \frac{\|y-x_0\|^2}{2\eta T},\ \frac{\eta L^2}2
 

@@ -168,7 +168,7 @@ def test_the_quoted_lower_bound_stops_at_the_trivial_risk():
 def intermediate(
     case: UserLevel, regulariser: float, tau: float | None = None, *, printed: bool = False
 ) -> tuple[float, float, float, float, float]:
-    r"""(18) of the proof of Theorem C.3, before :math:`\lambda` is chosen.
+    r"""Return the terms of (18) in the proof of Theorem C.3, before :math:`\lambda` is chosen.
 
     .. math::
         \frac{LR\sqrt d}{\varepsilon n\sqrt m},\quad\frac{L^2}{\lambda nm},\quad

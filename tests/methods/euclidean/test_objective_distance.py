@@ -109,7 +109,7 @@ def length(x: Long) -> float:
 def distance(
     body: ConstraintSet, losses: LinearSample, plan: ObjectivePlan, solved: Solved
 ) -> float:
-    """Return an upper bound on the distance of `at.value` from the exact minimiser."""
+    """Return an upper bound on the distance of `solved.value` from the exact minimiser."""
     assert losses.shrink is not None
     x = losses.features.x.astype(np.longdouble) * losses.shrink[:, None].astype(np.longdouble)
     y, tilt = losses.targets.astype(np.longdouble), solved.tilt.astype(np.longdouble)

@@ -141,7 +141,9 @@ def truncated(
 
 
 def steep(setting: Setting, geometry: Any, sign: float) -> Any:
-    """Huber losses: the slope of record 0, which is far, is the sign everywhere; the others' 0."""
+    """Return Huber losses that have slope `sign` everywhere for the far record 0, and slope 0 for
+    the others.
+    """
     x, y = np.zeros((setting.n, setting.d)), np.zeros(setting.n)
     x[0], y[0] = OUTLIER, -sign * OUTLIER**20
     return place_on(geometry, sample("huber", x, y))

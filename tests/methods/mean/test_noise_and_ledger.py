@@ -64,7 +64,7 @@ def data(n: int, d: int, seed: int = 0) -> np.ndarray:
 
 
 def records(method: Any) -> int:
-    """Enough records for the method, and not a multiple of its blocks."""
+    """Return a number of records that is enough for the method, and no multiple of its blocks."""
     theory = isinstance(method, IterativeUpdating) and method.tuning == "theory"
     return 2 * theory_groups() + 100 if theory else 409
 

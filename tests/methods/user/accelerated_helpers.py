@@ -91,7 +91,7 @@ class Recorder:
         self.scales: list[float] = []
 
     def replay(self) -> None:
-        """From now on, releases come out as they did so far."""
+        """Let later releases have the values of those so far."""
         self.clear()
         self.replays = True
 

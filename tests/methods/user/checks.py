@@ -252,7 +252,7 @@ def worst_pairs() -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def check_audit(runs: int = 3000) -> None:
-    """No event refutes the claimed epsilon on worst neighbours."""
+    """Check that no event refutes the claimed epsilon on worst neighbours."""
     plan = single_test_plan(60, 3.0, 0.02, keep=keep_of("B"))
     for pair, (x, y) in enumerate(worst_pairs()):
         values, neighbour_values = (

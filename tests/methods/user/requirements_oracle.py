@@ -230,7 +230,7 @@ def _changes(case: UserLevel, count: int, steps: int) -> int:
 
 
 def _printed_noise_factor(case: UserLevel) -> float:
-    r""":math:`\sigma_in_i/(\tau\sqrt{T_i})` as printed."""
+    r"""Return the printed :math:`\sigma_in_i/(\tau\sqrt{T_i})`."""
     logarithm = math.log(case.n) + math.log(case.d) + case.epsilon + case.log_delta
     return 1000 * logarithm / case.epsilon
 
@@ -267,7 +267,7 @@ def filter_pays_from(
 
 
 def printed_filter_pays_from(case: UserLevel) -> float:
-    r"""Return the m from which Algorithm 2's printed noise is below N2's; `at.m` does not count.
+    r"""Return the m from which Algorithm 2's printed noise is below N2's; `case.m` is ignored.
 
     :math:`\sqrt m=\frac{1000\ln(ndm)\ln(nde^\varepsilon/\delta)}{2\varepsilon g(\varepsilon,
     \delta)}` at :math:`\tau=L\ln(ndm)/\sqrt m`.

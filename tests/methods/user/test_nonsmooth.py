@@ -49,7 +49,7 @@ def absolute(x: np.ndarray, y: np.ndarray, items: int) -> ItemSample:
 
 
 def check_moves() -> None:
-    """Uniform on the ball: within it, the norm to the d-th uniform, directions even."""
+    """Check that moves are uniform on the ball: their norms, their means and their coordinates."""
     for d in (1, 2, 7):
         y = ball_points(20_000, d, 0.3, np.random.default_rng(d))
         norms = np.linalg.norm(y, axis=1)
@@ -62,7 +62,7 @@ def check_moves() -> None:
 
 
 def check_unbiased() -> None:
-    """|x| on the line: the mean slope at x is x/r inside [-r, r], six standard errors."""
+    """Check that the mean slope of |x| is x/r inside of [-r, r], within six standard errors."""
     m = 200_000
     for x, r in ((0.1, 0.4), (-0.3, 0.4), (0.5, 0.4)):
         users = absolute(np.ones((m, 1)), np.zeros(m), m)
@@ -73,7 +73,7 @@ def check_unbiased() -> None:
 
 
 def check_fresh_moves() -> None:
-    """Every user, item and step has a move of its own; equal items' gradients differ."""
+    """Check that every user, item and step has its own move: gradients of equal items differ."""
     w, rng = np.array([0.01, 0.0]), np.random.default_rng(4)
     points = PointSample(
         points=DenseRows(np.zeros((6, 2))), loss=Distance(), constraint=Ball(d=2, radius=1.0)

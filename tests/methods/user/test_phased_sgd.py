@@ -299,7 +299,7 @@ def test_rows_are_projected_one_by_one() -> None:
 
 
 def test_the_terms_are_those_of_the_bound() -> None:
-    """`problems.user_risk` and `bounds.user_explicit` state the same bound and schedules."""
+    """`bounds.user.explicit` and the plans of the methods compute the same bound and schedules."""
     case = UserLevel(n=20_000, m=7, d=4, epsilon=1.0, delta=1e-6, smoothness=2.0, diameter=3.0)
     for phases, decay in itertools.product((1, 3), (1.0, 1.5)):
         for schedule in (
