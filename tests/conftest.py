@@ -35,7 +35,7 @@ LIST = ROOT / "test-results" / "mutants.txt"
 
 
 def settle(environment: dict[str, str] | os._Environ[str]) -> None:
-    """Take out what is stray, and let a child find this checkout before any other."""
+    """Remove stray settings, and let a child process find this checkout before any other."""
     for name in [name for name in environment if STRAY.fullmatch(name)]:
         del environment[name]
     paths = [str(ROOT), *environment.get("PYTHONPATH", "").split(os.pathsep)]
@@ -49,7 +49,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was collected out of every later search: a tenth of the whole run."""
+    """Exclude the collected tests from garbage collection, which saves a tenth of the whole run."""
     gc.freeze()
     gc.enable()
 

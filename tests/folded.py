@@ -21,7 +21,7 @@ Test = Callable[..., None]
 
 
 def one_in(count: int, cases: Iterable[Any]) -> list[Any]:
-    """Return the cases for `parametrize`: one in so many is quick, the others are slow."""
+    """Return the cases for `parametrize`: one in `count` is quick, and the others are slow."""
     marks = [pytest.mark.slow]
     return [
         case if i % count == 0 else pytest.param(*_values(case), marks=marks)
@@ -30,7 +30,9 @@ def one_in(count: int, cases: Iterable[Any]) -> list[Any]:
 
 
 def crossed(count: int, *lists: Iterable[Any]) -> list[Any]:
-    """Return all pairs, or more, for `parametrize`: one in so many of each row is quick."""
+    """Return all pairs, or longer tuples, for `parametrize`: one in `count` of
+    each row is quick.
+    """
     chosen = []
     for case in itertools.product(*(enumerate(values) for values in lists)):
         places, values = zip(*case, strict=True)

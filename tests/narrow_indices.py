@@ -19,7 +19,7 @@ TAKES_INDICES = {"take": 1, "put": 1, "repeat": 1, "bincount": 0}
 
 
 def narrowed(value: Any) -> Any:
-    """Return indices of 64 bits as those of 32; anything else as it is."""
+    """Return indices of 64 bits as 32-bit numbers, and any other value unchanged."""
     if isinstance(value, tuple):
         return tuple(narrowed(part) for part in value)
     if isinstance(value, np.ndarray) and value.dtype == np.int64:
@@ -29,7 +29,7 @@ def narrowed(value: Any) -> Any:
 
 @contextmanager
 def indices_of_32_bits() -> Iterator[None]:
-    """Give and take indices of 32 bits, as numpy does where a pointer has so many."""
+    """Let numpy give and take indices of 32 bits, as on a platform with 32-bit pointers."""
     with pytest.MonkeyPatch.context() as patch:
         for name in GIVES_INDICES:
             patch.setattr(np, name, _giving(getattr(np, name)))

@@ -791,7 +791,7 @@ def test_the_rule_accepts_sound_code(rule: Rule, module: str, source: str) -> No
 
 
 def repeated_classes(sources: dict[str, str]) -> dict[str, list[str]]:
-    """Return the names that two classes have, and the modules of these."""
+    """Return the names that several classes have, with the modules of each."""
     places: dict[str, list[str]] = {}
     for module, source in sources.items():
         for node in nodes(source):
@@ -812,7 +812,7 @@ def test_two_classes_of_one_name_are_found() -> None:
 
 
 def crowded(files: list[str]) -> list[str]:
-    """Return the folders with too many entries: files that are modules, and folders of these."""
+    """Return the folders with too many entries, which are modules or folders of modules."""
     entries = {tuple(f.split("/")[:k]) for f in files for k in range(2, f.count("/") + 2)}
     counts = Counter("/".join(entry[:-1]) for entry in entries)
     tops = ("dpsco_core", "dpsco_app")

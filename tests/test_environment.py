@@ -29,7 +29,7 @@ Changes = dict[str, str | None]
 
 
 def kernels_here() -> tuple[str | None, ...]:
-    """Return what `OPENBLAS_CORETYPE` may be on this processor: unset, and what it can run."""
+    """Return the values that `OPENBLAS_CORETYPE` may have on this processor, unset included."""
     cpu_file = Path("/proc/cpuinfo")
     words = set(cpu_file.read_text(encoding="utf-8").split()) if cpu_file.exists() else set()
     features = {"Haswell": {"avx2", "fma"}, "SkylakeX": {"avx2", "fma", "avx512f", "avx512bw"}}
@@ -40,7 +40,7 @@ KERNELS = kernels_here()
 
 
 def change(monkeypatch: pytest.MonkeyPatch, changes: Changes) -> None:
-    """Set some variables, and remove those that are None; children inherit what is left."""
+    """Set some variables and remove those that are None; child processes inherit the result."""
     for name, value in changes.items():
         if value is None:
             monkeypatch.delenv(name, raising=False)

@@ -32,7 +32,7 @@ COMMENTED = ("dpsco_core", "dpsco_app", "tests", "benchmarks")
 
 
 def bound(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
-    """Yield the names that a module binds: of variables, parameters, and what is private to it."""
+    """Yield the names that a module binds: variables, parameters and private definitions."""
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id, node.lineno
@@ -63,7 +63,7 @@ def examples(nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.Module, int]]:
 
 
 def vague_names(file: str, source: str, vague: Collection[str] = VAGUE) -> list[str]:
-    """Return where a variable, a parameter, or what is private, fits every value by its name."""
+    """Return the places where a variable, a parameter or a private definition has a vague name."""
     if not re.search(rf"\b_*({'|'.join(vague)})\b", source):
         return []
     nodes = tuple(ast.walk(ast.parse(source)))
@@ -78,7 +78,7 @@ def vague_names(file: str, source: str, vague: Collection[str] = VAGUE) -> list[
 
 
 def loose_comments(file: str, source: str) -> list[str]:
-    """Return where a comment goes on with a line of code as with a sentence."""
+    """Return the places where a comment continues a line of code as a sentence."""
     faults, last_line, lines = [], -1, source.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.COMMENT:

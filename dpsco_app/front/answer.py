@@ -163,7 +163,7 @@ class _PanelAnswer:
 
     @property
     def quantity(self) -> str:
-        """The name of what is measured."""
+        """The word for the measured quantity: error, or excess risk."""
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
     def place_words(self, first_row: Measurement | None, *, is_alone: bool = False) -> str:

@@ -105,7 +105,8 @@ def limit_words(scenario: Scenario, e: Evaluation) -> str:
 
 
 def second_proof(scenario: Scenario, card: BoundCard) -> str:
-    """Return the name of another proof of a limit, and whom it binds if these are fewer.
+    """Return the name of another proof of a limit, and the algorithms it binds
+    if these are fewer.
 
     A bound on zCDP algorithms does not bind every private algorithm under another budget.
     """

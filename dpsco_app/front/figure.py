@@ -228,7 +228,9 @@ def _bound_name(panel: FrontPanel) -> str:
 
 
 def _row_note(panel: FrontPanel, line: Line) -> str:
-    """Return the note below a line's name: what the line is, or whom it binds."""
+    """Return the note below a line's name: the kind of line, or the algorithms
+    that a limit binds.
+    """
     if line.name in NOTES:
         return NOTES[line.name]
     if line.key in BOUND_SLUGS and bound(line.key).card.kind == "lower":

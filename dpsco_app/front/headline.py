@@ -98,7 +98,9 @@ def _limit_line(study: Study, row: Measurement, x: float | None) -> tuple[str, s
 
 
 def _promise(scenario: Scenario, x: float | None) -> str:
-    """Return the sentence on a promise for all data, if others have larger errors than these."""
+    """Return the sentence on the price of a promise for all data, if other data
+    have larger errors.
+    """
     tails = tails_of(scenario)
     if not tails or are_hardest_of_all(scenario, x):
         return ""

@@ -271,7 +271,7 @@ class FrontPanel:
         )
 
     def _own_bound(self, method: str) -> tuple[tuple[float, float], ...]:
-        """Return the bound on the mean error of this very run, if it holds."""
+        """Return the bound on the mean error at the parameters of the run, if it holds."""
         slug = self._proven.get(method)
         curve = () if slug is None else evaluations(self.scenario, (slug,))
         return tuple((place(e.x), e.value) for e in curve if not e.failures and e.value < math.inf)

@@ -48,7 +48,7 @@ class View(PageView):
 
     @property
     def views(self) -> tuple[str, ...]:
-        """The names of what is shown."""
+        """The names of the groups of bounds that are shown."""
         return tuple(name for name in self.show.split(",") if name)
 
     @property

@@ -55,7 +55,8 @@ class FirstScreen:
         phone: Mapping[str, int] = PHONE,
         **lengths: Any,
     ) -> None:
-        """Draw the figure; `on_click` is told the key whose selection holds the chosen point.
+        """Draw the figure; a click calls `on_click` with the key whose
+        selection holds the point.
 
         `lengths` replace those of the usual size in a wide window; `phone` is the size on a phone.
         """

@@ -41,7 +41,7 @@ def budget_text(budget: Budget) -> str:
 
 
 def short_text(value: float, digits: int = 3) -> str:
-    """Return a number with so many digits, in the notation for people."""
+    """Return a number with this many digits, in the notation for people."""
     return number_text(float(f"{value:.{digits}g}"))
 
 

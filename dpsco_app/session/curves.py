@@ -55,7 +55,7 @@ class Curves:
     # -- the settings -------------------------------------------------------------------------
 
     def settle(self, scenario: Scenario, view: View, *, is_requested: bool) -> None:
-        """Take over the settings, and decide what is run and shown of them.
+        """Take over the settings, and decide what to run and what to show.
 
         A run continues while its settings are unchanged, and ends when they change. Results that
         are already known are shown at once; anything else runs only if `is_requested`.

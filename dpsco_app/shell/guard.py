@@ -146,7 +146,7 @@ def _port(address: str) -> int | None:
 
 
 def _named_origins() -> Iterable[str]:
-    """Return the origins that the server is told to allow."""
+    """Return the origins that the server's settings allow."""
     return [o.strip() for o in st.get_option("server.corsAllowedOrigins")]
 
 

@@ -48,7 +48,7 @@ class LivePage:
                 self.lessons.open(values[0])
 
     def _teach(self, name: str, *values: Any) -> None:
-        """Do one of the things that a visitor of the lessons can do, by its name."""
+        """Do a named action of a visitor of the lessons."""
         acts: dict[str, Callable[..., None]] = {
             "go": self.lessons.go,
             "run": self.lessons.run,
@@ -76,7 +76,7 @@ class LivePage:
         return self._worker(view).step(seconds)
 
     def due(self, view: str) -> bool:
-        """Whether a view is to be drawn anew."""
+        """Whether a view must be drawn again."""
         return self._worker(view).due()
 
     def status(self, view: str) -> str:

@@ -171,7 +171,7 @@ class Judged:
 
     @property
     def grounds(self) -> str:
-        """Which of the two tests refute the claim, in words that go on after the verdict."""
+        """The tests that refute the claim, as words that follow the verdict in a sentence."""
         bound = f"the {self._claim} bound"
         match self.result.caught_at is not None, self.attack.refutes:
             case True, True:

@@ -57,7 +57,7 @@ LARGEST_PATH_NUMBERS = 60  # the number of values of a run's path that are compa
 
 
 def check_runs(runs: int, confidence: float) -> None:
-    """Raise `InvalidInput` unless an audit can have so many runs, and this confidence."""
+    """Raise `InvalidInput` unless the number of runs and the confidence are allowed in an audit."""
     whole("trials", runs, LEAST_RUNS, LARGEST_RUNS)
     require(runs % 2 == 0, "trials", "even: half of them on each neighbour", runs)
     real("confidence", confidence, 0.5, 1 - 1e-12)

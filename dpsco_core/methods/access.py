@@ -26,7 +26,7 @@ class KnownLosses(Protocol):
     """Losses of which constants hold for every record, such as those of `euclidean.lipschitz`."""
 
     def of(self, sample: Sample) -> Sample:
-        """Return the sample whose losses have these constants."""
+        """Return the sample with its losses changed so that these constants hold."""
         ...
 
 
@@ -309,7 +309,7 @@ class PhasesOfBatches(Access):
         return self.phases[-1].batch
 
     def gradients(self, setting: Setting, steps: int) -> int:
-        """Return the sum of all batches of all phases."""
+        """Return the number of gradients of all steps of all phases."""
         return sum(phase.batch * phase.steps for phase in self.phases)
 
     def passes(self, steps: int) -> float:

@@ -299,7 +299,9 @@ class DeepPointOfGroups(Statistic):
         return 1.0
 
     def search(self, d: int, noise_std: float) -> Search:
-        """Return the search for the point at this noise level."""
+        """Return the parameters of the search for the deepest point of group
+        means with this noise.
+        """
         length = self.walk or practical_length(self.bound, d, noise_std)
         return Search(left_out=left_out(self.groups, self.quantile), steps=length)
 

@@ -176,7 +176,7 @@ class AbsoluteLink(Link):
         return float(residual > 0) - float(residual < 0)
 
     def rounded(self, curvature: float) -> Link:
-        """Return the Huber-like link of this curvature."""
+        """Return the absolute loss with its kink rounded off to this curvature."""
         return RoundedAbsoluteLink(curvature_bound=curvature)
 
 
@@ -198,11 +198,11 @@ class HingeLink(Link):
             return np.where(targets * margins < 1.0, -targets, 0.0)
 
     def slope_at(self, margin: float, target: float) -> float:
-        """Return -target where the margin is too small, and otherwise 0."""
+        """Return -target where the margin times the target is below 1, and otherwise 0."""
         return -target if target * margin < 1.0 else 0.0
 
     def rounded(self, curvature: float) -> Link:
-        """Return the smoothed hinge of this curvature."""
+        """Return the hinge loss with its kink rounded off to this curvature."""
         return RoundedHingeLink(curvature_bound=curvature)
 
     def admissible(self, targets: Vector) -> Vector:

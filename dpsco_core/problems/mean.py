@@ -63,7 +63,9 @@ class MeanEstimation(Problem):
     def on_law(
         cls, law: Any, *, offset: float, radius: float, geometry: Geometry
     ) -> MeanEstimation:
-        """Return the problem of a law's mean, which is known to have at most this norm."""
+        """Return the problem of a law's mean, whose norm is publicly known to
+        be at most `radius`.
+        """
         return cls(distribution=law, mean_bound=radius, geometry=geometry)
 
     def draw(self, rng: np.random.Generator) -> MeanEstimation:

@@ -75,7 +75,7 @@ def _check_text(check: Check) -> str:
 
 
 def _verdict_text(verdict: str) -> str:
-    """Return a verdict as HTML, marked by what it says."""
+    """Return a verdict as HTML, with the style class of its meaning."""
     return f'<span class="verdict {mark_of(verdict)}">{escape(verdict)}</span>'
 
 

@@ -192,7 +192,7 @@ class _Explorer:
         return shares, ratio
 
     def _moves(self, shares: Shares, step: float) -> Iterator[Shares]:
-        """Yield the neighbours of a place: one or two coordinates moved by a step."""
+        """Yield the neighbours of a point of the search: one or two coordinates moved by a step."""
         singles = [
             (place, min(1.0, max(0.0, shares[place] + direction)))
             for place, direction in product(range(len(shares)), (-step, step))
@@ -216,7 +216,7 @@ class _Explorer:
             yield tuple((MIDDLE + place * step) % 1.0 for step in steps)
 
     def _has_time(self) -> bool:
-        """Return whether the search may go on."""
+        """Return whether the time of the search is not used up."""
         if self.allowed == 0 and self.tried < SPREAD_POINTS:
             return True
         return time.monotonic() < self._deadline

@@ -164,7 +164,7 @@ def _check(scenarios: Sequence[Scenario]) -> None:
 
 
 def _comment_out(mark: str, text: str) -> str:
-    """Return a text as it is for code, and as comments for Markdown."""
+    """Return a text unchanged if it is code, or as comments if it is Markdown."""
     if mark == CELL:
         return text if text.endswith("\n") else text + "\n"
     return "".join(f"# {line}".rstrip() + "\n" for line in text.split("\n"))

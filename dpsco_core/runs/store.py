@@ -296,7 +296,7 @@ class Store:
         )
 
     def _foreign(self, reason: str) -> StoreError:
-        """Return the error that the file is not one of this program."""
+        """Return the error for a file that this program has not written."""
         return StoreError(
             f"store must be a results file of this program, got store={self.path}, which {reason}."
         )
@@ -353,7 +353,9 @@ def text_without_sum(text: str, key: bytes = b"") -> str:
 
 
 def is_within(spent: Budget | None, budget: Budget) -> bool:
-    """Return whether a run under `budget` can spend this: a part of it, or of its pure budget."""
+    """Return whether a run under `budget` can have spent `spent`: a part of it, or of its pure
+    budget.
+    """
     if not isinstance(spent, (type(budget), PureDP)) or isinstance(budget, ZCDP) != isinstance(
         spent, ZCDP
     ):

@@ -43,7 +43,7 @@ def names(count: int) -> Iterator[tuple[int, str, int]]:
 
 
 def first_words(count: int) -> tuple[int, int, int]:
-    """Return how many states, increments and first outputs of so many streams are distinct."""
+    """Return how many states, increments and first outputs of `count` streams are distinct."""
     states, increments, outputs = set(), set(), set()
     for seed, label, trial in names(count):
         rng = stream(seed, label, trial)

@@ -158,7 +158,7 @@ def test_a_scenario_of_any_json_is_allowed_or_refused_in_a_sentence(count: int) 
 
 
 def toml_of(values: dict[str, Any]) -> str:
-    """Return TOML: JSON's texts, numbers and lists are TOML's, but for null."""
+    """Return values as TOML, in which JSON's texts, numbers and lists are valid but null is not."""
     lines = []
     for name, value in values.items():
         if value is not None and not isinstance(value, dict):

@@ -92,7 +92,7 @@ def visitor(browser: Browser, browser_context_args: dict[str, object]) -> Iterat
 
 @pytest.fixture
 def page(visitor: BrowserContext) -> Iterator[Page]:
-    """Return the session's tab as good as new: what it has compiled it need not compile again."""
+    """Return the session's tab as good as new, with its compiled scripts kept."""
     yield tab_of(visitor)
     leave(visitor)
 

@@ -48,7 +48,7 @@ ACCEPTANCE = (
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run the command and return what it prints; it must succeed and say nothing else."""
+    """Run a command, which must succeed without a message; return what it prints."""
     assert main(arguments) == 0
     captured = capsys.readouterr()
     assert captured.err == ""

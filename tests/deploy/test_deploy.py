@@ -50,7 +50,7 @@ def last_instruction(text: str, word: str) -> str:
 
 
 def dockerfile_faults(text: str) -> list[str]:
-    """Return what is wrong with a Dockerfile, in sentences."""
+    """Return the faults of a Dockerfile, as sentences."""
     faults = []
     steps = instructions(text)
     names = [name for name, _ in steps]
@@ -75,7 +75,7 @@ def dockerfile_faults(text: str) -> list[str]:
 
 
 def compose_faults(compose: dict[str, Any]) -> list[str]:
-    """Return what is wrong with the services of a compose file, in sentences."""
+    """Return the faults of the services of a compose file, as sentences."""
     faults = []
     for name, service in compose["services"].items():
         for key, value in (("read_only", True), ("cap_drop", ["ALL"])):
@@ -237,7 +237,9 @@ def free_port() -> int:
 def started(
     command: Sequence[str], log: Path, changes: dict[str, str]
 ) -> Iterator[subprocess.Popen]:
-    """Start a command in an empty folder; end it, and what it has started."""
+    """Start a command in an empty folder; at the end stop it, and the processes that it has
+    started.
+    """
     cwd = log.with_suffix(".cwd")
     cwd.mkdir()
     with log.open("wb") as output:
@@ -364,7 +366,7 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
 
 
 def swapped(word: str, swaps: dict[str, str]) -> str:
-    """Return a word of a command with the places of this machine in it."""
+    """Return a word of a command with the paths and ports of this machine in it."""
     for old, new in swaps.items():
         if old == "/tmp" and word != old:
             continue

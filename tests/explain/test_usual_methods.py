@@ -18,7 +18,7 @@ from dpsco_core.scenario import Scenario
 
 @pytest.fixture(autouse=True, params=[1.0, 50.0])
 def speed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float:
-    """Price every run as on a machine of this speed, which must not affect the default methods."""
+    """Price every run as on a machine of this speed, which must not change the default methods."""
     usual_methods.cache_clear()
     for module in (costing, guide):
         monkeypatch.setattr(module, "machine_speed", lambda: request.param)

@@ -47,7 +47,7 @@ def labelled(
     is_rate: bool = False,
     **ranges: VariableRange,
 ) -> Labelled:
-    """Return a statement whose slug says nothing of where it is from."""
+    """Return a statement whose slug does not reveal its source."""
     statement = Inequality(
         slug="a-statement",
         text="the left side is at most the right side",

@@ -67,7 +67,7 @@ def is_tried(row: Bound) -> bool:
 
 @cache
 def true_rows() -> tuple[Bound, ...]:
-    """Return rows of both kinds, evenly apart in the catalogue."""
+    """Return rows of both kinds, evenly spaced in the catalogue."""
     rows: list[Bound] = []
     for kind, count in (("upper", UPPER_ROWS), ("lower", LOWER_ROWS)):
         candidates = [row for row in proven(kind) if is_tried(row)]

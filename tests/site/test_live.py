@@ -53,7 +53,7 @@ def candidates(slug: str) -> Iterator[Scenario]:
 
 @cache
 def outcome_of(slug: str) -> tuple[Scenario, Outcome]:
-    """Return a small scenario that a method runs in, and what it gives here."""
+    """Return a small scenario that a method runs in, and its outcome in this process."""
     for scenario in candidates(slug):
         try:
             outcome = run_cell(next(cells(scenario.validate())))

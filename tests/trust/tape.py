@@ -195,7 +195,7 @@ class _Watch:
     opened: list[tuple[Entry, float]] = field(default_factory=list)
 
     def release(self, out: Any) -> Any:
-        """Return what comes out: this run's, or the same release of the run that is replayed."""
+        """Return the output of this run, or of the same release of the run that is replayed."""
         place = len(self.tape.released)
         self.tape.released.append(out)
         if self.replay is None:

@@ -97,7 +97,7 @@ def random_point(source: random.Random, problems: tuple[str, ...]) -> Scenario:
 def random_points(
     count: int, seed: int, problems: tuple[str, ...] = ("mean", *RISKS)
 ) -> Iterator[Scenario]:
-    """Yield so many instances."""
+    """Yield `count` random instances."""
     source = random.Random(seed)
     for _ in range(count):
         yield random_point(source, problems).validate()

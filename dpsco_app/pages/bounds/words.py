@@ -61,7 +61,8 @@ def short(card: BoundCard) -> str:
 
 
 def marked(row: Row) -> str:
-    """Return the name of a bound in a figure, with what sets it apart from the others.
+    """Return the name of a bound in a figure, with the words that distinguish
+    it from the others.
 
     That is its class, if it is not the one of the worst case, or that it is not private. Rates are
     drawn with constant 1, so that their heights cannot be compared.
@@ -70,7 +71,8 @@ def marked(row: Row) -> str:
 
 
 def class_suffix(row: Row) -> str:
-    """Return the end of a bound's name: the class that sets it apart, or that it is not private.
+    """Return the end of a bound's name: the class that distinguishes it, or
+    that it is not private.
 
     That is a narrower class of laws, or a wider class of losses than those of the problem.
     """
@@ -157,7 +159,8 @@ def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
 
 
 def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str:
-    """Return which proven theorems say nothing at this size, and the least proven bound.
+    """Return the sentence on proven theorems that are vacuous at this size, and the least proven
+    bound.
 
     `start` is the worst-case error of an answer that ignores the data. The text is empty if every
     such theorem proves less than that.

@@ -144,7 +144,7 @@ def take(name: str) -> None:
 
 
 def _formulas(scenario: Scenario) -> None:
-    """Draw the field for formulas, and take what is typed if it can be drawn.
+    """Draw the field for formulas, and take over its text if the formulas can be drawn.
 
     What is wrong stays to be mended, until the formulas change otherwise, as on the way back.
     """

@@ -70,7 +70,7 @@ class FrontParts:
 
 
 def page() -> None:
-    """Draw Explore, and go on with what runs."""
+    """Draw the page Explore, and continue its run."""
     began = time.monotonic()
     st.html(style(dark=is_dark()))
     wrong = STATE.restore()
@@ -175,7 +175,7 @@ def _draw_second_panel(scenario: Scenario) -> None:
 
 
 def run_to_the_end(session: Session, parts: FrontParts, status: DeltaGenerator) -> None:
-    """Run the missing cells of the result and show it as it grows; then draw the page anew."""
+    """Run the missing cells of the result and show it as it grows; then draw the page again."""
     write, look, drawn_count = Pace(0.0), theme(), 0
     for status_text in run(session.curves):
         if write.due():

@@ -208,7 +208,7 @@ def proof_title(curve: FanoCurve, bound: float) -> str:
 
 
 def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str:
-    """Return a bound's share of what it would be if the output revealed nothing."""
+    """Return a bound as a share of the bound that would hold if the output revealed nothing."""
     share = bound / ceiling if ceiling > 0 else 0.0
     is_improvable = curve.best > bound * (1 + 1e-3)
     return (

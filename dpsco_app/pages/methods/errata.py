@@ -83,7 +83,7 @@ def _option_name(slug: str) -> str:
 
 
 def _draw_erratum(entry: Erratum) -> None:
-    """Draw an erratum: what is printed, what is wrong, and what stands here instead."""
+    """Draw an erratum: the printed statement, its error, and the correct statement."""
     st.header(f"{topic(entry)}: {entry.severity}")
     st.caption(f"{entry.paper}, {entry.statement}.")
     for label, text in (

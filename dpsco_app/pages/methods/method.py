@@ -79,7 +79,7 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
 
 
 def _draw_errata(method_story: Story, slug: str) -> None:
-    """Draw what is wrong in the paper, with a link to each erratum."""
+    """Draw the errors in the paper of the method, with a link to each erratum."""
     st.markdown(
         listed(method_story.errata) if method_story.errata else "None that concern its calibration."
     )

@@ -45,7 +45,7 @@ RADIUS = STATE.key("radius")
 
 
 def page() -> None:
-    """Draw the page that takes one run apart."""
+    """Draw the page that shows the parts of one run."""
     draw_views("one-run")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 

@@ -312,7 +312,7 @@ def title_audit(judged: Judged) -> str:
 
 
 def said_audit(task: Audit, judged: Judged) -> str:
-    """Return what was audited, how often it ran, which test decided, and how sure the result is."""
+    """Return the sentence on an audit: its method, runs, deciding test and confidence."""
     result = judged.result
     broken = f", {FAULT_NAMES[task.fault].lower()}" if task.fault != "none" else ""
     text = (

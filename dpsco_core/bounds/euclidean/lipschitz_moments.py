@@ -76,7 +76,7 @@ def _private_bound(setting: Setting, value_at: ValueAt, best: Best, shape: float
     c, p = setting.constants, setting.moment_order
 
     def value(q: float, u: float) -> float:
-        """Return the bound at q and u: the smaller of those for both moment orders."""
+        """Return the smaller of the bounds for the two moment orders, at q and u."""
         limits = (c.lipschitz_moment * value_at(p, q, u), c.lipschitz_second * value_at(2.0, q, u))
         return min(limits) / math.sqrt(setting.d)
 

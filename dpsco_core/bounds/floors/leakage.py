@@ -90,7 +90,7 @@ def approximate(epsilon: float, delta: float, law: Shifts) -> float:
 
 
 def _information_rates(epsilon: float, delta: float, law: Shifts) -> Iterator[tuple[float, float]]:
-    """Yield pairs: the information of one record apart from delta, and delta's part per score."""
+    """Yield pairs: the information of one record without delta, and the part of delta per score."""
     grown = _expm1(epsilon)
     rate = grown / math.sqrt(2 * (grown + 2)) if grown < math.inf else math.inf
     if law.symmetric:

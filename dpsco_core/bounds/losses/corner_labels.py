@@ -63,7 +63,7 @@ def missed_after(d: int, level: Level) -> Falling:
 
 
 def linear_excess(slopes: Floats) -> Floats:
-    """Return the excess of the hinge loss at margins of minus these sizes, over that at 0."""
+    """Return how much larger the hinge loss is at margins of minus these sizes than at margin 0."""
     return slopes
 
 

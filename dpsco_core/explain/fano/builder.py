@@ -133,7 +133,9 @@ class Builder:
 
     @property
     def bites(self) -> Bites:
-        """Which of the two terms the bound is."""
+        """The term that gives the bound: "privacy" or "statistics", and "nothing" if the bound is
+        0.
+        """
         if self.bound <= 0:
             return "nothing"
         return "privacy" if self.privacy_bound >= self.sampling_bound else "statistics"
@@ -156,12 +158,16 @@ class SpikeProof:
 
     @property
     def theta(self) -> float:
-        """The size of a coordinate of the mean that the word moves: q^(1-1/p), less where p < 2."""
+        """The size of a coordinate of the mean that depends on the word: q^(1-1/p), less where p <
+        2.
+        """
         return spikes.mean_scale(self.q, self.order)
 
     @property
     def spike_size(self) -> float:
-        """The size of such a coordinate of a spike: q^(-1/p), shrunk into the class where p < 2."""
+        """The size of a nonzero coordinate of a spike: q^(-1/p), shrunk into
+        the class where p < 2.
+        """
         shrink = float(spike_shrink(np.array(self.q), self.order))
         return math.pow(self.q, -1 / self.order) * shrink
 
@@ -315,12 +321,12 @@ class DistanceProof(SignProof):
 
     @property
     def told(self) -> float:
-        """The information of an output at that many spikes, in nats: rho times their square."""
+        """The information of an output with that many spikes, in nats: rho times their square."""
         return self.rho * self.typical**2
 
     @property
     def hit(self) -> float:
-        """The largest chance that the answer is within the radius of the secret pattern."""
+        """The largest chance that the answer is within `radius` of the secret pattern."""
         log_share, words = np.log(self.share), self.d * LOG_2
         return float(distance.chance(np.array(self.told), np.array(log_share), log_words=words))
 

@@ -156,7 +156,9 @@ def union_groups(setting: Setting) -> int:
 
 
 def theorem_level(setting: Setting, rho: float, calibration: Calibration) -> float:
-    r"""Return the value used for :math:`\varepsilon^2` in Theorem 7: rho, or the printed value."""
+    r"""Return the value that stands for :math:`\varepsilon^2` in Theorem 7: rho, or the printed
+    value.
+    """
     if calibration == "paper" and isinstance(setting.budget, ApproxDP):
         return setting.budget.epsilon**2
     return rho

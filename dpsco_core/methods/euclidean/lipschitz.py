@@ -46,7 +46,7 @@ class Losses:
             check_level("feature_bound", self.feature_bound)
 
     def of(self, sample: Sample) -> Sample:
-        """Return the sample with losses that have these constants."""
+        """Return the sample with its losses changed so that these constants hold."""
         return sample if math.isinf(self.feature_bound) else sample.bounded(self.feature_bound)
 
     @property

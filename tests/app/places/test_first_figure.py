@@ -51,7 +51,7 @@ def price_of(outcomes: Any, method: str, x: float) -> float:
 
 
 def measured(page: AppTest) -> list[dict[str, Any]]:
-    """Return the lines of what is measured."""
+    """Return the lines of measured errors."""
     return [t for t in first_figure(page)["data"] if t.get("name") and t["mode"] == "lines+markers"]
 
 

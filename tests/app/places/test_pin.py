@@ -50,7 +50,7 @@ def row(page: Any) -> str:
 
 
 def lines(page: Any) -> dict[str, dict[str, Any]]:
-    """Return the lines of what is measured, by name."""
+    """Return the lines of measured errors, by name."""
     return {t["name"]: t for t in first_figure(page)["data"] if t["mode"] == "lines+markers"}
 
 

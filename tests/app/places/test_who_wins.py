@@ -46,7 +46,7 @@ def open_who_wins(**query: str) -> AppTest:
 
 
 def spec(page: AppTest) -> dict[str, Any]:
-    """Return the map as it is at the end."""
+    """Return the Plotly specification of the finished map."""
     return dict(json.loads(page.get("plotly_chart")[-1].proto.spec))
 
 

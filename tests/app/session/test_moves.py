@@ -27,7 +27,7 @@ pytestmark = pytest.mark.folded
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Count runs of the page, and what is asked of the session."""
+    """Count the runs of the page, and the calls of the session's functions."""
     counts = Counter[str]()
 
     def count(owner: Any, name: str) -> None:

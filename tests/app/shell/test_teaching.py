@@ -117,7 +117,7 @@ def test_hiding_the_controls_keeps_their_values() -> None:
 
 
 def chosen_without(page: AppTest) -> Scenario:
-    """Return the scenario of the address, without what is for teachers."""
+    """Return the scenario of the address, without the parameters of the teacher mode."""
     for name in ("hide", "type"):
         assert name in page.query_params
     address = dict(page.query_params)

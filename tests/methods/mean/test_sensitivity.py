@@ -55,7 +55,7 @@ EXTREME_LEVELS = (SMALLEST_LEVEL, 6.9e-16, 1.0, 1e15, LARGEST_LEVEL)
 
 @pytest.fixture(autouse=True, scope="module")
 def without_the_walk() -> Iterator[None]:
-    """Iterative updating's walk only sees what is released: it cannot move the statistic."""
+    """Leave out the walk of iterative updating, which sees only released values."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(groups, "walk_to_centre", lambda points, *_: points[0])
         yield

@@ -80,7 +80,7 @@ def test_psi_is_the_expectation_over_the_smoothing_noise(variance: float) -> Non
 
 
 def random_entries(variance: float, count: int) -> np.ndarray:
-    """Return entries where the table is used and where it is not, at its kink, and at ends of
+    """Return entries inside and outside of the range of the table, at its kink, and at ends of
     cells.
     """
     table, rng = smooth_table(variance), np.random.default_rng(5)

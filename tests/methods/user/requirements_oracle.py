@@ -224,7 +224,9 @@ def subsampled_noise_room(case: UserLevel, steps: int, batch: int) -> float:
 
 
 def _changes(case: UserLevel, count: int, steps: int) -> int:
-    """Return the number of members of the filter that may change, of this count."""
+    """Return how many of `count` members of the filter may change, with the printed failure
+    probability.
+    """
     failure = case.delta / (10 * steps) * math.exp(-case.epsilon)
     return 2 + changed_members(PRINTED_FILTER, count, failure)
 

@@ -152,7 +152,8 @@ def test_the_audit_detects_too_little_noise(name: str) -> None:
 
 
 def batch_law(plan: FilterPlan, outliers: int, value: float, grid: Array) -> tuple[float, Array]:
-    """Return the probability of a halt, and the density on `grid` of what is released otherwise.
+    """Return the probability of a halt, and the density on `grid` of the output
+    if there is none.
 
     Of the users of the phase `outliers` are at twice the filter's radius, one is at `value`, and
     the rest are at 0.
