@@ -31,14 +31,14 @@ FIELDS = np.dtype([("a", "f8"), ("b", "f8")])
 
 
 def spaced(x: np.ndarray) -> np.ndarray:
-    """Return the array as every other entry of a larger one."""
+    """Return an array of the same values that is every other entry of a larger array."""
     wide = np.zeros((2 * x.shape[0], *x.shape[1:]), dtype=x.dtype)
     wide[::2] = x
     return wide[::2]
 
 
 def frozen(x: np.ndarray) -> np.ndarray:
-    """Return a copy that nobody can write to."""
+    """Return a read-only copy of an array."""
     copied = x.copy()
     copied.flags.writeable = False
     return copied

@@ -59,7 +59,9 @@ SLUGS = {
 
 
 def balanced(latex: str) -> bool:
-    """Whether braces close in order, and every left delimiter has its right one."""
+    """Whether all braces of a formula are closed in order, and every left delimiter has its right
+    one.
+    """
     depth = 0
     plain = latex.replace(r"\{", "").replace(r"\}", "")
     for character in plain:

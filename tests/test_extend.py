@@ -94,7 +94,7 @@ def run_commands(folder: Path, *commands: Sequence[str]) -> list[tuple[int, str,
 
 
 def dpsco(folder: Path, *commands: Sequence[str]) -> list[str]:
-    """Return what each command prints; it must succeed."""
+    """Run commands, all of which must succeed; return what each of them prints."""
     answers = run_commands(folder, *commands)
     assert all(status == 0 for status, _, _ in answers), answers
     return [out for _, out, _ in answers]

@@ -18,7 +18,7 @@ NUMBER = re.compile(r"\d[\d,]*")
 
 
 def promised(row: str) -> list[int]:
-    """Return the numbers in the last column of the row of a cache."""
+    """Return the numbers that the table of caches states in the last column of a cache's row."""
     text = (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8")
     (line,) = [line for line in text.splitlines() if line.startswith("| ") and row in line]
     numbers = NUMBER.findall(line.strip("| ").rpartition("|")[2])

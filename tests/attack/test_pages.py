@@ -53,7 +53,7 @@ NASTY_ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
 
 @pytest.fixture
 def cells_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
-    """Run no cell of a study; return the cells that would have run."""
+    """Let no cell of a study run; return the list of the cells that would have run."""
     cells: list[Cell] = []
 
     def instead(cell: Cell) -> Outcome:
@@ -70,7 +70,7 @@ def cells_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
 
 
 def visit(slug: str, query: dict[str, str]) -> AppTest:
-    """Open a page at an address; it must draw itself without a long sentence."""
+    """Open a page at an address; check that it draws itself and shows no long sentence."""
     page = AppTest.from_string(SCRIPT.format(slug), default_timeout=120)
     for name, value in query.items():
         if name and name not in ("embed", "embed_options"):

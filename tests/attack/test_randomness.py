@@ -64,8 +64,8 @@ def test_a_hundred_thousand_streams_differ_in_state_sequence_and_output() -> Non
 
 
 def closest(step: int, period: int, limit: int) -> int:
-    """Return the least circular distance of two of `limit` points, `step` apart from one to the
-    next.
+    """Return the least circular distance between two of `limit` points that are `step` apart in
+    turn.
 
     The closest return of a rotation is at the denominators of its continued fraction.
     """
@@ -177,7 +177,7 @@ MAKER = re.compile("default_rng|SeedSequence|PCG64|Philox|RandomState")
 
 
 def made_from_constants(source: str) -> list[int]:
-    """Return the lines that make a generator from constants only."""
+    """Return the lines of a source that make a random generator from constants only."""
     makers = {"default_rng", "SeedSequence", "PCG64", "PCG64DXSM", "Philox", "RandomState", "seed"}
     lines = []
     for node in ast.walk(ast.parse(source)):

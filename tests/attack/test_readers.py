@@ -243,7 +243,9 @@ def is_sentence(text: str) -> bool:
 
 @lru_cache
 def texts_for(name: str) -> dict[str, st.SearchStrategy[str]]:
-    """Return what each parameter of a page may well be: what the page offers, and its edges."""
+    """Return a strategy of texts for a page's parameter: what the page offers, and values at its
+    limits.
+    """
     state, module = STATES[name]
     offered: list[Any] = []
     for value in (v for k, v in vars(module).items() if k.isupper()):

@@ -132,7 +132,7 @@ class AtOnce(Executor):
 
 
 def work(executor: Executor, step: str) -> None:
-    """Run two calls, and stop reading after the first."""
+    """Run two calls on an executor, and stop reading their results after the first."""
     todo = iter([("a", 2), ("b", 3)])
     with closing(finished(executor, abs, lambda: next(todo, None), most_calls=2)) as results:
         next(results)

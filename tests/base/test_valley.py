@@ -11,7 +11,9 @@ from dpsco_core.base.valley import lowest_between
 
 
 def followed(value: Callable[[float], float]) -> tuple[Callable[[float], float], list[float]]:
-    """Return a function and the list of places at which it will have been asked."""
+    """Return a function that records the places at which it is evaluated, and the list of those
+    places.
+    """
     places: list[float] = []
 
     def traced(x: float) -> float:

@@ -31,8 +31,8 @@ ARGUMENTS = {
 
 
 def instances_of(card: BoundCard) -> tuple[str, ...]:
-    """Return the instances that a lower bound may have: all, unless it is named after an
-    argument.
+    """Return the instances that a lower bound may have: all, unless its card names the bound after
+    an argument.
     """
     if card.losses:  # A bound on a loss uses the problem's own instances, whatever its argument.
         return HARD_INSTANCES

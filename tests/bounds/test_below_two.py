@@ -51,7 +51,7 @@ TABLE = (
 
 
 def at_both(n, d, p, rho, epsilon, mean_bound) -> tuple[Setting, Setting]:
-    """Return the settings of a table row under zCDP and under pure DP."""
+    """Return the settings of one row of the table under zCDP and under pure DP."""
     cdp = make_setting(n, d, p, ZCDP(rho=rho), mean_bound=mean_bound)
     return cdp, replace(cdp, budget=PureDP(epsilon=epsilon))
 
@@ -108,7 +108,9 @@ def spike_size(q, p):
 
 
 def over_spikes(value, p, d, mean_bound):
-    """Return the largest value over all q whose means are within the bound."""
+    """Return the largest value over all spike probabilities q whose means have a norm within the
+    bound.
+    """
 
     def room(log_q):
         """Return by how much the norm of the instance's mean exceeds its bound."""

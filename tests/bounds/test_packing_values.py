@@ -360,7 +360,9 @@ def random_settings(count: int, seed: int):
 
 
 def former_assouad(form, q, setting, delta):
-    """Return Assouad's bound without the group curve: theory/approx-lower-bounds.md, 4."""
+    """Return the older form of Assouad's bound, without the group curve:
+    theory/approx-lower-bounds.md, 4.
+    """
     a = 1 - 1 / setting.moment_order
 
     def share(count):

@@ -25,7 +25,9 @@ RADIUS = 22.802972962
 
 
 def zcdp_setting(n, d, order, rho, moment=1.0, mean_bound=0.0):
-    """Return a setting with unit moments in every coordinate and mean 0, unless overridden."""
+    """Return a setting under zCDP; its coordinates have moment 1, and mean 0, unless others are
+    given.
+    """
     fields = {"directional_moment": moment, "mean_bound": mean_bound}
     return make_setting(n, d, order, ZCDP(rho=rho), **fields)
 

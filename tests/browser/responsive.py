@@ -46,7 +46,7 @@ def expect_to_fit_a_phone(page: Page, address: str, ready: Ready, names: Sequenc
 def expect_no_axe_violation(
     browser: Browser, address: str, ready: Ready, scheme: str, *, figure_name: str, expander: str
 ) -> None:
-    """Expect no finding of axe once the figure is drawn and the `expander` is open."""
+    """Check that axe finds no fault once the figure is drawn and the `expander` is open."""
     with browser.new_context(
         color_scheme=scheme, viewport={"width": 1280, "height": 900}
     ) as context:

@@ -128,7 +128,9 @@ def test_a_page_fits_every_window_and_axe_finds_nothing_in_any(
 
 
 def expect_to_fit(page: Page, ready: Ready, name: str) -> None:
-    """Expect only the figures for this width of window, and nothing that is wider than it."""
+    """Check that only the figures for this width of window are shown, and that nothing is wider
+    than it.
+    """
     narrow = page.get_by_test_id("stMain").evaluate("e => e.clientWidth") <= NARROW
     hidden_kind = "wide" if narrow else "compact"
     hidden_figures = page.locator(HIDDEN.format(hidden_kind)).filter(visible=True)
@@ -145,7 +147,9 @@ def expect_to_fit(page: Page, ready: Ready, name: str) -> None:
 
 
 def expect_axe_to_find_nothing(page: Page, ready: Ready) -> None:
-    """Ask axe in the light, then in the dark theme, which is left on."""
+    """Check with axe, in the light and then in the dark theme, which is left on, that a page is
+    accessible.
+    """
     colours = []
     for scheme, rules in RULES.items():
         page.emulate_media(color_scheme=scheme)

@@ -35,7 +35,9 @@ def files_of(page: Page, name: str) -> Locator:
 
 
 def saved(page: Page, files: Locator, kind: str, *, key: str = "") -> tuple[str, bytes]:
-    """Press a button, with the mouse or a key, and return the file's name and content."""
+    """Press a button, with the mouse or a key; return the name and the content of the file that it
+    saves.
+    """
     button = files.get_by_role("button", name=kind, exact=True)
     with page.expect_download(timeout=60_000) as download:
         if key:

@@ -69,12 +69,15 @@ def stay(visitor: BrowserContext) -> Iterator[None]:
 
 @pytest.fixture
 def page(visitor: BrowserContext, stay: None) -> Page:
-    """Return the session's tab, where the test before has left it."""
+    """Return the session's tab as the test before has left it."""
     return tab_of(visitor)
 
 
 def move_to(page: Page, dashboard: str, address: str) -> None:
-    """Go on with the visit at another address, as the Back button does: a third of an opening."""
+    """Continue the visit at another address, as the Back button does.
+
+    This takes a third of the time of opening the page.
+    """
     answer = page.locator(".head h2").first
     if page.get_by_test_id("stApp").count() and answer.count():
         old_answer = answer.inner_text()

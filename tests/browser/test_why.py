@@ -20,7 +20,7 @@ HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 
 
 def expect_step(page: Page | Locator, number: int) -> None:
-    """Check the step that is marked, and what its state shows."""
+    """Check which step is marked, and what the picture shows at it."""
     step = STEPS[number - 1]
     marker = page.locator("nav [aria-current=step]")
     expect(marker).to_have_text(str(number))

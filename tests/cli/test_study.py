@@ -28,13 +28,13 @@ grid = [0.5, 1.0]
 
 @pytest.fixture
 def words(tmp_path: Path) -> tuple[str, ...]:
-    """Return the command of a study of 12 runs."""
+    """Return the words of the command that runs a study of 12 runs."""
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
     return ("study", str(tmp_path / "study.toml"), "--out", str(tmp_path / "part.sqlite"))
 
 
 def stopped_after(monkeypatch: pytest.MonkeyPatch, runs: int) -> None:
-    """Let Ctrl-C come after a number of runs."""
+    """Let Ctrl-C arrive after a number of runs."""
 
     def stop_early(scenario: Scenario, workers: int, store: Store) -> Iterator[Outcome]:
         """Yield some outcomes of a study, and press Ctrl-C."""

@@ -149,7 +149,7 @@ FLAT: dict[str, Door] = {
 
 
 def numbers(shape: tuple[int, ...]) -> Array:
-    """Return 0s and 1s: numbers of every dtype."""
+    """Return a random array of zeros and ones, which every dtype can hold."""
     return np.random.default_rng(1).integers(0, 2, shape).astype(np.float64)
 
 

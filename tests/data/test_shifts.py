@@ -196,13 +196,15 @@ def test_exactly_the_symmetric_laws_are_marked_as_symmetric() -> None:
 
 
 def test_only_laws_with_an_edge_have_floors_that_are_not_drawn() -> None:
-    slugs = {kind.card.slug for kind in DISTRIBUTIONS if _tells(kind)}
+    slugs = {kind.card.slug for kind in DISTRIBUTIONS if _has_shifts(kind)}
     edges = {slug for slug in slugs if _law(slug).edge}
     assert edges == {"log-normal", "pareto", "skewed-pareto"}
 
 
-def _tells(kind: type[Distribution]) -> bool:
-    """Whether a law is one of shifts, and says what a record tells of them."""
+def _has_shifts(kind: type[Distribution]) -> bool:
+    """Whether a kind of law scales shifts of one law, and states how much a record tells about its
+    shift.
+    """
     return issubclass(kind, ScaledLaw) and overrides_answer(kind, "shifts")
 
 

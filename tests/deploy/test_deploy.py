@@ -199,7 +199,9 @@ def read(name: str) -> str:
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """Return what the image sets in its environment; its folder for writing is `folder`."""
+    """Return the environment variables that the image sets, with `folder` as the folder to which it
+    writes.
+    """
     pairs = dict(
         pair.split("=", 1) for name, rest in instructions(DOCKERFILE) if name == "ENV"
         for pair in shlex.split(rest)
@@ -211,9 +213,10 @@ def variables(folder: Path) -> dict[str, str]:
 
 
 def read_only(folder: Path) -> list[str]:
-    """Return what starts a command where nothing but `folder` can be written, if that can be had.
+    """Return the words that start a command so that it can write in `folder` only; none if
+    impossible.
 
-    A mount namespace of its own, as a container has one.
+    The command gets a mount namespace of its own, as a container has.
     """
     probe = ["unshare", "--mount", "--map-root-user", "true"]
     if shutil.which("unshare") is None or subprocess.run(probe, capture_output=True).returncode:

@@ -24,7 +24,7 @@ HEAD = ("p", "n", "d", "lower", "upper", "ratio", "lower bound", "upper bound")
 
 
 def rounded(value: float, *, up: bool) -> str:
-    """Return a bound with four digits, rounded to the side on which it still holds."""
+    """Return a constant with four digits, rounded up or down so that it remains a bound."""
     context = Context(prec=4, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     return f"{context.create_decimal(Decimal(value)):f}"
 

@@ -224,9 +224,7 @@ METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
 
 
 def largest_on(hard: str, setting: Setting, binds: Sequence[Privacy]) -> float:
-    """Return the largest explicit bound on an instance among those that apply; 0 if there is
-    none.
-    """
+    """Return the largest explicit bound that applies on a hard instance; 0 if none applies."""
     cards = [b.card for b in LOWER_MEAN_BOUNDS if b.card.privacy in binds]
     proven = [c for c in cards if (c.constant, c.quantity) == ("explicit", "l2 error")]
     return max((bound(c.slug).value(setting) for c in proven if c.instance == hard), default=0.0)

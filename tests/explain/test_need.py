@@ -38,7 +38,9 @@ PLAIN = Need(
 
 
 def exact(scenario: Scenario, target: float) -> float:
-    """Return the n at which the median error of a normal mean on the line is the target."""
+    """Return the n at which the median error of the average of n normal records on a line is the
+    target.
+    """
     spread = math.sqrt(scenario.instance.problem.distribution.variance_trace)  # type: ignore[union-attr]
     return (NormalDist().inv_cdf(0.75) * spread / target) ** 2
 

@@ -100,7 +100,9 @@ def shifted(v: Long, p: Long, total: float, *, free: bool) -> tuple[Long, Long]:
 
 
 def without_dust(p: Long, total: float) -> Long:
-    """Set entries at rounding level to 0, which adds to the distance of p from p'."""
+    """Return p' : p with its entries of the size of rounding errors set to 0, at the cost of a
+    distance.
+    """
     return np.where(p > 4e-16 * total, p, 0)
 
 

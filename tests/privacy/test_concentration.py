@@ -161,7 +161,9 @@ def test_budgets_convert_by_the_exact_costs_and_the_papers_by_half_the_square() 
 
 
 def spent_rho(*mechanisms: object, disjoint: bool = False) -> float:
-    """Return the rho that a ledger books for releases, each on a block of its own if disjoint."""
+    """Return the rho that a ledger records for releases, each on its own block if they are
+    disjoint.
+    """
     ledger, rng = Ledger(ZCDP(rho=100.0)), np.random.default_rng(0)
     places = ledger.disjoint(len(mechanisms)) if disjoint else [ledger] * len(mechanisms)
     for place, mechanism in zip(places, mechanisms, strict=True):

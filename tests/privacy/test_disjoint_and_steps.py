@@ -56,7 +56,9 @@ def generator_state(rng: np.random.Generator) -> object:
 
 
 def spend(ledger: Ledger, fraction: float, rng: np.random.Generator | None = None) -> None:
-    """Release a number for a fraction of the budget, with the mechanism that suits the budget."""
+    """Release 0 for a fraction of the budget, with Laplace noise for pure DP and Gaussian noise
+    otherwise.
+    """
     rng = make_generator() if rng is None else rng
     budget = ledger.budget
     if isinstance(budget, PureDP):

@@ -74,7 +74,7 @@ def in_theorem(n: float, d: float, rho: float, diameter: float) -> bool:
 
 
 def has_a_step(tau: float, d_power: int, n: float, d: float, rho: float, **_: float) -> bool:
-    """Whether T is at least 1, with R = 10."""
+    """Whether the printed number of steps T is at least 1, with R = 10."""
     return 100 * rho * n**2 / (tau**2 * d**d_power) >= 1
 
 

@@ -91,13 +91,17 @@ def small_budget(n: float) -> UserLevel:
 
 
 def phase_ratio(n: float) -> float:
-    """Return the users of a phase over its draws."""
+    """Return the largest ratio, over the phases, of the users of a phase to the draws that it makes
+    of them.
+    """
     phases = printed_erm(small_budget(n), 0.1).phases
     return max(phase.users / (phase.steps * phase.batch) for phase in phases)
 
 
 def last_distance(power: float) -> tuple[float, float]:
-    """Return the private distance of the last phase, and the proof's, at a smoothness n^power."""
+    """Return the private distance of the last phase and the proof's bound, at a smoothness of
+    n^power.
+    """
     n = 10**7
     smoothness = math.pow(n, power)
     setting = replace(level(n, d=1, delta=1e-8), smoothness=smoothness)

@@ -88,11 +88,11 @@ class Local:
         )
 
     def work(self) -> None:
-        """Start another worker."""
+        """Start one more worker."""
         self.workers.append(self._start("worker", self.url, "--no-nanny", "--nthreads=1"))
 
     def close(self) -> None:
-        """Start another worker."""
+        """Kill the scheduler and its workers, and wait until they have ended."""
         for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait(30)

@@ -39,7 +39,9 @@ LARGE_STUDIES = {
 
 
 def usual(slug: str) -> Scenario:
-    """Return the usual run of a method: the mean, or logistic regression, in its geometry."""
+    """Return a scenario in which a method can run: the mean, or a convex loss, in the method's
+    geometry.
+    """
     family = method_class(slug)
     start = replace(MEAN, problem=first_accepted(slug, "mean", "logistic", "quadratic"))
     if family.card.geometry == "lq":

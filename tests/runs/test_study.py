@@ -54,7 +54,7 @@ def key(outcome: Outcome) -> tuple[Any, ...]:
 
 
 def numbers(outcomes: Iterator[Outcome]) -> dict[tuple[Any, ...], str]:
-    """Return all of an outcome but its seconds, by cell, as text so that NaN equals NaN."""
+    """Return outcomes by cell without their seconds, as text, so that NaN equals NaN."""
     return {key(o): repr(replace(o, seconds=0.0)) for o in outcomes}
 
 

@@ -62,7 +62,7 @@ class Release(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Release]]:
-    """Serve the engine's files, and name the address in the place of a folder."""
+    """Serve the engine's files; return the address that stands in place of a folder."""
     try:
         files = engine.engine_files(ROOT / "build" / "pyodide", ROOT / "here")
     except engine.EngineMissing as problem:

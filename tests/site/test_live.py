@@ -80,7 +80,7 @@ def go_to_link(page: Page, live: str) -> None:
 
 
 def move(page: Page, field: str, position: int) -> None:
-    """Put a slider at a place, as a hand does."""
+    """Set the slider of a field to a position, as a visitor does."""
     page.locator(f"#field-{field}").fill(str(position))
 
 

@@ -59,7 +59,9 @@ def compare(case: Case, data: Any, neighbour_data: Any, seed: int = 0) -> float:
 
 
 def sound(case: Case, data: Any, seed: int, replay: Tape | None = None) -> Tape:
-    """Run a case; a record that the ledger or a test refuses has reached it unclipped."""
+    """Run a case; check that no record that the ledger or a test refuses has
+    reached it unclipped.
+    """
     try:
         return case.play(data, seed, replay)
     except (InvalidInput, BudgetExceeded) as refusal:
@@ -126,7 +128,9 @@ def check_filters(tape: Tape) -> None:
 
 
 def slack(test: Any) -> float:
-    """Return how far noise may carry a score over the threshold, except with the test's failure."""
+    """Return how far noise can carry a score over the threshold, except with the test's failure
+    probability.
+    """
     if test.kind == "single":
         return 2 / test.epsilon * math.log(1 / (2 * test.failure))
     if isinstance(test, SeparateTests):  # Separate tests have a share of the failure each.

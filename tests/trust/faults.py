@@ -63,7 +63,9 @@ def no_clip(patch: Patch, case: Case) -> None:
 
 
 def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -> None:
-    """Draw all noise at what `change` makes of (scale, rng); the ledger records the old scale."""
+    """Let `change` replace the scale and the generator of every draw of noise, but not the recorded
+    scale.
+    """
     for module, names in DRAWING.items():
         for name in names:
             place = f"dpsco_core.privacy.mechanisms.{module}.{name}"
@@ -118,7 +120,7 @@ def radius_from_the_data(patch: Patch, case: Case) -> None:
 
 
 def measured(setting: Setting, data: Any) -> Setting:
-    """Return the setting with constants that are estimated on the records."""
+    """Return the setting with its constants scaled by powers of the median entry of the records."""
     size = float(np.median(np.abs(rows_of(data))))
     factor = {
         "coordinate_moment": size**setting.moment_order,

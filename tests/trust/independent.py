@@ -42,7 +42,7 @@ class Inputs:
         self.kappa = (p - 1) ** (p - 1) / p**p
 
     def hinge(self, t: Vector) -> Vector:
-        """Return the sharp bias of clipping at distance t."""
+        """Return the sharp bound on the bias of clipping at distance t."""
         return (np.sqrt(1 + t * t) - t) / 2 if self.p == 2 else self.kappa * t ** (1 - self.p)
 
 
@@ -145,7 +145,7 @@ def clipped_expected_coordinate(inputs: Inputs) -> float:
 
 
 def clipped_run(inputs: Inputs, *, coordinate: bool) -> float:
-    """Return the bound at the radius of the practical tuning, written out."""
+    """Return the bound on a run of clipping at the radius of the practical tuning, written out."""
     radius = practical_radius(inputs.setting, inputs.rho)
     scale = 1.0 if coordinate else inputs.moment
     length = math.sqrt(inputs.d) * scale
@@ -177,7 +177,7 @@ def coordinatewise_run(inputs: Inputs, *, pure: bool) -> float:
 
 
 def ball(spread: float, reach: float, bias: float, noise: float, n: int) -> float:
-    """Return the radius of an interval; `spread` is a variance over n."""
+    """Return the radius of a confidence ball from its parts; `spread` is a variance over n."""
     fourth_moment = 3 * spread**2 + 4 * reach**2 * spread / n**2
     return float((fourth_moment / 0.025) ** 0.25 + bias + noise)
 

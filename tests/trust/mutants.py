@@ -67,7 +67,7 @@ class Mutant:
 
     @property
     def not_applicable(self) -> str:
-        """Why the method cannot have the fault; empty if it can."""
+        """Return why the method cannot have the fault; an empty text if it can."""
         return self.fault.without(case(self.case))
 
 

@@ -86,7 +86,7 @@ class NoiseDraw:
 
     @property
     def energy(self) -> float:
-        """A chi-square variable with `freedom` degrees of freedom."""
+        """Return a chi-square variable with `freedom` degrees of freedom, made of the draw."""
         if self.score is not None:
             return 0.0  # The function `check_noise` explains the value 0.
         if self.spherical:
@@ -99,7 +99,11 @@ class NoiseDraw:
 
     @property
     def freedom(self) -> int:
-        """Laplace: |z|/b is exponential, twice that is chi-square with 2 degrees of freedom."""
+        """Return the degrees of freedom of `energy`.
+
+        For Laplace noise |z|/b is exponential, and twice that is chi-square with 2 degrees of
+        freedom.
+        """
         if self.score is not None:
             return 0
         return self.noise.size * (2 if self.law == 1 else 1)

@@ -41,7 +41,9 @@ def combinations(slug: str) -> Iterator[Case]:
 
 
 def follow(place: Case) -> Case | None:
-    """Return the case where its method has a plan; None where it wants to be another method."""
+    """Return the case where its method has a plan, after the changes that refusals suggest; else
+    None.
+    """
     for _ in range(MOST_CHANGES):
         try:
             place.plan()

@@ -33,7 +33,9 @@ WIDE = {"offset": 1.0, "diameter": 4.0}
 
 
 def neighbours_of(name: str, dtype: str, seed: int) -> float:
-    """Return the largest move over its claim: a replaced record, all of them ends of a dtype."""
+    """Return the largest move over its claim where a record is replaced, and all are ends of a
+    dtype.
+    """
     place, rng = case(name), np.random.default_rng(seed)
     place = replace(place, point=replace(place.point, **WIDE))
     base, ends = place.crowd(0), extremes(dtype)

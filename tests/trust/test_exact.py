@@ -125,7 +125,7 @@ def spent_at(slug: str, calibrations: tuple[str, ...], tunings: tuple[str, ...])
 
 
 def steps_of(place: Case) -> int:
-    """Return the steps of gradient descent with a mean estimator; 1 of what has none."""
+    """Return the number of steps of gradient descent with a mean estimator; 1 for other methods."""
     plan: Any = place.plan()
     return int(getattr(getattr(plan, "descent", None), "steps", 1))
 
@@ -142,7 +142,7 @@ def test_no_calibration_and_no_tuning_exceeds_the_budget(slug: str) -> None:
 
 
 def wide(name: str) -> Case:
-    """Return the case in many dimensions."""
+    """Return the case of a method in many dimensions."""
     place = case(name)
     kind = "lq" if place.point.geometry == "lq" else "l2"
     return replace(place, point=replace(place.point, d=WIDE[kind]))

@@ -40,7 +40,9 @@ GROUPS = 10  # groups of the thousands of settings of the slow suite
 
 
 def in_order(points: Iterator[object], fewest: int) -> None:
-    """Fail with every pair in the wrong order, or where little was compared."""
+    """Check that no pair of bounds is in the wrong order, and that at least `fewest` pairs were
+    compared.
+    """
     compared_pairs = [disorder(point) for point in points]  # type: ignore[arg-type]
     wrong = [pair for pairs, _ in compared_pairs for pair in pairs]
     assert not wrong, "\n".join(wrong)
@@ -115,7 +117,9 @@ def double(budget: Budget) -> Budget:
 
 
 def falls(bound: Bound, setting: Setting, changed: Setting) -> bool:
-    """Whether a bound does not rise, where its hypotheses hold at both settings."""
+    """Check that a bound does not rise from one setting to another; False if it does not hold at
+    both.
+    """
     if bound.failures(setting) or bound.failures(changed):
         return False
     # Below p = 2 the best instance is sought on a grid of spike probabilities.
@@ -130,7 +134,9 @@ def falls(bound: Bound, setting: Setting, changed: Setting) -> bool:
 
 
 def check_falling(area: str, count: int) -> set[str]:
-    """Check that explicit rows fall with n, with the budget, and lower ones with p too."""
+    """Check that explicit rows fall with n and the budget, and that lower
+    bounds fall with p too.
+    """
     slugs = set()
     for base in settings(area, count, 3):
         for bound in rows_of(area):

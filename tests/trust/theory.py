@@ -119,7 +119,7 @@ def class_of(upper: Bound, budget: Budget) -> tuple[str, ...]:
 
 
 def at_level(bounds: tuple[Bound, ...], point: Scenario) -> list[Bound]:
-    """Return those that are drawn at a point."""
+    """Return the bounds that a figure draws at a point, by its problem and its level of privacy."""
     level = point.level
     return [
         b

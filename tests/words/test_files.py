@@ -84,7 +84,7 @@ def test_no_name_of_a_shared_sentence_is_left_in_a_text() -> None:
 
 
 def files_opened(code: str) -> list[str]:
-    """Return the names of the files of words that a process opens."""
+    """Return the names of the files of words that a process opens when it runs some code."""
     process = subprocess.run(
         [sys.executable, "-c", OPENED.format(code)], capture_output=True, text=True, check=True
     )

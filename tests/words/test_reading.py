@@ -66,7 +66,7 @@ modules = ["dpsco_core.methods"]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Return a folder of words with one story, one paper and what stories share."""
+    """Return a folder of words with one story, one paper and a file of what stories share."""
     monkeypatch.setattr(reading, "FOLDER", tmp_path)
     for name, text in (
         ("methods/mean/own.toml", STORY),

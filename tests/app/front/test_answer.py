@@ -394,7 +394,7 @@ def test_a_comma_in_a_method_name_does_not_split_it_in_two() -> None:
 
 
 def moved_slider(scenario: Scenario, **change: float) -> Scenario:
-    """Return a scenario after a slider has moved."""
+    """Return a scenario as it is after the visitor has moved a slider."""
     return fitted(replace(scenario, **change), *change)[0]  # type: ignore[arg-type]
 
 

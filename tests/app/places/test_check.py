@@ -49,7 +49,7 @@ def _no_kept_reports() -> Iterator[None]:
 
 @pytest.fixture
 def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the smallest part of every check alone."""
+    """Let the page give every check no time to search, so that only its smallest part runs."""
     monkeypatch.setattr(running, "referee", _referee_without_time)
 
 

@@ -83,7 +83,7 @@ def test_two_panels_have_few_lines_and_three_proven_shapes() -> None:
         fano = {"CDP Fano"} if axis == "x2" else set()  # This bound binds on the hardest case.
         assert proven - {"answer without data"} == {"promise for all data", "proven limit"} | fano
     assert list(ladder_numbers(page)) == sorted(
-        ladder_numbers(page), key=lambda name: -_end(ladder_numbers(page)[name])
+        ladder_numbers(page), key=lambda name: -_upper_end(ladder_numbers(page)[name])
     )
 
 
@@ -117,8 +117,8 @@ def test_the_page_opens_on_the_hardest_data_with_few_words_and_four_lines_that_n
     assert f"Privacy costs {ratio_text(factors[1])} times the error" in headline_text(page)
 
 
-def _end(values: list[str]) -> float:
-    """Return the last number of a row, which is the upper end of a range."""
+def _upper_end(values: list[str]) -> float:
+    """Return the upper end of the range that is the last nonempty cell of a table's row."""
     return float([value for value in values if value][-1].split("–")[-1])
 
 
@@ -210,7 +210,7 @@ def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
     monkeypatch.setattr(screen, "LIVE_SECONDS", 1.5)
     select_value(page, "field_d", 5)
     assert not is_stale(page) and shown_result(page).scenario.d == 5 and shown_result(page).complete
-    stop(page, 3)
+    leave_unfinished(page, 3)
     assert not shown_result(check_page(page.run())).complete and "Stopped at 3 of" in status_line(
         page
     )
@@ -235,12 +235,12 @@ def test_the_whole_screen_shows_the_old_runs_until_the_new_ones_arrive() -> None
 
 def test_a_run_stopped_by_a_change_is_called_unfinished() -> None:
     page = open_page()
-    stop(page, 3)
+    leave_unfinished(page, 3)
     select_value(page, "field_epsilon", 5)
     assert is_stale(page) and headline_text(page) == "Not measured yet at ε = 5."
 
 
-def stop(page: AppTest, finished: int) -> None:
+def leave_unfinished(page: AppTest, finished: int) -> None:
     """Leave a run unfinished after a number of its cells, as Cancel does."""
     whole = shown_result(page)
     visitor_session(page).cancel()
@@ -259,7 +259,7 @@ def select_value(page: AppTest, key: str, value: object) -> None:
     check_page(page.select_slider(key=key).set_value(value).run())
 
 
-def _doors(page: AppTest) -> list[str]:
+def _newcomer_pages(page: AppTest) -> list[str]:
     """Return the pages to which the links for newcomers lead."""
     links = [link.proto for link in page.main.get("page_link")]
     return [proto.page for proto in links if proto.label in {n[0] for n in DOORS.values()}]
@@ -274,20 +274,20 @@ def _place_of_figure(page: AppTest) -> list[int]:
 def test_links_for_newcomers_show_at_the_first_settings_until_another_page_is_seen() -> None:
     first_settings = dict.fromkeys(("trials", "grid", "against"))
     page = open_page(**first_settings)
-    assert [place.rsplit("/", 1)[-1] for place in _doors(page)] == list(DOORS)
+    assert [place.rsplit("/", 1)[-1] for place in _newcomer_pages(page)] == list(DOORS)
     assert "New here?" in drawn_html(page)
     page.run()
-    assert len(_doors(page)) == len(DOORS)
+    assert len(_newcomer_pages(page)) == len(DOORS)
     old_place = _place_of_figure(page)
     select_value(page, "field_p", 3.0)
-    assert _doors(page) == [] and "New here?" not in drawn_html(page)
+    assert _newcomer_pages(page) == [] and "New here?" not in drawn_html(page)
     # At another position the browser would redraw the figure from scratch.
     assert _place_of_figure(page) == old_place
     # Large type is for a class, whose teacher needs no links for newcomers.
-    assert _doors(open_page(**first_settings, type="large")) == []
+    assert _newcomer_pages(open_page(**first_settings, type="large")) == []
     page = open_page(**first_settings)
     page.session_state[DOORS_CLOSED] = True  # Every other page sets this flag.
-    assert _doors(check_page(page.run())) == []
+    assert _newcomer_pages(check_page(page.run())) == []
 
 
 def test_the_answer_names_its_settings_and_the_method_without_privacy() -> None:

@@ -68,8 +68,8 @@ def address_of(kind: str) -> dict[str, str]:
     return {"geometry": kind} | ({"q": "1.5"} if kind == "lq" else {})
 
 
-def hand(page: AppTest) -> dict[str, Any]:
-    """Return what the browser moves the point with."""
+def touch_component(page: AppTest) -> dict[str, Any]:
+    """Return the data that the page sends to the component with which a point is moved."""
     [component] = [c for c in page.get("bidi_component") if "dpsco_touch_point" in str(c.proto)]
     return dict(json.loads(component.proto.json))
 
@@ -81,7 +81,7 @@ def set_field(page: AppTest, name: str, value: object) -> AppTest:
 
 
 def lines(figure: Figure) -> dict[str, Line]:
-    """Return the lines of a figure by their names; it can be drawn in every look."""
+    """Return the lines of a figure by their names; the figure may be drawn in any look."""
     for theme in (Theme(), Theme(dark=True, size=COMPACT)):
         assert plotly(figure, theme)["data"]
     return {line.name: line for line in figure.panels[0].lines}
@@ -279,14 +279,16 @@ def test_the_page_says_what_is_wrong_in_its_address() -> None:
 
 def test_a_control_changes_the_figure_and_the_address() -> None:
     page = open_geometry(geometry="l1")
-    assert "(1.40, 0.20) goes to **P(x) = (1.00, 0.00)**" in hand(page)["said"]
+    assert "(1.40, 0.20) goes to **P(x) = (1.00, 0.00)**" in touch_component(page)["said"]
     page = set_field(page, "x2", 1.4)
-    assert "(1.40, 1.40) goes to **P(x) = (0.50, 0.50)**" in hand(page)["said"]
-    assert hand(page)["at"] == [1.4, 1.4] and hand(page)["set"] == outline(Shape(kind="l1"))
+    assert "(1.40, 1.40) goes to **P(x) = (0.50, 0.50)**" in touch_component(page)["said"]
+    assert touch_component(page)["at"] == [1.4, 1.4] and touch_component(page)["set"] == outline(
+        Shape(kind="l1")
+    )
     assert page.query_params["x2"] == "1.4"
     page.selectbox(key=controls.PREFIX + "geometry").set_value("linf")
     page = check_page(page.run())
-    assert "goes to **P(x) = (1.00, 1.00)**" in hand(page)["said"]
+    assert "goes to **P(x) = (1.00, 1.00)**" in touch_component(page)["said"]
     page = set_field(set_field(page, "part", "noise"), "noise_q", 2)
     assert headline_text(page).endswith("the two are the same noise")
 

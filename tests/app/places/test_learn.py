@@ -47,7 +47,7 @@ from tests.golden_sentences import GOLDEN
 
 
 def small(lesson: Lesson) -> Lesson:
-    """Return a lesson that takes little time: two trials, and the ends of its axis."""
+    """Return the lesson with two trials, and with the ends of its axis as its only points."""
     scenario = lesson.scenario
     changes: dict[str, object] = {"trials": 20}
     if scenario.axis is not None:
@@ -77,7 +77,7 @@ def predict(page: AppTest, slug: str) -> AppTest:
 
 
 def answered(page: AppTest, slug: str) -> Answered:
-    """Return what a page has measured of a lesson, judged for the answer in its address."""
+    """Return what a page has measured of a lesson, judged for the prediction in its address."""
     view = LessonsView(answers=page.query_params["answers"])
     run = visitor_session(page).lessons.answered(slug, view, KeptResults())
     assert run is not None
@@ -91,7 +91,7 @@ def verdict(page: AppTest) -> str:
 
 
 def written(page: AppTest) -> str:
-    """Return all that is written; a number and its unit have a plain space between them."""
+    """Return all text of the page; between a number and its unit a plain space stands."""
     return written_text(page).replace("\N{NO-BREAK SPACE}", " ")
 
 

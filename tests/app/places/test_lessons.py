@@ -87,7 +87,9 @@ def test_the_limit_on_attacks_is_drawn_only_after_the_run_and_below_the_measured
 
 
 def series_of(curves: Curves, trials: int = 1) -> tuple[SeriesPoint, ...]:
-    """Return points with these means, which are the medians and quantiles too."""
+    """Return points with the given means, which are the medians and the quantiles of the points
+    too.
+    """
     return tuple(
         SeriesPoint(series=name, x=float(x), trials=trials, mean=y, median=y, q10=y, q90=y)
         for name, values in curves.items()

@@ -340,7 +340,9 @@ def test_a_smaller_scenario_replaces_one_that_is_too_large_and_the_page_says_so(
 
 
 def outcomes_of(**errors: list[float]) -> list[Outcome]:
-    """Return outcomes of a run with other errors, by the names of estimators."""
+    """Return the outcomes of a run, with the errors replaced by given ones, by the names of
+    estimators.
+    """
     point = Scenario(methods=("mean.sample",), n=500, d=2, trials=1)
     (outcome,) = (run_cell(c) for c in cells(point))
     return [

@@ -12,7 +12,7 @@ KEY = "more_trials"
 
 
 def offers(page: AppTest) -> list[str]:
-    """Return what the button of more trials says."""
+    """Return the label of the button that adds trials."""
     return [button.label for button in page.button if button.key == KEY]
 
 

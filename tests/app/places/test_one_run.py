@@ -106,7 +106,7 @@ def radius_text(page: AppTest) -> str:
 
 
 def player(page: AppTest) -> dict[str, Any]:
-    """Return what the browser plays the run from."""
+    """Return the data from which the browser plays the run."""
     components = [c for c in page.get("bidi_component") if "dpsco_touch_run" in str(c.proto)]
     return dict(json.loads(components[0].proto.json)) if components else {}
 

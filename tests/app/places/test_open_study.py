@@ -47,14 +47,17 @@ LARGE = replace(SMALL, grid=(10**7, 10**8), trials=300)
 
 @pytest.fixture(autouse=True)
 def offer_no_file(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Offer no file from the server, unless a test does so."""
+    """Let the server offer no results file, unless a test makes it offer one."""
     monkeypatch.delenv(ENVIRONMENT, raising=False)
     yield
     stored._served_outcomes.cache_clear()
 
 
 def written(path: Path, *scenarios: Scenario, leave_out: int = 0) -> Path:
-    """Write a results file: all but the first few cells, with made-up outcomes of large ones."""
+    """Write the results of scenarios to a file, without their first `leave_out` cells.
+
+    The outcomes of large scenarios are those of one small run per method.
+    """
     with Store(path) as store:
         for scenario in scenarios:
             if scenario.grid[-1] <= 1000 and not leave_out:
@@ -178,7 +181,7 @@ def test_the_page_mentions_studies_of_other_versions_beside_those_it_can_open(
 
 
 def changed(path: Path, *statements: str) -> bytes:
-    """Return a results file of SMALL on which someone has run SQL."""
+    """Return the bytes of a results file of SMALL after SQL statements were run on it."""
     written(path, SMALL)
     with closing(sqlite3.connect(path)) as base:
         for statement in statements:
@@ -289,7 +292,7 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read(
 
 
 def read_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read a file that cannot be opened in its own place."""
+    """Let SQLite refuse to open a file in its own place, so that a copy of it is read."""
     real = Store.__init__
 
     def no_index(self: Store, place: Any, **options: Any) -> None:

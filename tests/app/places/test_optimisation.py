@@ -234,7 +234,7 @@ def test_a_hypercube_law_of_the_features_is_not_the_problems_hard_instance() -> 
 
 
 def refused_by(scenario: Scenario, method: str) -> Refusal:
-    """Return the refusal of a method that is not among those of the scenario."""
+    """Return the sentence with which a method that the scenario does not list refuses it."""
     refused = refusal(canonical(replace(scenario, axis=None, grid=())), method)
     assert refused is not None
     return grouped_refusals([(method, str(refused), refused.changes)])[0]

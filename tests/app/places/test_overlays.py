@@ -45,7 +45,7 @@ TWO_METHODS = {"methods": "mean.sample,mean.clipped", "trials": "2"}
 
 
 def line_of(page: AppTest, name: str) -> dict[str, Any]:
-    """Return the one line of a name."""
+    """Return the only line of the page's figure that has a given name."""
     (line,) = [t for t in first_figure(page)["data"] if t.get("name") == name]
     return line
 

@@ -203,7 +203,9 @@ def test_the_page_mentions_a_cap_if_the_largest_numbers_are_equal() -> None:
 
 
 def two_columns(n: int = 4800) -> list[str]:
-    """Return rows of a heavy column and a light one of another scale, 16 of which lack a number."""
+    """Return n rows of a heavy-tailed column and of a light-tailed one on another scale; 16 rows
+    lack a number.
+    """
     heavy, light = pareto(2.5, n), 1e6 + 1e4 * np.random.default_rng(1).standard_normal(n)
     rows = [f"{a},{b}" for a, b in zip(heavy.tolist(), light.tolist(), strict=True)]
     rows[10:25] = [f"n/a,{b}" for b in light[10:25].tolist()]

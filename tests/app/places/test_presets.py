@@ -101,7 +101,7 @@ def test_the_result_of_a_preset_is_what_the_preset_claims(preset: Preset) -> Non
 
 
 def is_hardest(preset: Preset) -> bool:
-    """Whether the data are the hardest case, so that nothing harder stands beside them."""
+    """Whether a preset's data are those of the hardest case."""
     return preset.scenario.distribution == "hypercube"
 
 
@@ -261,7 +261,7 @@ def test_more_records_cure_a_light_tail_and_not_a_heavy_one() -> None:
 
 
 def said_of(page: AppTest, slug: str) -> list[str]:
-    """Return the refusals that name a method."""
+    """Return the page's refusals that name a method."""
     return [i.value for i in page.info if method_card(slug).name in i.value.split("**")[1]]
 
 

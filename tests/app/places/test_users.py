@@ -97,7 +97,7 @@ LEVEL = level(SCENARIO)
 
 
 def lines(figure: Figure) -> dict[str, Line]:
-    """Return the lines of a figure by their names; the last where one is drawn twice."""
+    """Return the lines of a figure by their names; of two lines of one name, the last one."""
     for theme in (Theme(), Theme(dark=True, size=COMPACT)):
         assert plotly(figure, theme)["data"]
     return {line.name: line for line in figure.panels[0].lines}

@@ -143,7 +143,7 @@ def opposite_corner(b: int, level: tuple[float, float], d: int) -> float:
 
 @cache
 def left_of_corners(is_signed: bool, b: int, d: int, level: Level) -> float:
-    """Return the loss that b points at the word leave."""
+    """Return the least loss of an algorithm that sees b records which point at a random corner."""
     if isinstance(level, tuple):
         return (opposite_corner if is_signed else named_corner)(b, level, d)
     if is_signed:

@@ -115,8 +115,10 @@ def test_packing_carried_over_from_the_ball_beats_pairs_of_neighbours() -> None:
 # -- Second evaluations ---------------------------------------------------------------------------
 
 
-def second_best(left: Callable[[int], float], n: int, p: float, top: int) -> float:
-    """Return the largest q^(1-1/p) E left(B), with exact weights of all B up to a last one."""
+def largest_over_spikes(left: Callable[[int], float], n: int, p: float, top: int) -> float:
+    """Return the largest q^(1-1/p) E left(B) over q, summed over counts of spikes B of at most
+    `top`.
+    """
     counts = np.arange(min(n, top) + 1)
     values = np.array([left(int(b)) for b in counts])
 
@@ -204,7 +206,7 @@ def test_two_sided_information_is_what_tilted_channels_attain(name: str) -> None
             root = 1 - (2 * rho * b * b / d) ** (1 / 3)
             return d ** (1 / 3) * max(root, 1 - ((math.sqrt(d) - loss) / math.sqrt(d)) ** (2 / 3))
 
-        expected = second_best(left, n, p, math.ceil(math.sqrt(2 * d / rho)))
+        expected = largest_over_spikes(left, n, p, math.ceil(math.sqrt(2 * d / rho)))
         proven = bound_value(kind, "two-sided", SETTINGS[name])
         assert proven <= expected * (1 + 1e-5)
         assert proven == pytest.approx(expected, rel=4e-3), kind
@@ -259,7 +261,7 @@ def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
         return max(0.0, 1 - max(gains))
 
     for kind, room in (("l1", 1e-5), ("simplex", 1e-5), ("solid", 0.04)):
-        expected = second_best(lambda b, kind=kind: corner(b, kind), n, p, min(top, 60))
+        expected = largest_over_spikes(lambda b, kind=kind: corner(b, kind), n, p, min(top, 60))
         proven = bound_value(kind, "fano", point)
         assert expected * (1 - room) <= proven <= expected * (1 + 1e-6), kind
 
@@ -268,7 +270,7 @@ def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
         hits = [naming_chance(rho * b * b, min(1.0, max(g, 1 / count)), count) for g in tails]
         return math.sqrt(size) if b == 0 else math.fsum(1 - x for x in hits) * math.sqrt(size) / 60
 
-    block = second_best(lambda b: summed(b, tails, 32 * groups, 5), n, p, min(top, 60))
+    block = largest_over_spikes(lambda b: summed(b, tails, 32 * groups, 5), n, p, min(top, 60))
     assert bound_value("blocks", "fano", point) == pytest.approx(block, rel=0.03)
 
     def carried(b: int) -> float:
@@ -277,7 +279,7 @@ def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
         return d ** (1 / 3) - left ** (2 / 3)
 
     assert bound_value("1.5", "fano", point) == pytest.approx(
-        second_best(carried, n, p, top), rel=0.03
+        largest_over_spikes(carried, n, p, top), rel=0.03
     )
 
 
@@ -320,7 +322,7 @@ def test_the_bounds_for_every_epsilon_and_delta_agree_with_their_formulas(
 
     top = math.ceil((math.log(64 * d) + 25) / epsilon)
     for kind in ("l1", "simplex", "solid", "blocks"):
-        expected = second_best(lambda b, kind=kind: left(b, kind), n, p, top)
+        expected = largest_over_spikes(lambda b, kind=kind: left(b, kind), n, p, top)
         assert bound_value(kind, "approx", point) == pytest.approx(expected, rel=3e-3), kind
 
 
@@ -354,7 +356,7 @@ def test_bounds_on_lq_balls_are_carried_over_from_exact_excesses(
     words, level = SignWords(d=d, exponent=exponent), (epsilon, delta)
     q = best(words, "approx", n, p, level, 1.0)
     proven = words_bound(words, "approx", q, n, p, level)
-    expected = second_best(left, n, p, 60)
+    expected = largest_over_spikes(left, n, p, 60)
     # Caps and pairs may add up to a quarter, and a cubic bound may cost a tenth.
     assert 0.9 * expected < proven < expected * 1.25
 

@@ -33,7 +33,7 @@ def pair(rate, case):
 
 
 def slope(value, name, factor=4):
-    """Return the log-log slope of a function of the reference case in one of its fields."""
+    """Return the log-log slope of `value` at the reference case in the field `name`."""
     changed = replace(CASE, **{name: getattr(CASE, name) * factor})
     return math.log(value(changed) / value(CASE)) / math.log(factor)
 

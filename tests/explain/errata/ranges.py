@@ -22,7 +22,9 @@ def experiments(paper: str) -> set[str]:
 def recorded(
     patch: pytest.MonkeyPatch, module: object, name: str, run: Callable[[], object], kind: type[T]
 ) -> list[T]:
-    """Return every object that `name` of a module creates while `run` runs."""
+    """Return every object that the function `name` of a module returns while `run` runs; all are of
+    `kind`.
+    """
     make, records = getattr(module, name), []
 
     def record(*args: object, **kwargs: object) -> T:

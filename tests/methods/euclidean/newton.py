@@ -223,7 +223,7 @@ def _on_a_face(
 def _wrong(
     body: Any, w: Point, g: Point, multiplier: Any, fixed: NDArray[np.bool_], signs: Array
 ) -> list[int]:
-    """Return the coordinates whose KKT conditions fail."""
+    """Return the coordinates at which the KKT conditions fail."""
     slack = mpf(10) ** -20 * max(mp.norm(g), mpf(10) ** -280)
 
     def holds(j: int) -> bool:

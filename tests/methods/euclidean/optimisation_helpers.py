@@ -25,8 +25,9 @@ class Followed:
 
 
 def follow(scenario: Scenario, limit: int) -> Followed:
-    """Run a scenario of one method and one trial, applying the changes of at most `limit`
-    refusals.
+    """Run a scenario of one method and one trial, after applying the changes that refusals suggest.
+
+    At most `limit` refusals are followed.
     """
     (outcome,) = study(scenario)
     refusals: list[str] = []

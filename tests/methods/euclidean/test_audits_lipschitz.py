@@ -166,7 +166,7 @@ def half_the_noise(patch: pytest.MonkeyPatch) -> None:
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
-    """Use noise for sensitivity L in place of 2 L, in every release of the ledger."""
+    """Use noise for a sensitivity of L in place of 2L in every release of the ledger."""
     half_the_sensitivity(patch)
     plan = PrivateSgd.plan
     patch.setattr(

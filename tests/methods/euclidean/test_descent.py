@@ -45,7 +45,7 @@ RULES = [
 def textbook_descent(
     radius: float, w: Array, rule: Descent, gradient: Callable[[Array], Array]
 ) -> list[Array]:
-    """Return all points of the textbook loop, from the start on."""
+    """Return all points of projected gradient descent as textbooks state it, from the start on."""
     points = [w]
     for _ in range(rule.steps):
         w = w - rule.step_size * gradient(w)

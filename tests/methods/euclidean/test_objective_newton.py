@@ -90,8 +90,10 @@ class Runs:
     def run(
         self, method: Any, body: ConstraintSet, data: tuple[Array, Array], budget: ApproxDP
     ) -> tuple[float, int]:
-        """Return the distance relative to the one the output noise hides, and the solver's
-        gradients.
+        """Run the method; return its distance from the minimiser, relative to what the output noise
+        hides.
+
+        The number of gradients that the solver has used is returned too.
         """
         setting = where_on(body, "logistic", len(data[0]), budget)
         plan, sample = method.plan(setting), sample_on(body, "logistic", *data)

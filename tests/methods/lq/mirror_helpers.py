@@ -188,7 +188,7 @@ def with_plan(**changes: Any) -> Any:
 
 
 def in_steps(count: int) -> Any:
-    """Return plans with the given number of steps."""
+    """Return a change of plans that sets their number of steps."""
     return with_plan(steps=count, batch_size=lambda plan: plan.gradients // count)
 
 

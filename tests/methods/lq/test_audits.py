@@ -53,7 +53,9 @@ class Audit:
 
 
 def steered(plan: Any, **changes: Any) -> Any:
-    """Return the plan with other steps, whose shares of the budget follow their number."""
+    """Return the plan with other steps; the share of the budget that a step has follows their
+    number.
+    """
     if not isinstance(plan, DescentPlan):
         return replace(plan, **changes)
     if not isinstance(plan.descent, RegularizedSteps):

@@ -111,7 +111,7 @@ def half_the_sensitivity(patch: Patch) -> None:
 
 
 def no_l2_ratio(patch: Patch) -> None:
-    """Take a dual sensitivity for one in l2."""
+    """Use the sensitivity in the dual norm as if it were the one in l2."""
     patch.setattr("dpsco_core.geometry.regular_space.RegularSpace.l2_ratio", 1.0)
 
 

@@ -172,8 +172,8 @@ def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
 
 
 def bare_closed_form(patch: Patch) -> None:
-    """Use the printed closed form of the smooth truncation, without a clamp; it cancels for
-    large entries.
+    """Use the printed closed form of the smooth truncation without a clamp; large entries cancel in
+    it.
     """
 
     def printed(u: np.ndarray, c: float) -> np.ndarray:
@@ -191,7 +191,7 @@ def bare_closed_form(patch: Patch) -> None:
 
 
 def cubic_for_every_entry(patch: Patch) -> None:
-    """Use the smooth truncation's cubic near 0 for large entries as well."""
+    """Use the cubic with which the smooth truncation begins near 0 for large entries as well."""
     patch.setattr(
         smooth_clip, "smoothed_clip", lambda u, c: replace(smooth_table(c), bulk=1e100).smooth(u)
     )

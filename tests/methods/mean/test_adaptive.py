@@ -248,7 +248,7 @@ def test_the_ledger_has_spent_the_budget(budget: Budget, d: int, bound: float) -
 
 
 def is_spent(ledger: Ledger) -> bool:
-    """Whether the budget is spent, with zCDP at most that of Gaussian noise alone.
+    """Whether a ledger has spent its budget, with at most the zCDP of Gaussian noise alone.
 
     Some thousandths of epsilon may be left where one choice costs less than noise does.
     """
@@ -395,7 +395,9 @@ def test_the_share_of_a_test_that_is_not_needed_goes_to_the_release() -> None:
 
 
 def few_records(problem: MeanEstimation, setting: Setting, methods: tuple[Any, ...]) -> list[float]:
-    """Return the root mean square errors of methods over 20 data sets."""
+    """Return the root mean square errors of methods over 20 data sets of a setting with few
+    records.
+    """
     squares = np.zeros(len(methods))
     plans = [method.plan(setting) for method in methods]
     for seed in range(20):
@@ -614,7 +616,9 @@ def test_hard_instances_have_errors_near_the_best_radius(
 
 
 def far_records(n: int, d: int, rho: float, mode: Any) -> float:
-    """Return the worst error over simple clipping's, with m records far out in one direction."""
+    """Return the largest error relative to that of simple clipping, with m records far out in one
+    direction.
+    """
     _, setting = point("gaussian", n, d, ZCDP(rho=rho), offset=0.0)
     method = AdaptiveClipping(mode=mode)
     plan = method.plan(setting).statistic

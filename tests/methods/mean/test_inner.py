@@ -120,7 +120,9 @@ def trace_run(
 
 
 def scripts(mode: Any) -> list[Any]:
-    """Return possible releases, with the guard fired or not and the smaller radius used or not."""
+    """Return releases that a run may have, with the guard fired or not, and the smaller radius used
+    or not.
+    """
     if mode == "single":
         return [[8, 15, np.array([q]), np.zeros(3)] for q in (0.0, 1e9)]
     tests = itertools.product((0.0, 1e9), repeat=2)
@@ -128,8 +130,8 @@ def scripts(mode: Any) -> list[Any]:
 
 
 def moved_most(mode: Any) -> tuple[float, float]:
-    """Return the largest move of a release by a record, relative to its claim, also for the
-    test.
+    """Return the largest move that one record causes, relative to its claim: of any release, and of
+    the test.
     """
     method = AdaptiveClipping(mode=mode, inner=True)
     base = np.random.default_rng(5).standard_normal((6, 3))

@@ -27,7 +27,7 @@ def records(seed: int = 0) -> Vector:
 
 
 def changed(reading: Reading, radii: tuple[float, ...]) -> tuple[Vector, list[int]]:
-    """Return the sums, and how often they were updated from an earlier sum."""
+    """Return the sums at the radii, and how often they were updated from an earlier sum."""
     calls: list[int] = []
     honest = reading_module._changed_sums
 

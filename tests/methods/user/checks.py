@@ -102,7 +102,7 @@ def check_normal(values: np.ndarray, std: float) -> None:
 
 
 def certificate(kind: str, steps: int, threshold: float) -> TestedGaussian:
-    """Return a certificate whose test is at epsilon 1."""
+    """Return a tested Gaussian mechanism whose test is at epsilon 1."""
     test = NoisyTest(
         kind=kind,
         steps=steps,

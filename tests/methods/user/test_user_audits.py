@@ -251,7 +251,7 @@ def user_sets(kind: str, setting: Setting, means: bool) -> Iterator[UserSample]:
 
 
 def scripted(method: Any, setting: Setting, users: UserSample, halt_at: int) -> list[Any]:
-    """Return all that a run lets out, with the numbers that it has drawn."""
+    """Return all that a run releases and records, and the final state of its generator."""
     rng, ledger = np.random.default_rng(5), Ledger(setting.budget)
     with pytest.MonkeyPatch.context() as patch:
         Script(patch, halt_at)

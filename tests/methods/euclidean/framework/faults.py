@@ -130,7 +130,7 @@ def step_size_from_the_data(patch: Patch) -> None:
 
 
 def last_step_without_noise(patch: Patch) -> None:
-    """Add a last exact step after the ledger is closed."""
+    """Add a last step without noise after the ledger is closed."""
     honest = DescentMethod.release
 
     def polished(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:

@@ -60,7 +60,7 @@ def data(problem: Any, n: int = N) -> tuple[Any, Any]:
 
 
 def sensitivity_holds(method: Any) -> None:
-    """Check far records at the centre, where the sensitivity is attained."""
+    """Check the sensitivity at the centre with far records, which attain it."""
     for problem in problems(method):
         setting, sample = data(problem)
         outlier = np.full(D, 1e9)
@@ -81,7 +81,7 @@ def sensitivity_holds_for_any_record(method: Any) -> None:
 
 
 def the_smallest_ball_is_not_left(method: Any) -> None:
-    """Check coefficients and features for which the length is 10^325 times the radius."""
+    """Check the sensitivity where a gradient is 10^325 times as long as the clip radius."""
     problem = logistic_problem(D)
     setting, sample = data(problem, 4)
     sample_a = replace_record(sample, 0, np.array([1.234e23, 0.0, 0.0]), -1e150)
