@@ -198,7 +198,7 @@ def test_a_package_that_cannot_be_loaded_is_named(folder: Path) -> None:
 
 
 def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
-    """At a false-alarm rate of 1e-6."""
+    """The audit's false-alarm rate is 1e-6."""
     command = ("audit", "--method", METHOD, "--confidence=0.999999", "--json", "--trials=8000")
     faults = ((*command, f"--fault={fault}") for fault in ("half-noise", "no-clipping"))
     answers = dpsco(folder, (*command, PLUGIN_FLAGS[0]), *faults)

@@ -252,7 +252,7 @@ def _head_parts(
     )
 
     def is_high_enough(box: Box) -> bool:
-        """Return whether a box lies high enough."""
+        """Return whether a box begins at `least_height` or above it, to within 4 pixels."""
         return box[1] >= least_height - 4
 
     want = (start, min(least_height + 10, place.height - height - 2))

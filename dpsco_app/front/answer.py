@@ -52,7 +52,7 @@ class Answer:
 
     @property
     def plain(self) -> str:
-        """The headline as one text."""
+        """The parts of the headline, joined to one text."""
         return " ".join(self.headline).strip()
 
 

@@ -95,7 +95,9 @@ class FrontPanel:
     # -- what is proven ---------------------------------------------------------------------
 
     def _guides(self) -> list[Line]:
-        """Return the lines that are not measured."""
+        """Return the lines of proven bounds, of the visitor's formulas and of the start, which are
+        not measured.
+        """
         guides = [
             *([] if self.price else [*self._bounds(), *self._formula_lines()]),
             *self._start(),
@@ -159,7 +161,7 @@ class FrontPanel:
 
     @property
     def _view_bounds(self) -> tuple[str, ...]:
-        """The bounds that the view draws."""
+        """The slugs of the bounds that the view draws for the scenario."""
         return shown(self.scenario, self.view.views)
 
     def _bounds(self) -> list[Line]:
@@ -367,7 +369,7 @@ class FrontPanel:
 
     @property
     def axis_words(self) -> str:
-        """The words below the axis."""
+        """The title of the horizontal axis, below it."""
         return axis_title(self.scenario)
 
     def _gap(self) -> Gap | None:

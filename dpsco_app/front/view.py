@@ -53,7 +53,7 @@ class View(PageView):
 
     @property
     def formulas(self) -> tuple[str, ...]:
-        """The visitor's formulas."""
+        """The texts of the formulas that the visitor has typed, in order."""
         return tuple(formula.text for formula in parse_formulas(self.formula))
 
     def named_bound(self, scenario: Scenario) -> str:

@@ -78,7 +78,7 @@ class Lesson:
 
     @property
     def words(self) -> LessonWords:
-        """The words of the lesson."""
+        """The texts of the lesson, from the folder of words."""
         return WORDS[self.slug]
 
     @property

@@ -27,7 +27,7 @@ class LessonPath:
         return len(self._measured)
 
     def predict(self, slug: str, answer: Answer) -> None:
-        """Note the visitor's prediction for a lesson."""
+        """Record the visitor's prediction for the lesson with a slug."""
         self._predictions[slug] = answer
 
     def prediction(self, slug: str, view: LessonsView) -> Answer | None:

@@ -75,7 +75,7 @@ class LessonsView(PageView):
 
     @property
     def question_texts(self) -> tuple[str, ...]:
-        """The questions of the assignment."""
+        """The teacher's questions of the assignment, one for each nonempty line."""
         return tuple(filter(None, (line.strip() for line in self.questions.split("\n"))))
 
     @property

@@ -116,7 +116,7 @@ def _draw_open_and_folded(
     rest = [field for field in ALL_CONTROLS if field not in front]
 
     def fill() -> None:
-        """Draw the controls inside the fold."""
+        """Draw the controls that are folded away, and what the page adds to them."""
         with st.container(gap=GAP):
             if not {"epsilon", "rho"} <= set(left_out):
                 _draw_notion()
@@ -181,7 +181,7 @@ def choose(field: str, value: float) -> None:
 
 
 def _show_message(words: str) -> None:
-    """Show a message about the change."""
+    """Show a short message about a change in the corner of the page, if there is one."""
     if words:
         st.toast(words)
 

@@ -75,7 +75,7 @@ class Plain(BaseFigure):
         self.__dict__["parts"] = parts
 
     def to_dict(self) -> Any:
-        """Return the parts of the figure."""
+        """Return the traces and the layout as plain dictionaries."""
         return self.__dict__["parts"]
 
 

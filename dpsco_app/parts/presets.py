@@ -26,7 +26,7 @@ class Preset:
 
     @property
     def slug(self) -> str:
-        """The slug of its name."""
+        """The preset's name in lower case, with hyphens in place of all other characters."""
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
 
     @property

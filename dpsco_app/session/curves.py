@@ -195,7 +195,7 @@ class Curves:
 
     @property
     def so_far(self) -> str:
-        """The number of finished runs, in words."""
+        """The number of finished runs in words; empty before there is a result."""
         return "" if self.result is None else self.result.so_far
 
     @property

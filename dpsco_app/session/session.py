@@ -139,7 +139,7 @@ class Session:
             self._settle()
 
     def forgive(self) -> None:
-        """Clear the errors in the page's address."""
+        """Forget the errors that were found in the page's address."""
         self._wrong.pop(self.page.name, None)
 
     # -- the scenario -------------------------------------------------------------------------
@@ -240,7 +240,9 @@ class Session:
         self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Forget the earlier values of single controls."""
+        """Forget what the visitor had chosen before the present scenario was
+        put into the controls.
+        """
         scenario = self.scenario
         self.because, self._wants_hardest = "", has_hardest_law(scenario)
         self.guess = None

@@ -60,7 +60,7 @@ class KeptResults:
         self._rows: dict[Part, tuple[LessonRow, ...]] = {}
 
     def has(self, item: Cell | Part) -> bool:
-        """Return whether an item has run."""
+        """Return whether the results hold that of a cell or of a part."""
         return item in (self._rows if isinstance(item, Part) else self._outcomes)
 
     def run(self, item: Cell | Part) -> None:
@@ -92,13 +92,13 @@ class Lessons:
     # -- the visitor's actions ------------------------------------------------------------------
 
     def open(self, query: str) -> None:
-        """Show the step of an address."""
+        """Show the step that an address's query names, and keep the query's errors."""
         view, wrong = VIEW.from_query(parameters(query))
         self._set(view)
         self.wrong = wrong
 
     def go(self, step: str) -> None:
-        """Show another step."""
+        """Show the step with another slug."""
         self._set(replace(self.view, lesson=step))
 
     def run(self, slug: str, answer: int) -> None:
@@ -263,7 +263,7 @@ class Lessons:
 
     @property
     def _next_step(self) -> str:
-        """The step after the current one."""
+        """The slug of the step that follows the current one."""
         return self.view.steps[self.view.steps.index(self.view.lesson) + 1]
 
     def all_answered(self) -> list[Answered]:

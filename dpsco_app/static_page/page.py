@@ -76,7 +76,7 @@ class LivePage:
         return self._worker(view).step(seconds)
 
     def due(self, view: str) -> bool:
-        """Whether a view must be drawn again."""
+        """Whether the page must draw a view again, since its results have changed."""
         return self._worker(view).due()
 
     def status(self, view: str) -> str:

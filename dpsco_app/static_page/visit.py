@@ -160,7 +160,7 @@ class Visit:
         }
 
     def status(self) -> str:
-        """Return how far the runs are."""
+        """Return a sentence on how many runs have finished; empty without a result."""
         result = self.session.curves.result
         if result is None or self.session.curves.refused:
             return ""

@@ -75,7 +75,7 @@ class LossClass:
         return is_same or (container.curvature == "convex" and self.curvature != "mean")
 
     def is_within(self, container: LossClass) -> bool:
-        """Return whether `container` contains this class."""
+        """Return whether every loss of this class belongs to `container`."""
         is_linear = self.curvature == "linear"
         return (
             self.has_curvature_of(container)

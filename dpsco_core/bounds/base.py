@@ -172,7 +172,7 @@ class Bound:
         return self.combined(self.terms(setting, plan))
 
     def combined(self, terms: Terms) -> float:
-        """Return the bound of its terms."""
+        """Return the bound's value from its terms."""
         if VOID in terms:
             return terms[VOID]
         return float(self.combine(tuple(terms.values())))

@@ -50,7 +50,7 @@ class Rate:
     void: float = math.inf  # each term's value where the rate is undefined; 0 for a lower bound
 
     def __call__(self, setting: Setting) -> Terms:
-        """Return the terms by name."""
+        """Return the values of the rate's terms at a setting, by their names."""
         void = dict.fromkeys(self.terms, self.void)
         if not self.applies(setting):
             return void

@@ -61,7 +61,7 @@ class Parts:
         return math.hypot(self.sampling, self.bias, self.noise)
 
     def scaled(self, unit: float) -> Parts:
-        """Return every term times `unit`."""
+        """Return the parts with every term multiplied by `unit`."""
         return Parts(sampling=unit * self.sampling, bias=unit * self.bias, noise=unit * self.noise)
 
 

@@ -125,7 +125,7 @@ class Distribution(ABC):
 
     @property
     def lead(self) -> float:
-        """The largest scale of a coordinate."""
+        """The largest of the scales of the coordinates, which is the first one."""
         return float(self.scales[0])
 
     @property

@@ -195,7 +195,7 @@ def study_points(outcomes: Sequence[Outcome]) -> tuple[SeriesPoint, ...]:
 
 
 def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
-    """Return `series_points` as a table."""
+    """Return the points of the lessons' series as a table, one row for each point."""
     import pandas as pd
 
     names = [known.name for known in fields(SeriesPoint)]

@@ -29,7 +29,7 @@ class Width:
 
     @classmethod
     def from_value(cls, value: float) -> Width:
-        """Return an exact width."""
+        """Return a width that is known exactly, with equal lower and upper bounds."""
         return cls(value=value, lower=value, upper=value, exact=True)
 
     @classmethod

@@ -126,7 +126,7 @@ class Batches(Access):
     size: int  # the number of records per step; the last step may have fewer
 
     def rows(self, setting: Setting, steps: int) -> int:
-        """Return the size of a batch."""
+        """Return the number of records in a batch."""
         return self.size
 
     def gradients(self, setting: Setting, steps: int) -> int:
@@ -170,7 +170,7 @@ class BatchesInOrder(Access):
     secret: bool  # whether the order is drawn uniformly at random and never released
 
     def rows(self, setting: Setting, steps: int) -> int:
-        """Return the size of a batch."""
+        """Return the number of records in a batch."""
         return self.size
 
     def passes(self, steps: int) -> float:
@@ -284,7 +284,7 @@ class Batched(Protocol):
 
     @property
     def start(self) -> int:
-        """The index of the first record."""
+        """The index of the first record that the method reads."""
         ...
 
     @property

@@ -70,7 +70,7 @@ class Descended:
     def released(
         self, ledger: Ledger, diagnostics: Mapping[str, float], notes: Sequence[str] = ()
     ) -> Release:
-        """Return the release of the run."""
+        """Return the result of the run as a release, with its ledger, diagnostics and notes."""
         return Release(
             value=self.value,
             ledger=ledger,

@@ -343,7 +343,7 @@ class NoisyDeepPoint:
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the point, shape (d,)."""
+        """Release noisy group means, and return a point that is deep among them, shape (d,)."""
         groups = self.statistic
         point = deep_point(
             rows,

@@ -153,7 +153,7 @@ class Tally:
         return choices_first, is_noise_drawn
 
     def _add_choices(self, entry: Entry) -> None:
-        """Add the exponential mechanisms of `entry`."""
+        """Add the exponential mechanisms of `entry` to those of its block, or of no block."""
         if entry.part is None:
             self._choices = (*self._choices, *_choices_of(entry))
             return
@@ -234,7 +234,7 @@ def _largest(a: Shares, b: Shares) -> Shares:
 
 
 def total_shares(entries: Iterable[Entry]) -> Totals:
-    """Return the totals of `entries`."""
+    """Return the total shares of the budget that all of `entries` spend."""
     running = Tally()
     for entry in entries:
         running.add(entry)

@@ -73,7 +73,7 @@ class MeanEstimation(Problem):
         return replace(self, distribution=self.distribution.draw(rng))
 
     def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Draw n records, in memory."""
+        """Draw n independent records, and hold them in memory."""
         return self.distribution.sample(n, rng)
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedRows:

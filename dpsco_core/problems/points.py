@@ -38,7 +38,7 @@ class PointProblem(OptimisationProblem):
         return cls(distribution=law, radius=radius, geometry=geometry)
 
     def sample(self, n: int, rng: np.random.Generator) -> PointSample:
-        """Draw n records, in memory."""
+        """Draw n independent records, and hold them in memory."""
         return self.records(self.distribution.sample(n, rng), rng)
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:

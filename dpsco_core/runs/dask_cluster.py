@@ -45,7 +45,7 @@ class Cluster(Executor):
         return future
 
     def _not_alone(self, _: object = None) -> None:
-        """Note that there are workers."""
+        """Note that workers are present, so that the time without workers ends."""
         self._alone_since = None
 
     def check(self) -> None:

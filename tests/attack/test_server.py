@@ -88,7 +88,9 @@ def test_a_websocket_opens_for_the_dashboards_own_page_only(port: int) -> None:
 
 
 def test_another_name_for_this_machine_is_refused(port: int) -> None:
-    """Else a site could give its own name this machine's address, and be of the same origin."""
+    """Otherwise a site could give its own name this machine's address, and so
+    have the same origin.
+    """
     evil = f"evil.example:{port}"
     status, _, body = ask(port, "GET", "/", {"Host": evil})
     assert status == 421
@@ -170,7 +172,7 @@ PATHS = (
 
 
 def test_no_path_leads_to_a_file(port: int) -> None:
-    """A refusal, or the page itself; what is no page is not found."""
+    """The answer is a refusal or the page itself; an address that is no page is not found."""
     _, _, front = ask(port, "GET", "/")
     _, _, other_page = ask(port, "GET", "/learn")
     for path in PATHS:

@@ -35,7 +35,9 @@ def test_the_error_rates_of_the_attacker_are_those_of_the_normal_law() -> None:
 
 
 def test_the_curve_is_that_of_the_note_and_no_lower_than_what_the_budget_promises() -> None:
-    """theory/trade-off-curves.md, 2: f(.001), f(.01) and f(.1) at the rho of (1, 1e-6)."""
+    """The note is theory/trade-off-curves.md, 2: f(.001), f(.01) and f(.1) at
+    the rho of (1, 1e-6).
+    """
     percents = np.array([0.1, 1.0, 10.0])
     curve, promised = attacker.least_misses(percents), attacker.promised_misses(percents)
     assert curve == pytest.approx([99.7838, 98.1675, 85.1953], abs=1e-4)

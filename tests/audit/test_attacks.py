@@ -98,7 +98,9 @@ def test_one_test_of_two_is_enough_to_refute() -> None:
 
 
 def test_the_two_tests_share_the_failure_probability() -> None:
-    """Of beta = 0.1, the bounds of all looks and pairs take one half, the upper ends the other."""
+    """The bounds of all looks and pairs use one half of beta = 0.1, and the upper ends the other
+    half.
+    """
     point = replace(stage("mean.clipped"), epsilon=1.0, delta=1e-6)
     task = Audit(point=point, runs=200, confidence=0.9)
     *_, result = run_audit(task)
@@ -142,7 +144,7 @@ def fake_findings(mu: float, runs: int, rng: np.random.Generator) -> AuditFindin
 
 
 def test_an_honest_mechanism_is_refuted_no_more_often_than_the_confidence_says() -> None:
-    """At a confidence of 80 % and the exact claim, which is the hardest honest one."""
+    """The confidence is 80 %, and the claim is exact, which is the hardest claim that is true."""
     rng = np.random.default_rng(5)
     honest = fake_findings(1.0, 400, rng)
     wrong = 0

@@ -106,7 +106,7 @@ def test_a_missing_clip_is_caught_in_a_few_hundred_runs(method: str) -> None:
 
 
 def test_the_printed_noise_of_smoothing_is_refuted_at_its_own_rho() -> None:
-    """theory/kamath-liu-zhang.md, 8, item 1: 16/9 of the rho that is claimed."""
+    """The noise spends 16/9 of the rho that is claimed (theory/kamath-liu-zhang.md, 8, item 1)."""
     point = replace(stage("mean.smoothed"), epsilon=None, delta=None, rho=gaussian_rho(1.0, 0.2))
     result = audited(Audit(point=point, runs=20_000, fault="printed-constant", delta=0.2))
     assert result.claimed_epsilon == pytest.approx(1.0)

@@ -27,7 +27,7 @@ FALSE_ALARM = 1e-6
 @pytest.mark.parametrize("runs", [1, 7, 40])
 @pytest.mark.parametrize("level", [0.001, 0.05])
 def test_the_limits_of_a_probability_err_at_most_as_often_as_said(runs: int, level: float) -> None:
-    """Coverage by the exact binomial law, not by simulation."""
+    """The coverage is computed from the exact binomial law, without a simulation."""
     counts = np.arange(runs + 1)
     low, high = proportion_low(counts, runs, level), proportion_high(counts, runs, level)
     assert low[0] == 0 and high[-1] == 1
@@ -97,7 +97,9 @@ def test_gaussian_noise_agrees_with_its_exact_curve_and_half_the_noise_does_not(
 
 
 def test_the_half_that_chooses_is_not_the_half_that_counts() -> None:
-    """Samples that differ in the even runs only: whatever is chosen, nothing is proven."""
+    """The samples differ in the even runs only: whatever is chosen on those, nothing is proven on
+    the others.
+    """
     rng = np.random.default_rng(4)
     outputs, neighbour_outputs = rng.normal(size=(2, 2000, 1))
     outputs[::2] += 10.0

@@ -111,7 +111,9 @@ def test_letters_are_listed_once_under_their_own_names() -> None:
 
 
 def test_random_texts_are_read_or_refused_and_never_run() -> None:
-    """Fuzz: whatever is typed becomes a number or an `InvalidInput`; python agrees on the value."""
+    """Any text becomes a number or an `InvalidInput`; where it is a number, Python finds the same
+    value.
+    """
     rng = random.Random(20)
     pieces = [*LETTERS, *FUNCTIONS, *"0123456789.+-*/^(),% _'[]{}:;=eE", "**", "10", "2.5", "1e3"]
     reread = 0

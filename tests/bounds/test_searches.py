@@ -158,7 +158,7 @@ def _value_of_cube(form: Form, cube: Cube, n: int, budget: Budget, largest: floa
 
 
 def test_the_conjugate_is_that_of_its_chords_without_a_search() -> None:
-    """At nodes, beside them, far out on either side and in between."""
+    """It is compared at nodes, beside them, far out on either side and in between."""
     nodes, values, _ = two_sided._conjugate_table()
     rng = np.random.default_rng(11)
     c = np.concatenate(

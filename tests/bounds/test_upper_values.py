@@ -393,7 +393,8 @@ def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
 
 @pytest.mark.parametrize(("n", "d", "p", "rho"), [(2, 1, 2.0, 1.0), (5000, 9, 3.0, 0.2)])
 def test_the_adaptive_bound_is_its_formula_written_out(n, d, p, rho):
-    """Single mode, mean bound 1 and moments 1, in plain numbers (theory/adaptive-methods.md, 1.3).
+    """The formula is that of the single mode for mean bound 1 and moments 1
+    (theory/adaptive-methods.md, 1.3).
 
     The upper radius is that of simple clipping, minimised here on a grid.
     """

@@ -105,7 +105,7 @@ def test_nothing_covers_the_value_of_a_menu_and_its_label_explains_it(
 
 
 def test_the_menu_marks_the_place_of_a_view(page: Page, dashboard: str) -> None:
-    """Of Users; `test_every_page.py` asks the other views."""
+    """This test opens the views of Users; `test_every_page.py` opens those of other places."""
     page.goto(f"{dashboard}/users?n=500&d=2&trials=2")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
     expect_to_be_marked(page, "Geometry & users")
@@ -114,7 +114,9 @@ def test_the_menu_marks_the_place_of_a_view(page: Page, dashboard: str) -> None:
 def test_on_a_phone_a_jump_in_the_article_arrives_at_its_step(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """With motion: the picture's height differs from step to step, and the text stays in place."""
+    """Motion is allowed here: the picture's height differs from step to step, and the text stays in
+    place.
+    """
     page.set_viewport_size(SMALL_PHONE)
     page.emulate_media(reduced_motion="no-preference")
     page.goto(f"{dashboard}/{WHY}")
@@ -154,7 +156,9 @@ def test_on_a_phone_the_sidebar_closes_when_a_page_is_chosen_in_it(
 def test_a_page_that_was_chosen_comes_whatever_the_page_before_has_to_say(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """Its new width, here: told between the click and the answer, it would run the old page."""
+    """The page before reports its new width between the click and the answer, which must not run
+    that page again.
+    """
     page.add_init_script(
         """{
           const listen = WebSocket.prototype.addEventListener
@@ -180,7 +184,7 @@ def test_a_page_that_was_chosen_comes_whatever_the_page_before_has_to_say(
 
 
 def test_dragging_the_radius_selects_no_text(page: Page, tmp_path: Path) -> None:
-    """Not even a caret is set, from which a selection would grow over the numbers of the axis."""
+    """No caret is set either, from which a selection would grow over the numbers of the axis."""
     point = Scenario(problem="linear", methods=("sco.clipped",), n=200, d=3)
     runs = single_runs(point, "sco.clipped")
     lines = [RunLine(name=name, path=path, colour=INK) for name, path in runs.items()]

@@ -193,7 +193,7 @@ BOXES = """svg => {
 def test_a_picture_has_room_for_its_title_and_its_numbers(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """In a font that is wider than the page's, too; the title of this one takes three lines."""
+    """The title takes three lines, and the font is wider than the page's."""
     page.goto(dashboard + "/?trials=2&n=10000")
     ready(page, seconds=60)
     page.get_by_role("button", name="Export").click()

@@ -38,7 +38,9 @@ def path_of(link: Locator) -> str:
 def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_back(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """By the menu and by the views of a place; tests/app/shell/test_visit.py has every place."""
+    """The test uses the menu and the views of one place; tests/app/shell/test_visit.py opens every
+    place.
+    """
     page.goto(f"{dashboard}{START}&seed=abc")
     expect_scenario(page, ready, 3)
     # What the link has wrong still stands there once the page has run and rests.

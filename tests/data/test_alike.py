@@ -74,7 +74,9 @@ def characteristic(law: ScaledLaw, t: float) -> float:
 
 @pytest.mark.parametrize("share", [0.1, 0.4])
 def test_a_moment_of_order_three_is_that_of_the_characteristic_function(share: float) -> None:
-    r"""E|X|^3 = (12/pi) int t^-4 (f(t) - 1 + t^2 v/2) dt for a symmetric X of variance v."""
+    """The moment is E|X|^3 = (12/pi) int t^-4 (f(t) - 1 + t^2 v/2) dt for a symmetric X of variance
+    v.
+    """
     law = Pareto(d=1, moment_order=3.0, margin=3.0)
     variance, fourth_moment = law.moment(2), expanded(law, share, 4)
 

@@ -15,7 +15,7 @@ from dpsco_core.privacy.mechanisms.correlated import CorrelatedSteps
 
 
 def test_the_deviations_are_those_of_the_steps_that_a_ledger_opens() -> None:
-    """20,000 coordinates per step; each deviation is within 6 standard errors."""
+    """A step has 20,000 coordinates; each deviation is within 6 standard errors."""
     steps, size = 30, 20_000
     noise = cancelling(steps)
     opened = CorrelatedSteps(encoding=Encoding(steps=steps, size=size, l2_sensitivity=1, rho=0.5))

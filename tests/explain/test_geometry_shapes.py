@@ -176,7 +176,7 @@ def test_in_the_power_branch_the_generalized_gaussian_meets_its_bound() -> None:
 
 
 def test_measured_energies_agree_with_the_note_and_gaussian_noise_is_smaller() -> None:
-    """theory/su-zhao-wang.md, 2.8, for d = 10 and 100; its values are rounded to 3 digits."""
+    """The note is theory/su-zhao-wang.md, 2.8, for d = 10 and 100; it rounds values to 3 digits."""
     table = [(10, 1.5, 2.00, 1.30), (100, 1.1, 9.46, 3.68), (100, 1.25, 4.00, 2.05)]
     for d, q, gg, gaussian in table:
         for noise, expected in zip(NOISES, (gg, gaussian), strict=True):

@@ -46,7 +46,8 @@ def exact(scenario: Scenario, target: float) -> float:
 
 
 def test_the_answer_is_the_known_n_for_the_target() -> None:
-    """15 seeds against the exact n, for the hardest law: errors on a line have a long left tail.
+    """Answers with 15 seeds are compared with the exact n; the errors of this law on a line have a
+    long left tail.
 
     An interval that misses with probability at most 0.13 misses 11 or more of 15 with probability
     1e-6; five standard errors bound the mean of ln n. No seed is refused.
@@ -70,7 +71,7 @@ def test_the_answer_is_the_known_n_for_the_target() -> None:
 def test_the_median_error_of_fresh_runs_at_the_answer_is_the_target(
     scenario: Scenario, target: float
 ) -> None:
-    """400 fresh runs at the ends of the interval, doubled in width, for an alarm rate of 1e-6."""
+    """At the ends of the doubled interval 400 fresh runs are made, for an alarm rate of 1e-6."""
     (method,) = scenario.methods
     answer = need(scenario, method, target)
     assert answer.side == "inside"
@@ -137,7 +138,7 @@ def test_at_an_unreachable_target_a_proven_lower_bound_exceeds_it() -> None:
 @pytest.mark.parametrize("problem", ["mean", "logistic", "quadratic"])
 @pytest.mark.parametrize("distribution", ["student-t", "hypercube"])
 def test_a_smaller_sample_is_a_prefix_of_a_larger_one(problem: str, distribution: str) -> None:
-    """Also across the end of a block, of 6,553 records here."""
+    """This also holds across the end of a block, which has 6,553 records here."""
     point = Scenario(problem=problem, distribution=distribution, d=15, n=7000)
     problem_made: Any = point.instance.problem
 

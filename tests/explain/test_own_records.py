@@ -231,7 +231,7 @@ def test_the_noise_of_several_columns_is_the_planned_one_in_the_unit_of_each() -
 
 @pytest.mark.parametrize("order", [2.0, 2.5, 4.0])
 def test_no_dependence_between_columns_gives_more_than_the_stated_bias(order: float) -> None:
-    """The hardest cases: equal columns, and entries of two values whose moment is the unit."""
+    """The hardest cases are equal columns, and entries of two values whose moment is the unit."""
     matching = of_numbers(Scenario(), law="student-t", order=order, count=2000, columns=3)
     publics = [Public(guess=0.0, within=0.5, unit=1.0)] * 3
     point = point_of(matching, publics)

@@ -92,7 +92,9 @@ def test_the_map_of_a_space_is_strongly_convex(d: int, q: float) -> None:
 
 
 def test_the_inverse_fails_with_the_printed_index() -> None:
-    """theory/su-zhao-wang.md, 2.0: the printed index, at x = 0, y = 1: 0.0396 and 0.543."""
+    """With the printed index, x = 0 and y = 1 give 0.0396 and 0.543
+    (theory/su-zhao-wang.md, 2.0).
+    """
     for q, ratio in ((1.9, 0.0396), (1.5, 0.543)):
         printed = PowerMirror(exponent=1 / (2 - q), kappa=1 / (q - 1))
         y = np.ones(50)

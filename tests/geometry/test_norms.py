@@ -143,7 +143,7 @@ def test_both_branches_of_the_constant_agree_where_they_meet(d: int) -> None:
 
 @pytest.mark.parametrize(("d", "q"), [(6, 2.0), (6, 1.6), (6, 1.3), (50, 1.05), (3, 1.0)])
 def test_the_smooth_norm_is_smooth_and_close(d: int, q: float) -> None:
-    """Definition 3, (a) and (b), on random pairs; (b) is attained by a flat vector."""
+    """Definition 3, (a) and (b), is checked on random pairs; a flat vector attains (b)."""
     space = RegularSpace(d=d, exponent=q)
     r = space.smooth_exponent
     rng = np.random.default_rng(3)

@@ -85,7 +85,7 @@ def test_a_projection_of_ten_thousand_entries_is_as_accurate(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["l1", "simplex", "solid simplex", "group"])
 def test_entries_beyond_the_threshold_are_zero_and_not_dust(name: str) -> None:
-    """One entry far above ten thousand others: nothing else remains."""
+    """One entry is far above ten thousand others, so that nothing else remains."""
     d = 10_000
     v = np.random.default_rng(3).standard_normal(d)
     v[0] = 1e3

@@ -158,7 +158,9 @@ def test_points_inside_stay_and_zero_is_allowed(name: str) -> None:
 
 @pytest.mark.parametrize(("q", "name"), crossed(3, [1.0, 1.3, 2.0, 5.0, math.inf], NAMES))
 def test_the_diameter_in_a_norm_is_reached_and_not_exceeded(name: str, q: float) -> None:
-    """Reached along axes, signs of few coordinates, or pairs of points; within 1 %."""
+    """It is reached along axes, by signs of few coordinates, or by pairs of
+    points, to within 1 %.
+    """
     constraint = SETS[name]
     bound = constraint.diameter_in(q)
     rng = np.random.default_rng(11)
@@ -297,7 +299,7 @@ def test_an_invalid_set_is_refused(make: Callable[[], object]) -> None:
 
 
 def test_the_noise_of_a_projected_point_is_bounded_by_the_width() -> None:
-    """theory/su-zhao-wang.md, 8, item 18: on average 0.00164 against 0.0594 and 0.02."""
+    """On average 0.00164 is compared with 0.0594 and 0.02 (theory/su-zhao-wang.md, 8, item 18)."""
     ball = L1Ball(d=200, radius=1.0)
     w = np.zeros(200)
     w[:3] = 0.5, -0.3, 0.2

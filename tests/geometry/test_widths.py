@@ -189,7 +189,7 @@ def test_a_width_is_between_its_general_bounds(name: str) -> None:
 
 
 def test_the_second_moment_of_the_largest_entry() -> None:
-    """theory/su-zhao-wang.md, 8, item 19: d = 50, E h^2 = 6.48093 and G^2 = 6.29808."""
+    """For d = 50, E h^2 is 6.48093 and G^2 is 6.29808 (theory/su-zhao-wang.md, 8, item 19)."""
     ball = L1Ball(d=50, radius=1.0)
     t = (np.arange(200_000) + 0.5) * 1e-4
     tail = -np.expm1(50 * np.log1p(-2 * norm.sf(t)))
@@ -206,7 +206,9 @@ def norms_of_normal_vectors(d: int, exponent: float, draws: int, seed: int) -> t
 
 
 def test_the_width_of_an_lq_ball_is_no_bound_on_it() -> None:
-    """At radius 2, q = 1.1 and d = 10: the bound by the largest entry is 4.637, Jensen's 5.115."""
+    """At radius 2, q = 1.1 and d = 10 the bound by the largest entry is 4.637,
+    and Jensen's 5.115.
+    """
     width = LqBall(d=10, exponent=1.1, radius=2.0).gaussian_width()
     mean, error = norms_of_normal_vectors(10, 11.0, 200_000, 30)
     assert width.exact and width.value == pytest.approx(2 * mean, abs=2 * Z * error)

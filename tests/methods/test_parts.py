@@ -60,7 +60,7 @@ def value(statistic: Statistic, x: Array) -> Array:
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
 def test_a_record_moves_a_statistic_by_at_most_its_stated_sensitivity(statistic: Statistic) -> None:
-    """For any record at every place; some record nearly attains the sensitivity."""
+    """This holds for any record at every place; some record nearly attains the sensitivity."""
     rng, largest = np.random.default_rng(0), 0.0
     claim = statistic.sensitivity(N, D)
     for place in range(N):

@@ -85,7 +85,9 @@ def test_delta_agrees_with_samples_of_the_pairs(
 
 
 def test_equal_and_opposite_contributions_are_the_easiest_to_distinguish_in_two_passes() -> None:
-    """Brute force at T = P = 2; the second pass may depend on what the first one reveals."""
+    """All contributions are tried at T = P = 2; the second pass may depend on the first one's
+    outcome.
+    """
     rng = np.random.default_rng(5)
     grid = np.linspace(-5.2, 5.2, 40)
     cell = float(grid[1] - grid[0])

@@ -255,7 +255,9 @@ def test_the_command_refuses_an_allocation_without_a_delta(
 
 
 def test_a_hand_made_grid_gives_the_same_expectation() -> None:
-    """A second evaluation at T = 3: quadrature over two coordinates, the third in closed form."""
+    """The second evaluation at T = 3 is a quadrature over two coordinates; the third is in closed
+    form.
+    """
     s, epsilon = 0.9, 0.6
     nodes, weights = np.polynomial.hermite_e.hermegauss(200)
     weights = weights / weights.sum()

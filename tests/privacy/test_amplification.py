@@ -178,7 +178,7 @@ def test_amplified_shares_add_up_to_their_target(
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01, 0.9])
 @pytest.mark.parametrize("groups", [10, 1000, 10**5, 10**8])
 def test_equation_24_follows_from_the_proof_of_theorem_6(groups: int, delta: float) -> None:
-    """theory/zhao-et-al.md, 7.1, item 6, sums the terms of the proof."""
+    """The terms of the proof are summed (theory/zhao-et-al.md, 7.1, item 6)."""
     limit = 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups)
     for share in (0.01, 0.3, 1 - 1e-12):
         epsilon = share * limit
@@ -246,7 +246,7 @@ def test_equation_24_beats_the_unamplified_rho_only_beyond_its_crossing(
 def test_a_fixed_split_attains_more_delta_than_the_theorem_claims(
     groups: int, epsilon: float, route: str, attained: float
 ) -> None:
-    """On a fixed split max_j Q_j has a Gaussian's curve: theory/zhao-et-al.md, 7.3, item 27.
+    """On a fixed split max_j Q_j has a Gaussian's curve (theory/zhao-et-al.md, 7.3, item 27).
 
     The share that a fresh secret split may spend must therefore be refused as a plain release.
     """

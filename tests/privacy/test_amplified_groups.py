@@ -89,7 +89,7 @@ def exact_divergence(groups: int, local: float, epsilon: float) -> Any:
 def test_a_certificate_adds_up_to_delta_in_forty_digits(
     groups: int, epsilon: float, delta: float
 ) -> None:
-    """Feldman, McMillan and Talwar (2021): H + (e^eps + 1)(1 + e^-eps0 / 2) k delta0 <= delta."""
+    """It satisfies H + (e^eps + 1)(1 + e^-eps0 / 2) k delta0 <= delta of Feldman et al. (2021)."""
     amplified = amplify(groups, epsilon, delta, "numerical")
     assert amplified is not None
     with mp.workdps(40):

@@ -234,7 +234,7 @@ def make_steps(steps: int = 10, size: int = 3, l2_sensitivity: float = 2.0) -> S
 
 
 def test_noise_of_steps_has_the_scale_that_was_paid_for() -> None:
-    """Chi-square at the false-alarm rate; 5 per cent too little noise is 7 standard deviations."""
+    """In the chi-square test 5 per cent too little noise is 7 standard deviations."""
     steps, rng = make_steps(steps=2000, size=5), make_generator()
     noise = np.concatenate([steps.noise(count, 5, rng) for count in (1, 499, 1500)])
     assert noise.shape == (2000, 5)

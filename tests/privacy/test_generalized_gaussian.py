@@ -167,8 +167,8 @@ def test_the_density_integrates_to_one(d: int, r: float) -> None:
 
 @pytest.mark.parametrize("r", [2.0, 2.3, 3.0, 4.0, 8.0])
 def test_the_renyi_divergence_is_within_the_bound(r: float) -> None:
-    """Quadrature in two dimensions; equality at r = 2 shows that no smaller constant is
-    possible.
+    """It is found by quadrature in two dimensions; equality at r = 2 shows that no smaller constant
+    is possible.
     """
     step = 0.05
     x = np.arange(-240, 240) * step + step / 2
@@ -295,7 +295,7 @@ def test_worst_neighbours_are_within_the_share_at_every_order() -> None:
 
 @pytest.mark.parametrize(("claim", "q"), crossed(2, QUADRATURE, [1.0, 1.2, 1.5, 1.8]), ids=str)
 def test_generalized_noise_meets_its_claim_by_quadrature(q: float, claim: ApproxDP) -> None:
-    """In two dimensions, over shifts of dual norm 1; half of the noise fails."""
+    """Shifts of dual norm 1 in two dimensions are tried; half of the noise fails."""
     space = RegularSpace(d=2, exponent=q)
     rho = zcdp_rho(claim.epsilon, claim.delta)
     angles = np.linspace(0, math.pi / 4, 5)

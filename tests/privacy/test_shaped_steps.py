@@ -349,7 +349,7 @@ def test_one_generalized_gaussian_has_a_chi_square_norm() -> None:
 def test_sums_of_generalized_gaussians_exceed_the_norm_of_one_as_the_note_states(
     d: int, exponent: float, ratio: float
 ) -> None:
-    """theory/su-zhao-wang.md, 2.5 (b), N = 100: the factor lies between 1 and kappa_+."""
+    """For N = 100 the factor lies between 1 and kappa_+ (theory/su-zhao-wang.md, 2.5 (b))."""
     space = RegularSpace(d=d, exponent=exponent)
     terms, draws = 100, 300
     squares = np.square(row_norms(draw_sums(space, GG, terms, draws), space.smooth_exponent))

@@ -150,7 +150,9 @@ def test_constants_hold_in_one_dimension_and_at_other_orders(problem: Any, law: 
 
 @pytest.mark.parametrize("law", ORDINARY)
 def test_the_spread_of_least_squares_grows_as_certified(law: Any) -> None:
-    """The trace at every distance, within six standard errors."""
+    """At every distance the sample's trace is at most the stated one, within
+    six standard errors.
+    """
     example = make(LeastSquares, law)
     constants = example.constants
     sample = example.sample(DRAWS, np.random.default_rng(6))
@@ -194,7 +196,9 @@ SMALLER = [(field, factor, problem) for field, factor, ps in TOO_SMALL for probl
 
 @pytest.mark.parametrize("problem", dict.fromkeys(problem for _, _, problem in SMALLER))
 def test_constants_that_are_too_small_are_all_caught(problem: Any) -> None:
-    """All of a problem at once, on one sample; one by one below."""
+    """All constants of a problem are changed at once, on one sample; the next tests change one by
+    one.
+    """
     example = make(problem, ORDINARY[4])  # The Gaussian law.
     factors = {field: factor for field, factor, own in SMALLER if own is problem}
     smaller = {field: x * getattr(example.constants, field) for field, x in factors.items()}

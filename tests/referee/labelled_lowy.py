@@ -79,7 +79,7 @@ def several_slots(n: float, batch: float) -> float:
 
 
 def chain_over_printed(delta: float) -> tuple[float, float]:
-    """Return the noise of a chain and that which is printed."""
+    """Return the noise that a chain needs, and the printed noise."""
     setting = level(1e8, 100, epsilon=0.1, delta=delta)
     users = phase_users(setting.n, 1, best_decay(setting.n))
     return chain_noise(setting, users, 10**7), printed_noise(setting, 1.0, users, 10**7)

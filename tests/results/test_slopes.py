@@ -211,8 +211,8 @@ def terms_of(scenario: Scenario, slug: str) -> Array:
 def test_the_prediction_is_the_range_of_the_slopes_of_the_terms(
     axis: Any, grid: tuple[float, ...], expected: tuple[float, float]
 ) -> None:
-    """Coordinate-wise clipping at p = 4: sampling sqrt(d/n), privacy sqrt(d) (sqrt(d)/(n
-    eps))^(3/4).
+    """Coordinate-wise clipping at p = 4 has sqrt(d/n) by sampling and sqrt(d) (sqrt(d)/(n
+    eps))^(3/4) by privacy.
     """
     scenario = replace(SWEPT, axis=axis, grid=grid, methods=("mean.cwme-cdp",), p=4)
     (row,) = slopes(scenario, power_law(scenario, -0.3)).to_dict("records")

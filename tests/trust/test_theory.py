@@ -65,7 +65,7 @@ def test_no_lower_bound_is_above_an_upper_bound_at_ten_thousand_settings(group: 
 
 
 def test_a_lower_bound_that_is_too_large_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison has teeth: thirty times the squared error of the best form is too much."""
+    """The comparison finds a fault: thirty times the squared error of the best form is too much."""
     honest = Bound.value
     monkeypatch.setattr(
         Bound,

@@ -28,7 +28,7 @@ def group_key(card: BoundCard) -> str:
 
 
 def group_title(row: Row) -> str:
-    """Return the name of a row's group."""
+    """Return the title of the group of bounds that a row belongs to."""
     card = row.bound.card
     if card.kind == "lower":
         return f"Lower bounds on every {bound_ones(row.bound.card)}"

@@ -91,7 +91,7 @@ def choose_panels(screen: Screen) -> None:
 
 
 def _choose_measure() -> None:
-    """Draw the choice between errors and prices."""
+    """Draw the control that chooses whether errors or prices of privacy are drawn."""
     st.segmented_control(
         "Draw",
         MEASURES,

@@ -90,7 +90,7 @@ def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tup
     bar = st.progress(0.0, text="Running …")
 
     def tell(done: int) -> None:
-        """Show how many runs are done."""
+        """Show in the progress bar how many runs are done."""
         bar.progress(min(1.0, done / RUNS), text=f"{done} runs …")
 
     try:

@@ -166,7 +166,7 @@ def zcdp_sentence(standing: Standing) -> str:
 
 
 def shares_sentence(standing: Standing) -> str:
-    """Return which term makes the window wide."""
+    """Return a sentence on the terms that make the window between the bounds as wide as it is."""
     window = list(standing.windows.values())[-1]
     if window.upper is None:
         return "No upper bound is proven here."

@@ -118,7 +118,7 @@ def _draw_experiment(slug: str) -> None:
 
 @st.cache_data(max_entries=200, show_spinner="Running the experiment")
 def _finding(slug: str) -> Finding:
-    """Return the finding of an erratum's experiment."""
+    """Run the experiment of the erratum with a slug, and return what it finds."""
     experiment = erratum(slug).experiment
     assert experiment is not None
     return experiment.run()

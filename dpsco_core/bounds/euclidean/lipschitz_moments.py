@@ -121,7 +121,7 @@ def _lower_bound_formula(privacy: Callable[[Setting], float]) -> Callable[[Setti
     """Return the lower bound as named terms, with `privacy` as its private term."""
 
     def terms(setting: Setting) -> Terms:
-        """Return the terms by their names."""
+        """Return the terms of the lower bound at a setting, by their names."""
         c, n, d = setting.constants, setting.n, setting.d
         unit = c.diameter / 2
         lipschitz = min(c.lipschitz_second, c.lipschitz_moment)

@@ -59,7 +59,8 @@ def mean_scale(p: float, moment_order: float, power: int = 1) -> float:
 
 
 def largest_probability(weight: int, moment_order: float, mean_bound: float) -> float:
-    r"""Return the largest p at which spikes of this many entries of size 1 have a mean within R.
+    r"""Return the largest spike probability p at which the spikes' mean is
+    within `mean_bound`, R.
 
     :math:`\min(1,(R/\sqrt w)^{1/a})`; R >= 0 may be infinite. For k < 2 spikes are shrunk, and the
     mean grows with p as :math:`\max\{p^{1-k},(1-p)[1+(\frac{1-p}p)^{k-1}]\}` falls: either root is

@@ -158,5 +158,5 @@ def hardest(bounds: OneHotBounds) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def largest_value(bounds: OneHotBounds) -> float:
-    """Return the largest bound."""
+    """Return the largest value of the bound over its parameters s and z."""
     return bounds.value(*hardest(bounds))

@@ -66,7 +66,7 @@ class ExplicitRisk:
 
     @property
     def value(self) -> float:
-        """The bound."""
+        """The bound on the excess risk: the sum of its terms."""
         return math.fsum(self.terms)
 
 

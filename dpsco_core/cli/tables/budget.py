@@ -19,7 +19,7 @@ class BudgetAnswer:
     question: str
 
     def to_dict(self) -> dict[str, str]:
-        """Return the answer for JSON."""
+        """Return the answer's line and its question as a dictionary for JSON."""
         return {"line": self.line, "question": self.question}
 
 

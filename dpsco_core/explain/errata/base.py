@@ -100,7 +100,7 @@ class Erratum:
         return None if self.experiment is None else f"dpsco errata --slug {self.slug}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain texts, lists and dictionaries."""
+        """Return the erratum as a dictionary of texts, lists and dictionaries, for JSON."""
         experiment = self.experiment
         return vars(self) | {
             "paper": self.paper.key,

@@ -112,12 +112,14 @@ class Builder:
 
     @property
     def bound(self) -> float:
-        """The larger of both: Theorem 1.4."""
+        """The lower bound on the mean error by Theorem 1.4, which is the larger
+        of its two terms.
+        """
         return fano_cdp(*self._numbers)
 
     @property
     def squared_bound(self) -> float:
-        """The bound on the squared error."""
+        """The lower bound on the mean squared error, by the same theorem."""
         return fano_cdp(*self._numbers, squared=True)
 
     @property
@@ -212,7 +214,7 @@ class PackingProof(SpikeProof):
 
     @property
     def separation(self) -> float:
-        """The least distance of two means."""
+        """The least l2 distance between two means of the packing."""
         return self.theta * math.sqrt(self.distance)
 
     @property
@@ -277,7 +279,7 @@ class SignProof(SpikeProof):
 
     @property
     def bound(self) -> float:
-        """The entropy form at q."""
+        """The lower bound for zCDP by the entropy of the signs, at the spike probability q."""
         return hypercube.hypercube_cdp(self.q, self.n, self.d, self.order, self.rho)
 
     @property
@@ -287,7 +289,7 @@ class SignProof(SpikeProof):
 
     @property
     def pure_bound(self) -> float:
-        """The pure-DP bound at q."""
+        """The lower bound for pure DP at the spike probability q."""
         return hypercube.hypercube_pure(self.q, self.n, self.d, self.order, self.epsilon)
 
     @property
@@ -383,5 +385,5 @@ class ExpectileProof(SignProof):
 
     @property
     def bound(self) -> float:
-        """The bound (P1) at q."""
+        """The lower bound (P1) at the spike probability q."""
         return packing.packing("l2", self.q, self.n, self.d, self.order, self.epsilon, self.delta)

@@ -177,7 +177,7 @@ class RadiusSteps(Moves):
         return self.descent_at(self.blind_radius).steps
 
     def descent_at(self, radius: float) -> Descent:
-        """Return the descent for a radius."""
+        """Return the steps of gradient descent whose gradients are clipped at a radius."""
         energy = 2 * self.setting.d * radius**2 / (self.rho * self.setting.n**2)
         return self.own_descent or practical_descent(self.setting, energy, radius, growing=True)
 

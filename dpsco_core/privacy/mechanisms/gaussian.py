@@ -173,7 +173,7 @@ class ShuffledGaussianSteps:
 
     @property
     def _unshuffled(self) -> GaussianSteps:
-        """The same steps without the amplification."""
+        """The same Gaussian steps at their own cost, without amplification by shuffling."""
         return GaussianSteps(
             steps=self.certificate.steps,
             size=self.size,

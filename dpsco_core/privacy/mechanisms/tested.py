@@ -234,7 +234,7 @@ class TestedSteps:
 
     @property
     def halted(self) -> bool:
-        """Whether a test has failed."""
+        """Whether one of the noisy tests has failed, which ends the sequence."""
         return self._halted
 
     def passes(self, score: float) -> bool:

@@ -111,7 +111,7 @@ def test_the_steps_say_that_an_optimiser_clips_gradients() -> None:
 
 @pytest.mark.parametrize("n", [500, 10_000, 10_000_000])
 def test_the_names_of_the_records_have_room_beside_each_other(n: int) -> None:
-    """At every size, in letters of 12 pixels."""
+    """The names do not overlap at any size of the picture, in letters of 12 pixels."""
     scenario = replace(HARDEST, n=n, grid=(500, n) if n > 500 else (n, 10_000))
     html = meaning(Study(scenario=scenario, role="hardest"), Theme())
     drawings = [base64.b64decode(code).decode() for code in re.findall(r"base64,([^']+)'", html)]

@@ -88,7 +88,9 @@ def test_the_reason_in_a_small_ball_is_not_that_the_loss_lacks_a_lower_bound() -
 def test_on_another_set_the_reason_is_that_no_lower_bound_is_proven_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Without the bounds of its own loss, which every problem of the catalogue has on every set."""
+    """The test leaves out the bounds of the loss itself, which every problem of the catalogue has
+    on every set.
+    """
 
     def wider_bounds(problem: str, level: Level = "item") -> tuple[Bound, ...]:
         """Return the bounds for a problem that are not on its own instance."""

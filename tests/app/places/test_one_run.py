@@ -394,7 +394,7 @@ def test_titles_name_what_costs_most() -> None:
 
 
 def test_the_headline_has_the_run_and_the_mean_of_the_figure_below() -> None:
-    """At every radius; of several trials, and of the method whose radius it is."""
+    """The page is opened at two radii; the means in its text are those of three trials."""
     point = replace(POINT, problem="huber", trials=3)
     _, chosen = clipped_plan(point)
     parts = error_parts(point, trials=3)

@@ -491,7 +491,7 @@ def test_the_map_opens_on_what_the_title_above_it_is_about() -> None:
 
 
 def test_a_sample_that_is_too_large_is_refused_by_the_sizes_of_the_sliders() -> None:
-    """Not by a number of items that the figure would have drawn first."""
+    """The refusal does not name a number of items at which the figure would have been drawn."""
     page = open_users(n="10000")
     page.session_state[visit.SESSION].change("d", 1000)
     assert line_below(check_page(page.run())) == (GOLDEN["too many numbers for the dashboard"])

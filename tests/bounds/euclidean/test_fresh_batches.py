@@ -222,7 +222,9 @@ POINTS = (
 def test_the_measured_risk_lies_below_the_bound_at_its_own_parameters(
     fields: dict[str, Any],
 ) -> None:
-    """In both tunings. False alarms: 1e-6 per comparison, as in `test_above_measured`."""
+    """Both tunings are run, with a false-alarm rate of 1e-6 per comparison as in
+    `test_above_measured`.
+    """
     point = make_scenario(n=1500, d=5, **fields)
     kind = "-pure" * (point.setting.pure_epsilon > 0 and point.setting.gaussian_rho == 0)
     for tuning in ("theory", "practical"):

@@ -73,7 +73,7 @@ def setting_on(kind: str, n: int, d: int, level: Level, radius: float = 1.0) -> 
     ],
 )
 def test_the_bounds_have_the_values_of_their_note(kind: str, values: tuple[float, ...]) -> None:
-    """At S1, S2 and S3, and at S1 for (epsilon, delta)-DP algorithms."""
+    """The values are those at S1, S2 and S3, and those at S1 for (epsilon, delta)-DP algorithms."""
     sizes: tuple[tuple[int, int, Level], ...] = (
         (10_000, 20, RHO),
         (10_000, 200, 0.5),

@@ -187,7 +187,9 @@ def test_large_arguments_do_not_overflow():
 
 
 def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
-    """Logistic regression in l_1.5; every data set's mean lies far below the bound."""
+    """The problem is logistic regression in l_1.5; every data set's mean lies
+    far below the bound.
+    """
     d, n, q = 4, 400, 1.5
     space = RegularSpace(d=d, exponent=q)
     mirror = PowerMirror.for_space(space)

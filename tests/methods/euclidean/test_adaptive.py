@@ -56,7 +56,9 @@ def run(scenario: Scenario, method: Any, seed: int = 0) -> Any:
 
 @pytest.mark.parametrize("link", [LogisticLink(), SquaredLink()])
 def test_no_record_moves_a_score_or_a_clipped_mean_by_more_than_its_sensitivity(link: Any) -> None:
-    """All samples of two records over extreme features and targets, and all replacements of one."""
+    """All samples of two records over extreme features and targets are tried, with all replacements
+    of one.
+    """
     radii, w = np.array([1e100, 4.0, 1.0, 0.25, 1e-100]), np.array([0.5])
 
     def statistics_of(records: tuple[tuple[float, float], ...]) -> tuple[Any, Any]:
@@ -260,7 +262,7 @@ def test_a_pure_budget_is_refused() -> None:
 
 
 def test_a_certified_norm_that_is_four_times_too_large_hardly_matters() -> None:
-    """There the radius that ignores the data errs at least half as much again."""
+    """With it the radius that ignores the data errs at least half as much again."""
     scenario = replace(SCENARIO, n=20_000, d=20, **CONCENTRATED)
     setting, problem = scenario.setting, scenario.instance.problem
     model = setting.constants.linear_model
@@ -337,7 +339,8 @@ def test_the_radius_from_the_setting_is_near_the_best_fixed_one_on_a_quadratic(r
 def test_private_radii_err_less_overall_and_nowhere_much_more(
     rows: tuple[Row, ...], median: float
 ) -> None:
-    """Medians of 40 data sets per row, with the same noise in the steps of both methods.
+    """The errors are medians of 40 data sets per row, with the same noise in the steps of both
+    methods.
 
     With up to 200 data sets, median and worst of the rows are 0.93 and 1.05, 0.97 and 1.04, 0.94
     and 1.06, 0.95 and 1.03.

@@ -208,8 +208,8 @@ def transcripts(plan: Any, n: int, runs: int, seed: int, *, shuffled: bool) -> t
 
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_the_shuffled_noise_satisfies_the_claim_in_secret_order_only(shuffled: bool) -> None:
-    """theory/arora-marinov-ullah.md, 7, item 33. In known order the first step refutes the
-    claim.
+    """In known order the first step refutes the claim
+    (theory/arora-marinov-ullah.md, 7, item 33).
     """
     n, runs = 300, 20_000
     claim = ApproxDP(epsilon=0.3, delta=1e-2)
@@ -260,7 +260,8 @@ RECORDS: tuple[Pair, ...] = ((1.0, 0.0), (1.0, 1.0), (-1.0, 0.0), (0.0, 0.0), (1
 
 @pytest.mark.parametrize("tuning", one_in(2, ["practical", "theory"]))
 def test_the_exact_minimiser_of_a_logistic_objective_satisfies_its_share(tuning: Any) -> None:
-    """All pairs of extreme records beside uninformative ones; a tenth of the noise fails.
+    """All pairs of extreme records are tried beside uninformative ones; a tenth
+    of the noise fails.
 
     In one dimension a pair moves the gradient by L, not by the 2L of two nearly opposite features.
     """

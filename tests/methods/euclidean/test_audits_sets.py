@@ -142,7 +142,8 @@ def worst(
 def test_the_exact_minimiser_satisfies_its_share_on_sets_with_corners(
     name: str, tuning: Any
 ) -> None:
-    """All pairs of extreme records beside an uninformative one; a tenth of the noise fails.
+    """All pairs of extreme records are tried beside an uninformative one; a tenth of the noise
+    fails.
 
     In the plane a pair moves the gradient by little more than L, not by 2L: see
     `test_audits_lipschitz`.

@@ -127,7 +127,8 @@ def test_strong_descent_without_noise_and_clipping_uses_every_block_once_in_orde
 def test_a_quadratic_contracts_by_at_most_its_condition_number(
     strong: float, smooth: float
 ) -> None:
-    """At eta = 1/(lambda+L) by L/(lambda+L), at most the q of Theorem 3.2.
+    """A step of eta = 1/(lambda+L) contracts by L/(lambda+L), which is at most the q of Theorem
+    3.2.
 
     See theory/kamath-liu-zhang.md, 7, item 10.
     """

@@ -78,7 +78,8 @@ def drive(data: Array, z: Array, radius: float, steps: int) -> tuple[Array, Arra
 
 
 def test_given_equal_releases_neighbours_differ_by_at_most_one_column_of_c() -> None:
-    """Adaptivity, from zero: the noise that leads a neighbour along the same path.
+    """Both data sets follow one path, as if the noise of the neighbour made up
+    for the difference.
 
     For every past the two centres differ by at most r_(t-k) 2R; the likelihood ratio of the whole
     path is that of a Gaussian whose centre moves by at most the sensitivity.
@@ -290,7 +291,9 @@ def test_a_diameter_of_400_is_handled() -> None:
 
 
 def test_the_average_of_the_theorem_is_within_its_bound() -> None:
-    """theory/practice.md, 1.5: excess risk of the linear loss, 40 runs, one-sided at 1e-6."""
+    """The excess risk of the linear loss in 40 runs is compared, one-sided at 1e-6
+    (theory/practice.md, 1.5).
+    """
     n, d = 400, 5
     setting = make_setting("linear", n, d)
     method = CorrelatedDescent(tuning="theory")

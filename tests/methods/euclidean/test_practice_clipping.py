@@ -46,7 +46,9 @@ METHODS = [f(calibration=c) for f in FAMILIES for c in ("tight", "paper")]
 @pytest.mark.parametrize("scale", [1e-150, 1e-3, 1.0, 1e150])
 @pytest.mark.parametrize("scaled", [False, True])
 def test_every_row_is_normalised_to_at_most_unit_length(scale: float, scaled: bool) -> None:
-    """Every pair of extreme entries, and linear-model gradients with every extreme coefficient."""
+    """The rows are every pair of extreme entries, and linear-model gradients with every extreme
+    coefficient.
+    """
     for row in itertools.product(WILD, repeat=2):
         for c in WILD if scaled else (1.0,):
             x = DenseRows(np.array([row]))
@@ -68,9 +70,7 @@ def test_every_row_is_normalised_to_at_most_unit_length(scale: float, scaled: bo
 def test_a_record_moves_no_first_release_by_more_than_its_sensitivity(
     family: Any, kind: str, releases: Releases
 ) -> None:
-    """All runs see the same point there; released are the mean gradient and the quantile's
-    share.
-    """
+    """All runs release the mean gradient and the quantile's share at the same first point."""
     n, d = 20, 3
     setting, first_values, largest = make_setting(kind, n, d), [], 0.0
     method = family(descent=Descent(steps=2, step_size=0.1))
@@ -150,7 +150,7 @@ def skewed_points(n: int = 4000, d: int = 3) -> Array:
 
 
 def test_without_noise_automatic_clipping_finds_the_geometric_median(releases: Releases) -> None:
-    """theory/practice.md, 2.3: the median is smoothed by gamma, and differs from the mean."""
+    """The median is smoothed by gamma, and differs from the mean (theory/practice.md, 2.3)."""
     x = skewed_points()
     method = AutomaticDescent(scale=0.2, descent=Descent(steps=4000, step_size=0.3))
     value = run(
@@ -162,8 +162,8 @@ def test_without_noise_automatic_clipping_finds_the_geometric_median(releases: R
 
 
 def test_without_noise_quantile_clipping_finds_hubers_estimate(releases: Releases) -> None:
-    """theory/practice.md, 3.3: the estimate is for the last radius, which contains half the
-    gradients.
+    """The estimate has the last radius, which contains half the gradients (theory/practice.md,
+    3.3).
     """
     x = skewed_points()
     method = QuantileDescent(radius=1.0, descent=Descent(steps=3000, step_size=0.5))

@@ -73,7 +73,9 @@ def test_half_of_the_records_plus_one_are_used_once_each(tuning: Any) -> None:
     [(16, 12.605950, 5.966718), (100, 70.817218, 31.694448), (1000, 694.647431, 307.853736)],
 )
 def test_the_number_of_steps_has_its_moments(n: int, mean: float, variance: float) -> None:
-    """theory/arora-marinov-ullah.md, 7, item 23: both at a false-alarm rate of 1e-6."""
+    """Both moments are tested at a false-alarm rate of 1e-6 (theory/arora-marinov-ullah.md, 7, item
+    23).
+    """
     plan = PrivateSgd(tuning="theory").plan(make_setting("hinge", n))
     rng, draws = np.random.default_rng(0), 4000
     steps = np.array(
@@ -89,7 +91,9 @@ def test_the_number_of_steps_has_its_moments(n: int, mean: float, variance: floa
 
 
 def test_a_record_is_at_every_place_of_the_order_equally_often() -> None:
-    """theory/arora-marinov-ullah.md, 7, item 25: each place with probability 1/n; chi-square."""
+    """Each place has probability 1/n, by a chi-square test (theory/arora-marinov-ullah.md, 7, item
+    25).
+    """
     n, draws = 9, 6000
     plan = PrivateSgd(tuning="theory").plan(make_setting("hinge", n))
     rng, counts = np.random.default_rng(1), np.zeros(plan.gradient_calls + 1)
@@ -126,7 +130,7 @@ def test_without_noise_a_constant_gradient_gives_the_notes_average(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tuning", TUNINGS)
 def test_one_record_moves_one_step_by_at_most_the_sensitivity(kind: str, tuning: Any) -> None:
-    """theory/arora-marinov-ullah.md, 7, items 5 and 6, for arbitrary records."""
+    """The record is arbitrary (theory/arora-marinov-ullah.md, 7, items 5 and 6)."""
     n, d, replaced = 30, 3, 7
     method, setting = PrivateSgd(tuning=tuning), make_setting(kind, n, d)
     plan = method.plan(setting)
@@ -152,7 +156,7 @@ def test_one_record_moves_one_step_by_at_most_the_sensitivity(kind: str, tuning:
 
 
 def test_the_noise_of_the_steps_has_the_ledgers_scale() -> None:
-    """Zero gradients: every step of the path is -eta times its noise. Chi-square at 1e-6."""
+    """With zero gradients every step of the path is -eta times its noise; chi-square at 1e-6."""
     n, d = 120, 60
     for tuning in TUNINGS:
         setting = make_setting("linear", n, d, radius=1e6)
@@ -189,7 +193,7 @@ def test_the_ledger_spends_the_budget_by_the_proven_accountant(budget: Any, tuni
 
 
 def test_the_papers_noise_has_the_value_of_remark_1() -> None:
-    """theory/arora-marinov-ullah.md, 7, item 7, and the whole budget on the ledger."""
+    """The whole budget is on the ledger too (theory/arora-marinov-ullah.md, 7, item 7)."""
     budget = ApproxDP(epsilon=0.05, delta=1e-6)
     setting = make_setting("hinge", 10_000, 3, budget)
     method = PrivateSgd(calibration="paper")
@@ -268,7 +272,7 @@ def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
 
 
 def test_scaling_the_loss_changes_only_the_noise() -> None:
-    """theory/arora-marinov-ullah.md, 7, item 12: loss, L and noise times c give the same path."""
+    """Loss, L and noise times c give the same path (theory/arora-marinov-ullah.md, 7, item 12)."""
     x, _ = make_records(60, 3)
     setting = make_setting("linear", 60, 3)
     larger = replace(setting, constants=replace(setting.constants, lipschitz=4.0))

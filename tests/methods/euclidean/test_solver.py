@@ -103,7 +103,7 @@ def test_a_strongly_convex_run_is_certified(
 
 
 def test_the_accelerated_loop_needs_the_number_of_steps_of_its_rate() -> None:
-    """From a start with a stalled heuristic, sqrt(M/mu) ln(...) steps suffice."""
+    """Where the heuristic has stalled, sqrt(M/mu) ln(...) steps suffice."""
     hessian, c = quadratic(0, 30, 1e-4, 1.0)
     ball = Ball(d=30, radius=1.0)
     original = solver.spectral_descent

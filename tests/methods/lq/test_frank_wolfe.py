@@ -203,7 +203,9 @@ def test_the_theory_tuning_has_the_steps_and_the_level_of_the_note(
 
 @pytest.mark.parametrize("geometry", SETS)
 def test_the_measured_risk_is_below_the_bound_of_the_note(geometry: str) -> None:
-    """For Huber's and the quadratic loss; the bound is so much larger that 12 runs suffice."""
+    """The losses are Huber's and the quadratic one; the bound is so much larger that 12 runs
+    suffice.
+    """
     for problem in ("huber", "quadratic"):
         scenario = point(problem, geometry=geometry, n=3000, d=5, p=3.0, epsilon=2.0, delta=0.0)
         method, rng = FrankWolfe(tuning="theory"), np.random.default_rng(2)

@@ -62,7 +62,9 @@ FLAWS = ((0.1, "public", False), (1.0, "public", True), (0.1, "shuffled", False)
 
 
 def test_theory_tuning_is_theorem_10_in_units_of_sigma_and_m() -> None:
-    """theory/su-zhao-wang.md, 8, item 26: lambda = 18.33848, T = 5380.796; then scaled."""
+    """It has lambda = 18.33848 and T = 5380.796, then scaled
+    (theory/su-zhao-wang.md, 8, item 26).
+    """
     for size in (1.0, 3.0):
         setting = make_setting(
             **GOLDEN | {"variance_trace": size**2},
@@ -78,7 +80,7 @@ def test_theory_tuning_is_theorem_10_in_units_of_sigma_and_m() -> None:
 
 
 def test_theory_tuning_without_shuffling_is_the_reconstruction_in_the_note() -> None:
-    """theory/su-zhao-wang.md, 2.6; a zCDP budget counts as the (epsilon, delta) of Lemma 3."""
+    """A zCDP budget counts as the (epsilon, delta) of Lemma 3 (theory/su-zhao-wang.md, 2.6)."""
     size = 100 * math.log(1e6)
     truncation = (5e4 / (4**2 * math.sqrt(size))) ** (1 / 3)
     setting = make_setting(**GOLDEN, budget=GOLDEN_BUDGET)
@@ -140,7 +142,9 @@ def test_practical_tuning_is_at_least_as_good_as_a_random_search(budget: Any, no
 
 
 def test_practical_tuning_leaves_a_third_of_the_excess_of_theorem_and_start() -> None:
-    """In means of four trials, the practical excess is at most a third of the others'."""
+    """In means of four trials it has at most a third of the excess of the theorem's tuning and of
+    the start.
+    """
     risks = {}
     for tuning in ("practical", "theory"):
         scenario = Scenario(
@@ -162,7 +166,9 @@ def test_practical_tuning_leaves_a_third_of_the_excess_of_theorem_and_start() ->
 def test_the_accounting_changes_at_the_number_of_steps_in_the_note(
     steps: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """theory/su-zhao-wang.md, 2.5 (c): T > 82 at n = 10^4, epsilon = 0.05, by zCDP."""
+    """It changes at T > 82 for n = 10^4, epsilon = 0.05, by zCDP
+    (theory/su-zhao-wang.md, 2.5 (c)).
+    """
     monkeypatch.setattr(lp_mirror, "published_parameters", lambda *_, shuffled: (steps, 2.0))
     setting = make_setting(2.0, n=10_000, d=5, budget=ApproxDP(epsilon=0.05, delta=1e-6))
     plan = SHUFFLED(tuning="theory", noise=GG).plan(setting)
@@ -174,8 +180,8 @@ def test_the_accounting_changes_at_the_number_of_steps_in_the_note(
 def test_the_accounting_in_use_has_the_smaller_noise(
     noise: Any, calibration: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Measured in the dual norm of a batch's mean; a sum of generalized Gaussians costs kappa_+
-    more.
+    """Noise is measured in the dual norm of a batch's mean; a sum of generalized Gaussians costs
+    kappa_+ more.
     """
     setting = make_setting(1.25, n=20_000, d=50, budget=ApproxDP(epsilon=0.03, delta=1e-6))
     accountings = set()

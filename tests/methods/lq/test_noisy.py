@@ -96,8 +96,8 @@ def test_the_method_runs_in_every_set_and_stays_there(geometry: Geometry, tuning
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("batch", [1, 4])
 def test_one_record_moves_one_step_by_at_most_the_sensitivity(kind: str, batch: int) -> None:
-    """Brute force at fixed points, which stand for the earlier releases, with equal noise and
-    order.
+    """All replacements are tried at fixed points, in place of earlier releases, with equal noise
+    and order.
     """
     n, d, replaced = 30, 3, 7
     method = NoisyMirrorDescent()
@@ -214,7 +214,7 @@ def test_the_bound_on_the_divergence_holds_on_the_whole_set(geometry: Geometry) 
 @pytest.mark.parametrize("exponent", [1.0, 1.1, 1.5, 2.0])
 @pytest.mark.parametrize("size", [0.1, 3.0])
 def test_the_energy_bounds_that_of_gradient_plus_noise(exponent: float, size: float) -> None:
-    """For the worst of several gradients, one-sided at 1e-6. At q = 2 it is exact."""
+    """The worst of several gradients is tested, one-sided at 1e-6. At q = 2 the bound is exact."""
     d, std = 20, 0.7
     space = RegularSpace(d=d, exponent=exponent)
     bound = potential_of(L2.constraint(d, 1.0), exponent).energy(size, std)
@@ -256,7 +256,7 @@ def test_theory_tuning_has_the_potential_of_its_own_norm_and_of_l2_above_2() -> 
 
 
 def test_the_mean_excess_on_the_l1_ball_is_below_its_bound() -> None:
-    """F(w) = -w_1/2 with the l1 potential; one-sided at 1e-6, and the method learns."""
+    """The risk is F(w) = -w_1/2 with the l1 potential; one-sided at 1e-6, and the method learns."""
     n, d, runs = 1000, 30, 20
     setting = geometric_setting("linear", L1, n, d, ZCDP(rho=2.0))
     method = NoisyMirrorDescent()

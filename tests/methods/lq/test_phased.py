@@ -205,7 +205,7 @@ def test_theory_tuning_has_the_step_size_of_the_note_and_floor_log_n_phases() ->
 
 
 def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
-    """beta = 400, L = 1: eta/4 = 1/(4 sqrt n) is above 2/beta below n = 2500."""
+    """With beta = 400 and L = 1, eta/4 = 1/(4 sqrt n) is above 2/beta below n = 2500."""
     setting = geometric_setting("huber", lq_geometry(4.0), 100, 1, ZCDP(rho=1e6))
     model = replace(setting.constants.linear_model, curvature=400.0)  # type: ignore[type-var]
     setting = replace(setting, constants=replace(setting.constants, linear_model=model))

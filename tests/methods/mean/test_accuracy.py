@@ -129,7 +129,9 @@ def test_the_comparison_with_a_bound_can_fail() -> None:
 def test_practical_methods_beat_the_zero_estimator_at_the_default_scenario(
     family: Any, order: float
 ) -> None:
-    """At n = 10,000, d = 20, epsilon = 1; the zero estimator's error is the norm of the mean."""
+    """It has n = 10,000, d = 20 and epsilon = 1; the zero estimator's error is the norm of the
+    mean.
+    """
     problem = MeanEstimation(
         distribution=StudentT(d=20, moment_order=order, offset=1.0), mean_bound=1.0
     )

@@ -186,8 +186,8 @@ def test_the_indices_of_norms_among_the_radii_are_those_of_a_search() -> None:
 
 
 def test_a_round_clips_to_a_ball_around_the_previous_answer() -> None:
-    """Computed by hand without noise; the previous answer is within the planned distance of the
-    mean.
+    """The rounds are computed by hand without noise; the last answer is within the planned distance
+    of the mean.
     """
     x = np.random.default_rng(0).standard_normal((4000, 3)) + np.array([30.0, 0.0, 0.0])
     plan = plan_centre(4000, 3, 50.0, 1.0, rho=1e6)

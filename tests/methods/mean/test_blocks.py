@@ -35,8 +35,8 @@ RADII = st.floats(1e-150, 1e150) | st.floats(0.1, 10) | st.sampled_from([1e-100,
 def test_an_extreme_row_does_not_change_the_result_of_other_rows(
     block: np.ndarray, radius: float, wild: tuple[float, ...], place: int
 ) -> None:
-    """To the last bit: a block without such a row takes a quicker path, and neighbours differ in
-    one.
+    """Results are equal to the last bit: blocks without such a row take a quicker path, and
+    neighbours differ in it.
     """
     changed_block = block.copy()
     changed_block[place] = adversarial(wild, 3)

@@ -33,7 +33,9 @@ Array = NDArray[np.float64]
 @pytest.mark.parametrize("stretch", [1.001, 1.5, 4.0, 300.0])
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 1.7, 2.0, 6.0])
 def test_the_overshoots_are_those_of_a_power_law(stretch: float, power: float) -> None:
-    """By quadrature, in units of r: a quarter is longer than r, and a power of the length less."""
+    """The references are quadratures, in units of r, for a law that has a quarter of its mass
+    beyond r.
+    """
     share = [quad(lambda t: 0.25 * t**-power, 1, stretch)[0]]
     share.append(quad(lambda t: 2 * (t - 1) * 0.25 * t**-power, 1, stretch)[0])
     mean_overshoot, square_overshoot = overshoots(stretch, stretch**power)
@@ -160,7 +162,7 @@ def test_no_record_moves_a_release_by_more_than_its_claim(mode: Any) -> None:
 
 @pytest.mark.parametrize("mode", ["single", "guarded"])
 def test_decisions_and_diagnostics_are_functions_of_the_releases(mode: Any) -> None:
-    """Different data with equal releases: with a bias inside, without, and with no record at any
+    """Different data have equal releases: with a bias inside, without, and with no record at any
     radius.
     """
     method, budget = AdaptiveClipping(mode=mode, inner=True), ZCDP(rho=500.0)

@@ -136,7 +136,9 @@ def test_the_noise_has_the_values_of_the_worked_examples() -> None:
 
 
 def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> None:
-    """Hence the integer m: d = 5, beta = 0.1, n = 37 has m = 18.42 and 19 blocks of one."""
+    """At d = 5, beta = 0.1, n = 37 the printed m is 18.42, but there are 19
+    blocks of one record.
+    """
     real = 4 * math.log(2 * 5 / 0.1)
     assert 12 * real / 37 < 6 < 12 * 19 / 37
 

@@ -88,7 +88,7 @@ def test_a_sum_is_recomputed_where_many_rows_change_or_digits_would_be_lost() ->
 
 
 def test_a_far_row_adds_no_more_than_the_radius() -> None:
-    """At any distance: its part of the first sum is removed to the last digits."""
+    """However far the row is, its part of the first sum is removed to the last digits."""
     x = records()
     for size in (1e3, 1e20, 1e70):
         y = x.copy()

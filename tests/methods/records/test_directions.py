@@ -118,7 +118,7 @@ def test_the_search_follows_rotations_scales_and_orders(points: int, seed: int) 
 @pytest.mark.parametrize("seed", one_in(3, range(25)))
 @pytest.mark.parametrize("d", [1, 2])
 def test_lemmas_7_and_8_hold_around_any_reference_point(seed: int, d: int) -> None:
-    """With the empirical r_0 they are inequalities without probability."""
+    """With the empirical r_0 the lemmas are inequalities without probability."""
     rng = np.random.default_rng([seed, d])
     points = int(rng.integers(10, 60))
     left_out = int(rng.integers(0, points // 3 + 1))

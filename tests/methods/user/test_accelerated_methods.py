@@ -162,7 +162,9 @@ def _linear_users(x: np.ndarray) -> ItemSample:
 
 
 def test_without_noise_the_method_is_phased_regularised_erm(monkeypatch: Patch) -> None:
-    """Huge tau, 400 steps: each phase ends at its regularised minimiser, in closed form."""
+    """With a huge tau and 400 steps each phase ends at its regularised
+    minimiser, in closed form.
+    """
     Recorder(monkeypatch)
     rng = np.random.default_rng(7)
     means = 0.3 * rng.normal(size=(4000, 3)) + np.array([0.5, -0.2, 0.1])
@@ -196,7 +198,7 @@ def test_without_noise_the_method_is_phased_regularised_erm(monkeypatch: Patch) 
 
 
 def test_outliers_are_left_out(monkeypatch: Patch) -> None:
-    """A tenth per mille of users at the far end of the ball: the mean is that of the others."""
+    """One user in ten thousand is at the far end of the ball: the mean is that of the others."""
     recorder = Recorder(monkeypatch)
     means = np.zeros((5000, 2))
     means[:3] = 0.99
@@ -386,7 +388,9 @@ def test_the_methods_error_is_below_that_without_data() -> None:
 
 
 def test_the_method_reaches_its_target_at_the_default_size() -> None:
-    """Logistic, n = 10,000, m = 10, d = 10, epsilon = 1: below half the start's."""
+    """On logistic data, n = 10,000, m = 10, d = 10, epsilon = 1, the risk is below half the
+    start's.
+    """
     scenario = Scenario(problem="logistic", methods=(), n=10_000, d=10)
     rng = np.random.default_rng(0)
     problem = scenario.instance.problem
@@ -398,7 +402,7 @@ def test_the_method_reaches_its_target_at_the_default_size() -> None:
 
 
 def test_phases_that_divide_epsilon_differently_fit_the_budget_together() -> None:
-    """With tests at 0.2 and 0.5 of epsilon, the most expensive phase counts as a whole."""
+    """Where tests take 0.2 and 0.5 of epsilon, the most expensive phase counts as a whole."""
     keep, rng = RobustFilter(score_radius=1.0, filter_radius=1.0), np.random.default_rng(0)
     plans = [
         phase_plan(5000, 9, 4.0, 1e-6, keep=keep, tuning=Tuning(test_share=share))

@@ -19,7 +19,7 @@ from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_desce
 
 
 def test_the_model_is_acsa_on_a_quadratic() -> None:
-    """b, v and o by running the descent itself: from 1 without noise, and pulse by pulse."""
+    """Its b, v and o are those of the descent run from 1 without noise, and pulse by pulse."""
 
     land = Landscape(
         smallest=0.2,

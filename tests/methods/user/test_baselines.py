@@ -197,7 +197,7 @@ def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> Non
 def test_without_noise_clipped_means_is_descent_on_all_items(
     method: Any, releases: Releases
 ) -> None:
-    """Certified losses are not clipped: the pooled gradient, step by step."""
+    """Certified losses are not clipped, so that every step uses the pooled gradient."""
     n, m, d = 50, 4, 3
     setting, sample = (
         user_setting("logistic", n, m, d),
@@ -225,7 +225,9 @@ def test_without_noise_clipped_means_is_descent_on_all_items(
 
 @pytest.mark.parametrize(("steps", "h"), [(1, 0.5), (4, 1.0), (9, 3.0), (9, 1.0)])
 def test_the_model_of_accelerated_steps_is_exact_on_a_quadratic(steps: int, h: float) -> None:
-    """The start's part without noise, and each step's part by a unit of noise in it alone."""
+    """It has the start's part without noise, and each step's part by a unit of noise in that step
+    alone.
+    """
     objective, distance, energy = Curvature(strong_convexity=0.7, smoothness=3.0), 2.0, 0.3
     setting = user_setting("mean", d=1, radius=1e6)
     ball = setting.body
@@ -272,7 +274,9 @@ def mean_users(data: Any, m: int) -> MeanSample:
 
 
 def test_users_means_do_as_well_as_their_items() -> None:
-    """Clipped means: the same result. One chain: the same average, in steps on whole users."""
+    """Clipped means have the same result; one chain has the same average, in
+    steps on whole users.
+    """
     n, m, d = 40, 6, 3
     data, setting = honest_records(n, m, d, shift=0.2), user_setting("mean", n, m, d)
     result, other_result = (
@@ -306,7 +310,7 @@ def test_a_million_items_a_user_take_steps_on_whole_users() -> None:
 
 
 def test_steps_move_no_points_apart_where_the_set_is_large() -> None:
-    """D/L = 200: the bound would like steps far beyond 1/beta."""
+    """At D/L = 200 the bound would choose steps far beyond 1/beta."""
     setting = user_setting("huber", 20, 2, 3, ZCDP(rho=1e8), radius=100.0)
     assert UserGroupPrivacy().plan(setting).phases[0].step_size == pytest.approx(1.0)
 

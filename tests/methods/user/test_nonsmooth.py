@@ -102,7 +102,7 @@ def test_every_item_has_its_own_random_move_in_every_step() -> None:
 
 
 def test_the_smoothed_loss_is_above_the_loss_not_below() -> None:
-    r"""f <= f_r <= f + L r d/(d+1), with equality on the right for the norm at 0.
+    r"""It satisfies f <= f_r <= f + L r d/(d+1), with equality on the right for the norm at 0.
 
     See theory/lowy-liu-asi.md, 7, item 31.
     """
@@ -152,7 +152,7 @@ def test_losses_that_depend_on_means_alone_need_no_random_moves() -> None:
 
 @pytest.mark.parametrize("kind", ["hinge", "other", "huber", "mean"])
 def test_another_users_items_do_not_change_a_users_moves(kind: str) -> None:
-    """Equal generators: only the replaced user's gradient differs, whatever it holds."""
+    """With equal generators only the replaced user's gradient differs, whatever it holds."""
     w, moves = np.array([0.1, 0.0, -0.2]), []
     for users in replaced(kind, 12, 5, 4):
         bounded = users.bounded(1.0)
@@ -218,7 +218,7 @@ def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
 
 @pytest.mark.parametrize("problem", ["absolute", "geometric-median"])
 def test_the_method_learns(problem: str) -> None:
-    """n = 4,000, m = 25, d = 5, epsilon = 4: a tenth of the risk of the centre."""
+    """At n = 4,000, m = 25, d = 5, epsilon = 4 it has a tenth of the risk of the centre."""
     scenario = Scenario(problem=problem, methods=(), n=4000, d=5)
     sampled_problem = scenario.instance.problem
     users = sample_users(sampled_problem, 4000, 25, np.random.default_rng(0))

@@ -222,7 +222,7 @@ def test_a_halt_in_a_later_phase_returns_the_point_of_the_one_before(
 def test_without_noise_and_removal_it_is_phased_averaging(
     kind: str, tested: TestedReleases
 ) -> None:
-    """Honest data: nothing is removed, each phase is the mean of its groups, projected."""
+    """On honest data nothing is removed, and each phase is the mean of its groups, projected."""
     n, m, d = 700, 4, 3
     setting, data = user_setting(kind, n, m, d, BUDGET), honest_records(n, m, d, shift=0.1)
     method, sample = UserPhasedSgd(), users(kind, data, m)
@@ -265,7 +265,9 @@ def linear_chains(size: float, steps: int, groups: int, seed: int) -> np.ndarray
 
 
 def test_chains_spread_as_the_lemma_says() -> None:
-    """Lemma 2.3, R2: exact variance of linear losses, at 1e-6; no pair beyond the proven radius."""
+    """Lemma 2.3, R2: linear losses have the exact variance, at 1e-6; no pair is beyond the proven
+    radius.
+    """
     size, steps, groups = 1e-3, 60, 3000
     averages = linear_chains(size, steps, groups, 0)
     variance = size**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)  # trace; items have 1
@@ -278,7 +280,9 @@ def test_chains_spread_as_the_lemma_says() -> None:
 
 
 def test_one_pass_has_the_gap_of_the_lemma() -> None:
-    """Lemma B.3 without its factor 2, at the minimiser; the mean over chains, with its error."""
+    """The gap is that of Lemma B.3 without its factor 2, at the minimiser, for the mean over
+    chains.
+    """
     rng, groups, steps = np.random.default_rng(2), 400, 50
     x = rng.standard_normal((groups * steps, 3)) * 0.2 + [0.4, 0.0, 0.0]
     x /= np.maximum(1, np.linalg.norm(x, axis=1))[:, None]
@@ -324,7 +328,7 @@ def test_the_terms_are_those_of_the_bound() -> None:
 
 
 def test_the_best_phases_have_the_least_bound() -> None:
-    """No worse than any schedule of the bound's own search over N1."""
+    """Their bound is no worse than any schedule of the bound's own search over N1."""
     case = UserLevel(n=3000, m=10, d=3, epsilon=1.0, delta=1e-6, smoothness=1.0)
     g = gaussian_multiplier(case.epsilon, case.delta)
     best = best_phases(
@@ -346,7 +350,7 @@ def test_the_best_phases_have_the_least_bound() -> None:
 
 
 def test_users_means_are_read_as_users() -> None:
-    """Whole users in a step: the same averages from means as from items."""
+    """A step on whole users gives the same averages from means as from items."""
     n, m, d = 24, 5, 3
     sample, losses = users("mean", honest_records(n, m, d), m), losses_of("mean")
     points = sample.records.points.x.reshape(n, m, d).mean(axis=1)
@@ -454,7 +458,7 @@ def test_the_notes_say_where_a_plain_mean_would_do_better() -> None:
 
 
 def test_the_method_learns() -> None:
-    """n = 1500, m = 100 at epsilon = 8: most of what the centre loses."""
+    """At n = 1500, m = 100 and epsilon = 8 it gains most of what the centre loses."""
     n, m, d = 1500, 100, 2
     x, y = honest_records(n, m, d, shift=0.4)
     setting = user_setting("mean", n, m, d, BUDGET)

@@ -332,7 +332,9 @@ def test_a_baseline_spends_its_budget_on_the_strongest_user_and_no_more(
 def test_clusters_in_the_plane_stay_within_the_sharp_sensitivity(
     upper: float, ratio: float
 ) -> None:
-    """K = 3 to 8 and 20: points of few places at or across the radii, one replaced."""
+    """For K = 3 to 8 and 20, points at few places at or across the radii are tried, with one
+    replaced.
+    """
     keep = RobustFilter(score_radius=1.0, filter_radius=ratio, upper=upper)
     rng, cases = np.random.default_rng(int(100 * (upper + ratio))), 0
     turns = np.pi / 3 * np.arange(6)

@@ -74,7 +74,7 @@ class ObjectivePlan(Plan):
 
     @property
     def pure(self) -> bool:
-        """Whether the noise satisfies pure DP."""
+        """Whether the noise is that of pure DP, so that delta is 0."""
         return self.delta == 0
 
     @property

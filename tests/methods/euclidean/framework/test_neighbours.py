@@ -143,7 +143,7 @@ ATTAINING = [
 
 @pytest.mark.parametrize("method", ATTAINING, ids=str)
 def test_the_sensitivity_is_attained(method: Any) -> None:
-    """Otherwise the checks above could not distinguish half of the sensitivity from the whole."""
+    """If no neighbours attained it, the checks above would accept half of the sensitivity."""
     for problem in problems(method)[:2]:
         setting = problem.setting(12, CONCENTRATED)
         sample = problem.sample(12, np.random.default_rng(0))
