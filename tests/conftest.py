@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-# Settings that somebody may have made for his own use of Python, Streamlit, Dask, a terminal, the
-# dashboard or a browser. A test that is about one of them sets it. Whatever is not named here (the
-# libraries of linear algebra and their threads, language, time zone, HOME) the tests must bear.
+# Environment variables by which a user may have configured Python, Streamlit, Dask, a terminal, the
+# dashboard or a browser. They are removed; a test about one of them sets it. The tests must pass
+# under any others (libraries of linear algebra and their threads, language, time zone, HOME).
 STRAY = re.compile(
     r"""
     PYTHON(?!PATH$|HOME$|DONTWRITEBYTECODE$|PYCACHEPREFIX$|HASHSEED$|UTF8$|COERCECLOCALE$|IOENCODING$).*

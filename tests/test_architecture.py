@@ -96,7 +96,7 @@ OTHER_DRAWS = {
 OTHER_SEARCHES = {
     # Among candidates whose predicted risk is finite, the fewest steps.
     ("dpsco_core.methods.tune", "min"),
-    # A bound is valid at every parameter, and infinite where it says nothing.
+    # The bound is valid at every value of the parameter, and infinite where it is void.
     ("dpsco_core.bounds.instances.fano", "minimize_scalar"),
     ("dpsco_core.bounds.euclidean.uniform", "minimize_scalar"),
     ("dpsco_core.bounds.mean.coordinatewise", "minimize_scalar"),

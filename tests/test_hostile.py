@@ -66,7 +66,7 @@ METHODS = {
     ),
     "plans nothing": ("        radius = 2 * np.sqrt(setting.d)\n", "        return 7\n", "int"),
 }
-# And of a law.
+# The same for a law: the line to replace, the broken line, and a word of the error.
 LAWS = {
     "has no moment": ("math.lgamma(1 + 2 * k)", "1 / 0", "ZeroDivisionError"),
     "has moments that are no numbers": ("math.lgamma(1 + 2 * k)", "math.nan", "nan"),

@@ -43,8 +43,8 @@ made met moved named needed put ran said saw says seen shown spoken taken told t
 went were
 """
 VAGUE = frozenset((PRONOUNS + ADVERBS + PREPOSITIONS + ORDINALS + PARTICIPLES).split())
-# The largest share of vague names of each room, in per cent, rounded up to tenths: what it has
-# reached. A room that has improved gets its new number; no number grows.
+# The largest allowed share of vague names of each room, in per cent, rounded up to tenths. It is
+# the share at the last change: a room that has improved gets its new number, and no number grows.
 LIMITS: dict[str, float] = {
     "benchmarks": 0.7,
     "deploy": 0.5,

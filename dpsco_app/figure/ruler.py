@@ -104,7 +104,8 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
     # A factor must stay nearer to its own stroke than to the neighbouring ones.
     fences = [-math.inf, *((a + b) / 2 for a, b in pairwise(heights)), math.inf]
     notes: list[Part] = []
-    right_centres: list[float] = []  # where factors stand right of the chosen value
+    # The heights of the factors that stand right of the chosen value.
+    right_centres: list[float] = []
     for i, (rung, preferred) in enumerate(zip(rungs, centres, strict=True)):
         colour = theme.colour(rung.colour)
         stroke = {"type": "line", "y0": rung.at, "y1": rung.at}

@@ -121,7 +121,8 @@ class Store:
         if read_only:
             return
         self._write_ahead()
-        self._base.execute("PRAGMA synchronous = NORMAL")  # still safe if the process is killed
+        # The file remains intact if the process is killed.
+        self._base.execute("PRAGMA synchronous = NORMAL")
         # Another process may have created the tables meanwhile.
         with self._transaction("IMMEDIATE"):
             if self._number("SELECT count(*) FROM sqlite_master"):

@@ -35,20 +35,22 @@ ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
-    "--disable-gpu-rasterization",  # Debian asks for it: without a GPU it doubles the work
+    # Debian turns GPU rasterization on, which doubles the work without a GPU.
+    "--disable-gpu-rasterization",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # A page is left before its code has earned what optimising it costs: a twelfth of a visit.
+    # A visit is too short for optimised code to pay; optimising takes a twelfth of its time.
     "--js-flags=--no-opt --no-maglev --single-threaded-gc",
 ]
 expect.set_options(timeout=20_000)  # a busy machine draws a figure late
 LOCAL = {"127.0.0.1", "localhost"}
-WINDOW = {"width": 1280, "height": 900}  # a laptop's
-# The script has rested for a tenth of a second: one run may call for the next. And the page's own
-# scripts are there, which may call for it too: that which asks for the first run goes as it has.
+WINDOW = {"width": 1280, "height": 900}  # the size of a laptop's window
+# Whether the page has rested for a tenth of a second, since one run may start the next. The page's
+# own scripts must be loaded too, as they may start another run; the script that asks for the first
+# run disappears after it.
 RESTING = """() => {
   const now = performance.now()
   const rests = document.querySelector("[data-test-script-state=notRunning]")
@@ -63,7 +65,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test of this folder `browser`."""
     folder = os.path.join(os.path.dirname(__file__), "")
     for item in items:
-        if str(item.path).startswith(folder):  # a path compared with its parents takes long
+        # Comparing texts is faster than comparing a path with its parents.
+        if str(item.path).startswith(folder):
             item.add_marker(pytest.mark.browser)
 
 
@@ -119,7 +122,7 @@ def leave(visitor: BrowserContext) -> None:
         if tab.url[:4] == "http":
             tab.evaluate("localStorage.clear(), sessionStorage.clear()")
     except Error:
-        tab.close()  # the next test opens another
+        tab.close()  # The next test opens another page.
 
 
 @pytest.fixture(scope="session")
@@ -128,7 +131,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    # To a file: a pipe that nobody reads would stop the server once it is full.
+    # The output goes to a file: a pipe that nobody reads would stop the server once it is full.
     log = tmp_path_factory.mktemp("dashboard") / "server.log"
     command = [
         *(sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")),

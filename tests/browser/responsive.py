@@ -55,7 +55,7 @@ def expect_no_axe_violation(
         ready(page)
         expect(figure(page, figure_name)).to_be_visible(timeout=20_000)
         page.locator("summary", has_text=expander).click()
-        page.wait_for_timeout(500)  # the expander's transition
-        ready(page)  # what is stale is pale for a moment
+        page.wait_for_timeout(500)  # wait for the expander's transition
+        ready(page)  # Streamlit shows elements of an earlier run pale for a moment.
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()

@@ -27,7 +27,8 @@ CELLS = math.prod(SIZES["rates"])
 def files_of(page: Page, name: str) -> Locator:
     """Open the fold of files under a figure, and return it."""
     plot = page.locator(f"[class*='st-key-{name}_figure_'] .js-plotly-plot:visible")
-    expect(plot).to_be_visible(timeout=60_000)  # software draws what is in space
+    # Without a GPU, drawing three-dimensional figures takes long.
+    expect(plot).to_be_visible(timeout=60_000)
     files = page.locator(f".st-key-{name}_fold_numbers")
     files.locator("summary").click()
     expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible(timeout=20_000)
@@ -136,14 +137,14 @@ def test_every_figure_of_every_page_is_saved_in_every_way(
 ) -> None:
     page.goto(f"{dashboard}/{slug}")
     ready(page, seconds=120)
-    page.wait_for_timeout(2000)  # what comes in a second run
+    page.wait_for_timeout(2000)  # wait for elements that a second run of the page adds
     ready(page, seconds=120)
     rows = page.locator("[data-testid=stExpander]", has_text="Numbers behind this figure, and")
     for index in range(rows.count()):
         files = rows.nth(index)
         files.locator("summary").click()
         expect(files.get_by_role("button", name="HTML", exact=True)).to_be_visible(timeout=20_000)
-        played = slug == "one-run" and index == 0  # a run is no picture: it moves
+        played = slug == "one-run" and index == 0  # The animated run is not offered as a picture.
         if not played:
             expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible()
         for kind in ("HTML", "CSV") if played else ("PNG", "SVG", "HTML", "CSV"):
@@ -205,7 +206,7 @@ def test_a_picture_has_room_for_its_title_and_its_numbers(
     boxes = page.evaluate(BOXES, svg)
     (title,) = (note for note in boxes["notes"] if "Best of the private" in note["text"])
     other_notes = [note for note in boxes["notes"] if note is not title]
-    assert title["bottom"] - title["top"] > 40  # it is wrapped
+    assert title["bottom"] - title["top"] > 40  # The title has more than one line.
     assert all(note["top"] >= title["bottom"] for note in other_notes)
     row = sorted(boxes["ticks"], key=lambda tick: tick["left"])
     assert len(row) > 3

@@ -45,7 +45,8 @@ PAGES = {
 }
 
 
-# The first part of each page, and what begins with no figure or is drawn as it runs.
+# Addresses in the quick suite: the first part of each page, and views that begin without a figure
+# or are drawn during a run.
 QUICK = ("learn", "geometry", "users?n=2000&d=2&trials=2", "methods", "errata", "bounds")
 QUICK += ("lower-bounds", "lower-bounds?part=prove&hard=data", "privacy", "privacy?part=audit")
 QUICK += ("learn?lesson=users", "methods?method=user.accelerated", "who-wins?reading=rates")
@@ -136,7 +137,7 @@ def test_a_page_with_a_picture_has_it_on_the_first_screen_and_is_not_too_long(
     assert box is not None and box["y"] + box["height"] <= LAPTOP["height"]
 
 
-# A name on a canvas, in the width of its letters; of an axis, in pixels.
+# Records the fonts of all texts that are written on a canvas.
 WRITTEN = """() => {
   const words = []
   const write = CanvasRenderingContext2D.prototype.fillText

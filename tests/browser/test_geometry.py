@@ -63,7 +63,7 @@ def test_a_deep_link_restores_the_page_and_keys_or_a_drag_move_the_point(
     expect(sentence_place(page)).to_contain_text("x = (0.50, 1.20) goes to P(x) = (0.15, 0.85)")
     page.wait_for_url(lambda url: "q=1&" in f"{url}&", timeout=10_000)
     ready(page)
-    # Keys move the point itself, which keeps the focus, and then a hand.
+    # Keys move the point itself, which keeps the focus; then the mouse moves it.
     grip = page.get_by_role("slider", name="Point x", exact=True)
     grip.press("ArrowLeft")
     grip.press("ArrowDown")
@@ -82,8 +82,9 @@ def test_a_deep_link_restores_the_page_and_keys_or_a_drag_move_the_point(
     page.mouse.move(x + 80, y + 150, steps=5)
     for name in ("x", "P(x)", "farthest"):
         expect(overlay.get_by_text(name, exact=True)).to_have_count(1)
-    expect(overlay.locator("polyline")).to_have_count(4)  # across, reach, touching, residual
-    # The set stays where it is, and what moves is hidden in the figure itself.
+    # The names of the lines: across, reach, touching, residual.
+    expect(overlay.locator("polyline")).to_have_count(4)
+    # The figure still shows the set; the traces of the point are hidden, as the overlay draws them.
     traces = figure(page, "geometry").locator(".scatterlayer .trace")
     hidden = traces.evaluate_all("all => all.map(e => e.style.visibility === 'hidden')")
     assert hidden.count(False) == 1

@@ -32,7 +32,8 @@ def test_streamlits_page_has_each_element_that_the_dashboard_relies_on(
     box = page.locator(insides.MENU_BOX)
     expect(box).to_be_visible()
     copy = box.locator(insides.COPY)
-    expect(copy).to_have_css("opacity", "1")  # although the pointer is elsewhere
+    # The button is visible even if the pointer is elsewhere.
+    expect(copy).to_have_css("opacity", "1")
     expect(copy.get_by_role("button", name="Copy to clipboard")).to_be_visible()
 
 
@@ -112,7 +113,8 @@ def test_a_control_has_a_label_and_a_field_below_its_key(
     padding = field.evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)")
     field_box = field.bounding_box()
     assert name is not None and field_box is not None
-    assert name["x"] + name["width"] <= field_box["x"] + padding  # the name is not over the value
+    # The name does not overlap the value.
+    assert name["x"] + name["width"] <= field_box["x"] + padding
 
 
 def test_hiding_downloads_and_small_print_keeps_the_links_to_other_pages(

@@ -53,7 +53,8 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
         old_box = plot.bounding_box()
         expect(next_button(page)).to_be_in_viewport()
         assert old_box and old_box["y"] + old_box["height"] <= 900
-        if slug in SLUGS[:2]:  # both kinds of predictions; the rest is read
+        # Two lessons, with either kind of prediction, are run; the others are only opened.
+        if slug in SLUGS[:2]:
             predict_and_run_by_key(page, slug, ready)
             expect(page.locator(".st-key-learn_said")).to_contain_text(
                 "You chose" if BY_SLUG[slug].choices else "You predicted", timeout=SLOW
@@ -72,7 +73,7 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
     place = page.locator(".st-key-learn_place")
     expect(place).to_contain_text("1")
     marks = place.inner_text()
-    page.reload()  # what was answered is in the address, and measured again
+    page.reload()  # The prediction is in the address, and the lesson is measured again.
     expect(page.locator(".st-key-learn_forget")).to_be_visible(timeout=SLOW)
     ready(page, seconds=60)
     assert place.inner_text() == marks
@@ -241,7 +242,7 @@ def test_a_lesson_fits_one_screen_before_and_after_its_run_and_has_no_gap(
     assert 0 <= ends(reason)[0] - ends(upper)[1] <= HOLE
 
 
-# Texts of a figure and of what is drawn over it that lie on one another, but for what is unseen.
+# The visible texts of a figure, and of the layer over it, that overlap each other.
 OVERPRINTED = """gd => {
   const names = ".annotation-text, svg.prediction text, .xtick text, .ytick text"
   const boxes = [...gd.querySelectorAll(names)]
@@ -271,7 +272,7 @@ def test_no_texts_overlap_before_or_after_the_run(
         if answers:
             expect(page.locator(".st-key-learn_said")).to_contain_text("You ", timeout=SLOW)
             ready(page, seconds=60)
-        page.wait_for_timeout(300)  # the layer over the figure follows it
+        page.wait_for_timeout(300)  # The layer over the figure moves with it.
         assert plot.evaluate(OVERPRINTED) == []
 
 
@@ -338,7 +339,7 @@ def test_the_prediction_and_the_measurement_stand_at_their_own_lines(
     page.goto(f"{dashboard}/learn?lesson={slug}&answers={slug}:{answer}")
     expect(page.locator("svg.prediction text")).to_have_count(2, timeout=SLOW)
     ready(page, seconds=60)
-    measured, you = page.evaluate(NAMES)  # each with how far it is from both lines
+    measured, you = page.evaluate(NAMES)  # each label with its distances from both lines
     assert measured[0].startswith("measured: ") and measured[1] < measured[2], measured
     assert you[0].startswith("you: ") and you[2] < you[1], you
     assert measured[1] <= 30 and you[2] <= 30

@@ -66,8 +66,8 @@ def test_axe_finds_no_accessibility_fault(
         ready(page)
         for summary in page.locator("summary").all():
             summary.click()
-        page.wait_for_timeout(500)  # the expanders' transition
-        ready(page)  # what is stale is pale for a moment
+        page.wait_for_timeout(500)  # wait for the expanders' transition
+        ready(page)  # Streamlit shows elements of an earlier run pale for a moment.
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()
 

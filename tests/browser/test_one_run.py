@@ -66,7 +66,7 @@ def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
-    # Until the hand lets go, path and error are of another radius, and say so.
+    # Until the mouse is released, path and error are those of the old radius, and the page says so.
     expect(summary).to_contain_text("Path and error are still those of R =")
     expect(page.locator("section.run")).to_have_class(re.compile(r"\bold\b"))
     page.mouse.up()

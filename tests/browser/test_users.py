@@ -31,7 +31,7 @@ def test_a_deep_link_restores_the_page_and_a_key_moves_the_budget(
     expect(answer).to_contain_text("At ε = 5", timeout=30_000)
 
 
-@pytest.mark.slow  # a click into the maps of Who wins is not
+@pytest.mark.slow  # The quick suite clicks into the map of Who wins.
 def test_a_click_into_the_map_moves_the_chosen_point(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -43,7 +43,7 @@ def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_
     """
     page.goto(f"{dashboard}{START}&seed=abc")
     expect_scenario(page, ready, 3)
-    # What the link has wrong still stands there once the page has run and rests.
+    # The message about the error in the link is still shown after the page has run.
     expect(page.get_by_text("In the address: seed must be an integer")).to_be_in_viewport()
     heading = page.get_by_role("heading", level=1)
     menu = page.get_by_role("navigation", name="App pages")
@@ -61,7 +61,7 @@ def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_
             other_views.click()
         links.get_by_role("link", name=PLACES[slug], exact=True).click()
         expect(heading).not_to_have_text(old_heading, timeout=20_000)
-        if slug != EXPLORE:  # Explore is left before it is whole
+        if slug != EXPLORE:  # The test leaves Explore before its figure is complete.
             expect_scenario(page, ready, 3)
             page.wait_for_url(
                 lambda url, target=slug: (
@@ -93,7 +93,8 @@ def test_the_navigation_leads_to_every_page_with_the_scenario_of_explore_and_bac
         if page.url.split("?")[0].endswith(slug):
             continue
         links = menu if slug in MENU else strip
-        if heading.inner_text() == QUESTION and slug not in MENU:  # Explore folds its views
+        # Explore offers its views in a menu.
+        if heading.inner_text() == QUESTION and slug not in MENU:
             page.get_by_role("button", name="⋯").click()
             links = page.get_by_test_id("stPopoverBody")
         links.get_by_role("link", name=PLACES[slug], exact=True).click()
@@ -161,7 +162,8 @@ def test_each_step_back_is_a_page_with_parameters_of_its_own(
     for end in ends[1:]:
         page.go_forward()
         expect_address(end)
-    # In haste: what the pages that were left say late is written into none of the steps.
+    # Steps follow each other so fast that messages of earlier pages arrive late; they change no
+    # address.
     for steps in (-1, 1, -1, -1, 1, -1, -1, -1):
         page.evaluate("steps => history.go(steps)", steps)
         page.wait_for_timeout(60)
@@ -246,9 +248,10 @@ def test_a_visitor_who_has_clicked_away_is_not_brought_back_by_a_slow_server(
         page.evaluate(f"() => {{ {code} }}")
     page.evaluate(SERVER_SIDE)
     assert count_asked() == 0  # the server has not answered
-    assert count_asked(path="/") == 0  # a page that was on its way before the click
+    assert count_asked(path="/") == 0  # The page that was requested before the click arrives.
     assert count_asked(path="/one-run") == 0
-    assert page.evaluate("told") == []  # it is dark: to say so would run Explore in its place
+    # The theme is not reported yet, since the report would run Explore again.
+    assert page.evaluate("told") == []
     page.get_by_role("link", name="Explore").click()
     assert count_asked(path="/") == 1
     assert "dark" in page.evaluate("told")

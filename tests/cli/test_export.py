@@ -167,7 +167,7 @@ def test_a_study_of_another_version_is_left_out_and_reported(
     change_base(
         results,
         "UPDATE studies SET scenario = "
-        # as a version before checksums wrote it
+        # The scenario is as a version without checksums would have written it.
         "replace(substr(scenario, 1, instr(scenario, ' #') - 1), 'mean.sample', 'mean.newer') "
         "WHERE scenario LIKE '%\"seed\": 1,%'",
     )

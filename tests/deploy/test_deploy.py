@@ -30,7 +30,7 @@ DEPLOY = ROOT / "deploy"
 BIN = Path(sys.executable).parent
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
 PATIENCE = 90.0
-# As Docker hands its own settings on to every container; nothing listens there.
+# Proxy settings that Docker passes to every container; no proxy listens at the address.
 PROXIES = dict.fromkeys(("http_proxy", "HTTP_PROXY", "all_proxy"), "http://127.0.0.1:9")
 
 Instruction = tuple[str, str]

@@ -85,7 +85,7 @@ def test_the_map_of_a_space_is_strongly_convex(d: int, q: float) -> None:
         x, y = rng.standard_normal((2, d)) * rng.choice([0.01, 1, 10], size=(2, 1))
         y = x + y
         assert divergence(mirror, y, x) >= 0.5 * lq_norm(y - x, q) ** 2 * (1 - 1e-9)
-    x = np.ones(d)  # where it is tight in the branch "power"
+    x = np.ones(d)  # At this point the bound is tight in the branch "power".
     y = x + 1e-4 * np.where(np.arange(d) % 2, 1.0, -1.0)
     ratio = 2 * mirror.kappa * exact_divergence(mirror.exponent, y, x) / lq_norm(y - x, q) ** 2
     assert 1 - 1e-7 <= ratio < 1.4

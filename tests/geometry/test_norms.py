@@ -134,7 +134,7 @@ def test_the_regularity_constant_has_its_limit_as_q_tends_to_one(d: int) -> None
 
 @pytest.mark.parametrize("d", [2, 9, 40])
 def test_both_branches_of_the_constant_agree_where_they_meet(d: int) -> None:
-    q = 1 + 1 / (2 * math.log(d))  # where q' = 2 ln d + 1
+    q = 1 + 1 / (2 * math.log(d))  # At this q the conjugate exponent q' is 2 ln d + 1.
     below_edge, above_edge = (RegularSpace(d=d, exponent=q * (1 + e)) for e in (-1e-9, 1e-9))
     assert (below_edge.branch, above_edge.branch) == ("logarithmic", "power")
     assert below_edge.kappa == pytest.approx(above_edge.kappa, rel=1e-6)

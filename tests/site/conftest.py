@@ -32,7 +32,7 @@ __all__ = ["browser_type_launch_args"]
 ROOT = Path(__file__).resolve().parents[2]
 # Two of the presets, which take a second each: `make site` prepares all.
 PREPARED = (FIRST.slug, "hardest-input")
-# And three of the lessons: a number, a choice, and two figures.
+# Three of the lessons: one that asks for a number, one with a choice, and one with two figures.
 TAUGHT = ("heavy-tails", "clipping", "epsilon")
 
 

@@ -113,7 +113,8 @@ def test_a_wrong_release_is_reported_in_one_sentence_and_nothing_is_built(
     assert "HTTP Error 404" in printed and printed.count("\n") == 1
     assert not out.exists() and not (store / name).exists()
     mirror.files[name] = good
-    assert name in engine.engine_files(store, ROOT / "here")  # it goes on where it stopped
+    # The download continues where it stopped.
+    assert name in engine.engine_files(store, ROOT / "here")
     (store / name).write_bytes(b"half")
     assert main(words) == 2
     assert f"{name} in {store} is not the file" in capsys.readouterr().err
@@ -152,7 +153,7 @@ def test_a_lazily_loaded_package_has_the_names_of_the_original() -> None:
     assert len(offered) > 50
     for name in offered:
         assert module["__getattr__"](name) is getattr(scipy.optimize, name)
-    assert module["brentq"] is scipy.optimize.brentq  # kept, once it was asked for
+    assert module["brentq"] is scipy.optimize.brentq  # The attribute is kept after its first use.
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         module["__getattr__"]("nothing")
     files["scipy/optimize/_zeros_py.py"] = b"def brentq(): ..."

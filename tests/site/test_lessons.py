@@ -54,7 +54,8 @@ def test_a_predicted_number_is_compared_with_the_engines_measurement(tab: Page, 
     tab.mouse.up()
     place = tab.locator("#handle input")
     answer = int(place.input_value())
-    assert 0 <= answer < len(lesson.numbers) // 2  # lower than the middle, where it stood
+    # The grip began in the middle, and was moved down.
+    assert 0 <= answer < len(lesson.numbers) // 2
     tab.get_by_role("button", name="Run and see").click()
     expect(tab.locator("#verdict")).to_contain_text(said_natively(lesson, answer))
     expect(tab.locator("svg.prediction")).to_contain_text("measured: ")
@@ -113,7 +114,7 @@ def test_the_settings_of_a_lesson_open_among_the_curves_and_its_answers_stay(
     tab.get_by_role("link", name="Lessons").click()
     at_step(tab, "noise")
     expect(tab.locator("#figure")).to_be_hidden()
-    assert "p=4" in tab.url  # the settings go along
+    assert "p=4" in tab.url  # The link takes the settings with it.
 
 
 @pytest.mark.parametrize(("width", "scheme"), screens((390, "dark")))

@@ -36,7 +36,7 @@ from dpsco_core.scenario import Scenario
 made = [run_cell(next(cells(Scenario.from_json(q)))) for q in json.loads(queries)]
 json.dumps([o.error for o in made])
 """
-# What takes memory and is needed by few methods, or by none.
+# Modules that take memory and that few methods need, or none.
 NOT_AT_ONCE = ("scipy.spatial", "scipy.interpolate", "scipy.optimize", "scipy.stats")
 SETS = ({}, {"geometry": "l1"}, {"geometry": "lq", "q": 1.5}, {"geometry": "lq", "q": 3.0})
 BUDGETS = ({}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": 0.5})
@@ -57,7 +57,7 @@ def outcome_of(slug: str) -> tuple[Scenario, Outcome]:
     for scenario in candidates(slug):
         try:
             outcome = run_cell(next(cells(scenario.validate())))
-        except ValueError:  # not a scenario: another set, budget or number of items
+        except ValueError:  # The method refuses this set, budget or number of items.
             continue
         if math.isfinite(outcome.error):
             return scenario, outcome
@@ -183,7 +183,7 @@ def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page, live: str) 
     assert "distribution=hypercube" in tab.url
 
 
-@pytest.mark.slow  # another start of the engine; tests/app/static_page has the sentences
+@pytest.mark.slow  # The engine starts again; tests/app/static_page checks the sentences.
 def test_a_setting_that_is_not_allowed_is_reported_in_one_sentence(tab: Page, live: str) -> None:
     tab.goto(f"{live}/?problem=mean&d=-3")
     expect(tab.locator("#wrong")).to_contain_text("d must be", timeout=120_000)
@@ -208,7 +208,8 @@ def test_the_prepared_figure_is_there_and_axe_finds_nothing(
         page.add_init_script("delete window.WebAssembly")
         visit = Visit()
         visit.start("hardest-input")
-        page.goto(f"{live}/?{visit.address}")  # a reload: its own figure is there again
+        # The page is reloaded, and shows its own figure again.
+        page.goto(f"{live}/?{visit.address}")
         expect(page.locator("#notes")).to_contain_text("hard instance")
         page.goto(live)
         state(page, "none")

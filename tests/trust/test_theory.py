@@ -27,8 +27,9 @@ from tests.trust.theory import (
     random_points,
 )
 
-# The rho of a shuffled step falls between epsilon = 3 and 8 by up to a fifth: what is left of delta
-# is divided by 1 + e^epsilon. Private all the same, and not the least noise.
+# The rho of a shuffled step falls between epsilon = 3 and 8 by up to a fifth, since the rest of
+# delta is divided by 1 + e^epsilon. The step is still private, but its noise is not the least
+# possible.
 SHUFFLED_RISE = 1.25
 # What a risk is that is not strongly convex; and with that, smooth or not.
 FLAT = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0}

@@ -22,7 +22,7 @@ from dpsco_core.scenario import Scenario
 
 EXPLICIT = tuple(b for b in BOUNDS if b.card.constant == "explicit")
 LOWER = tuple(b for b in EXPLICIT if b.card.kind == "lower")
-# A mean over a quantile says nothing of the quantile: only bounds on expectations are compared.
+# A mean error may exceed a bound on a quantile, so only bounds on expectations are compared.
 UPPER = tuple(b for b in EXPLICIT if b.card.kind == "upper" and b.card.guarantee == "expectation")
 # Under (epsilon, delta)-DP their noise may be that of shuffling, which no bound on zCDP binds.
 SHUFFLED = (
@@ -76,7 +76,8 @@ def random_point(source: random.Random, problems: tuple[str, ...]) -> Scenario:
     )
     sizes: dict[str, Any] = {
         "n": int(10 ** source.uniform(1, 6)),
-        "d": source.choice((1, 2, 5, 9, 16, 40, 200)[law == "spike" :]),  # no packing in one
+        # A packing needs at least two dimensions.
+        "d": source.choice((1, 2, 5, 9, 16, 40, 200)[law == "spike" :]),
         "p": source.choice((2.0, 2.5, 3.0, 4.0, 10.0, 50.0)),
         "diameter": 10 ** source.uniform(-1, 2.5),
     }

@@ -121,7 +121,7 @@ def test_a_story_without_a_proof_has_none(folder: Path) -> None:
     assert story is not None and story.privacy is None
 
 
-# What is changed in a story, and what the sentence says.
+# The change in a story, and the sentence of the refusal.
 BROKEN = {
     "no TOML": ('"Two passes."', "Two passes.", "methods/mean/own.toml must be TOML, got"),
     "a missing key": ('cost = "Two passes."', "", "methods/mean/own.toml must .* got .*=no cost"),

@@ -21,7 +21,7 @@ from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
 
-VOID = 1e-12  # a bound below this says nothing
+VOID = 1e-12  # a bound below this value counts as void
 
 # The floors by notion, under the names that Explore gives their lines.
 ALGORITHMS: dict[Notion, str] = {

@@ -26,7 +26,8 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 Value = str | float | int
 # The texts that the file of every erratum contains.
 TEXTS = ("slug", "statement", "severity", "printed", "wrong", "instead")
-EXPERIMENT_KEYS = ("experiment", "run", "inputs")  # what it has if it has an experiment
+# The further keys of an erratum with an experiment.
+EXPERIMENT_KEYS = ("experiment", "run", "inputs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +67,9 @@ class Experiment:
 class CheckCommand:
     """Another command by which a reader can check an erratum."""
 
-    command: str  # as it is given to a shell
+    command: str  # the command line, as one types it into a shell
     prints: str  # a text that it prints, with one space between words
-    meaning: str  # what the text shows of the erratum
+    meaning: str  # the part of the erratum that the text shows
 
 
 @dataclass(frozen=True, kw_only=True)

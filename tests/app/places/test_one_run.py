@@ -155,7 +155,8 @@ def test_path_curve_headline_and_words_are_at_the_radius_that_is_shown() -> None
     for run, path in zip(picture["runs"], paths.values(), strict=True):
         assert run["risks"] == list(path.risks) and run["final"] == path.final
     chosen = single_runs(point, "sco.clipped")
-    assert player(open_anatomy(problem="linear"))["id"] == picture["id"]  # it stays at its frame
+    # The player stays at its frame, since the picture is the same.
+    assert player(open_anatomy(problem="linear"))["id"] == picture["id"]
     for kind in ("private", "clipped"):
         assert paths[kind].final != chosen[kind].final
     assert paths["exact"].final == chosen["exact"].final

@@ -158,7 +158,8 @@ def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why
     (guess,) = [n for n in rerun.number_input if n.label == "A guess of the mean"]
     assert guess.value == pytest.approx(np.median(values), abs=0.5)
     with_guess = check_page(guess.set_value(990.0).run())
-    assert not with_guess.dataframe  # what was released is of other public values
+    # The released mean was for other public values, so it is hidden.
+    assert not with_guess.dataframe
 
 
 @pytest.mark.parametrize(("middle", "spread"), [(1e6, 1.0), (1.7e12, 1000.0), (1e-7, 1e-13)])
@@ -265,7 +266,7 @@ def test_several_columns_are_released_together_in_units_that_the_visitor_gives()
     assert all(re.match(r"not private|\((1|0\.9\d+), 10⁻⁶\)-DP", one) for one in table["Spends"])
     (field,) = page.multiselect
     page = check_page(field.set_value(["size_1", "pay"]).run())
-    assert len(page.dataframe) == 1  # what was released is of other records
+    assert len(page.dataframe) == 1  # The released mean was of other records, so it is hidden.
 
 
 def test_a_column_that_cannot_be_analysed_is_named_and_none_may_be_chosen() -> None:

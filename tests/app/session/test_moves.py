@@ -41,7 +41,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(owner, name, counted)
 
-    count(explore, "style")  # once a run of the page
+    count(explore, "style")  # is called once in each run of the page
     for name in ("settle", "companions_of"):
         count(Curves, name)
     for name in ("change", "screen"):

@@ -43,7 +43,7 @@ def count_uncovered_cells(u: float, b: int, w: float, *, limit: int = 4_000_000)
             return -1
         low, high, q1, q2 = cells.T
         cut = np.minimum(q2, 1 - u / high)
-        reveals_nothing = cut <= q1  # There Lambda (1-q) <= u.
+        reveals_nothing = cut <= q1  # In these cells Lambda (1-q) <= u.
         with np.errstate(divide="ignore", over="ignore"):
             rest = high * cut * (high - u / (1 - q1))
             root = np.sqrt(q1)
