@@ -91,7 +91,7 @@ def document_pdf(blocks: Sequence[Block], title: str, source: str) -> bytes:
 
 
 def _block_strips(block: Block) -> Iterator[Strip]:
-    """Yield the strips of a block of the document."""
+    """Yield the strips, such as lines of text, of which a block of the document consists."""
     if isinstance(block, Grid):
         yield from _table_strips(block)
         return

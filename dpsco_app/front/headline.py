@@ -187,7 +187,7 @@ def _cost_there(study: Study, x: float) -> str:
 
 
 def _plain(cost: str) -> str:
-    """Return the words for a cost that no factor states."""
+    """Return the words for a cost of privacy that is not stated as a factor."""
     return "it is smaller" if cost.startswith(LESS_PREFIX.strip()) else "it is about the same"
 
 

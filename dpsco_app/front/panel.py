@@ -131,7 +131,7 @@ class FrontPanel:
         return [area]
 
     def _edge(self) -> Line:
-        """Return the upper edge of the region as a line."""
+        """Return the line along the upper edge of the region of impossible errors."""
         return Line(
             key="floor",
             name="proven limit",
@@ -218,7 +218,7 @@ class FrontPanel:
     # -- what is measured -------------------------------------------------------------------
 
     def _rows(self, study: Study, method: str) -> list[Measurement]:
-        """Return the points of a method that are drawn."""
+        """Return the points of a method in a study that the panel draws."""
         rows = study.rows(method)
         if self.price:
             return [r for r in rows if r.price is not None and math.isfinite(r.price.value)]

@@ -34,7 +34,7 @@ class FrontScreen:
 
     @property
     def lead(self) -> str:
-        """The private method of the headline; "" without one."""
+        """The slug of the private method that the headline is about; empty without one."""
         return self.studies[0].lead
 
 
@@ -104,5 +104,5 @@ def _head(
 
 
 def _colour(subject: str) -> Pair:
-    """Return the colour of a subject of the headline."""
+    """Return the colour in which a subject of the headline is written."""
     return IMPOSSIBLE.ink if subject == LIMIT else colour_of(subject)

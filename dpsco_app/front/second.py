@@ -69,7 +69,7 @@ def other_data(scenario: Scenario) -> Scenario | None:
 
 
 def second_name(kind: str) -> str:
-    """Return the name of a choice for the second panel."""
+    """Return the name of what the second panel can show, for the menu."""
     names = {NO_SET: "nothing", TAIL: "a light tail", HARDEST: "the hardest data known"}
     return names.get(kind) or f"the {geometry_name(kind)}"
 

@@ -48,7 +48,7 @@ class View(PageView):
 
     @property
     def views(self) -> tuple[str, ...]:
-        """The names of the groups of bounds that are shown."""
+        """The names of the groups of bounds that the visitor has switched on."""
         return tuple(name for name in self.show.split(",") if name)
 
     @property

@@ -122,7 +122,7 @@ class Lesson:
 
 
 def step_name(slug: str) -> str:
-    """Return the number and the title of a lesson."""
+    """Return the number and the title of the lesson with a slug."""
     return f"{SLUGS.index(slug) + 1}. {BY_SLUG[slug].words.title}"
 
 

@@ -42,7 +42,7 @@ class Answered:
 
 
 def verdict_of(answer: Answered) -> str:
-    """Return the word for whether a prediction was close."""
+    """Return a word that states how close the prediction in an answer was."""
     return VERDICTS[not answer.verdict.close]
 
 

@@ -176,7 +176,7 @@ def _change(field: str, key: str) -> None:
 
 
 def choose(field: str, value: float) -> None:
-    """Set a field as if its slider had been moved."""
+    """Set a field of the scenario as if the visitor had moved its slider."""
     _show_message(visit.current().choose(field, value))
 
 

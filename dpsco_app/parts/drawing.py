@@ -80,7 +80,7 @@ class Plain(BaseFigure):
 
 
 def theme() -> Theme:
-    """Return the theme and the size of this window's figures."""
+    """Return the theme of this window's figures, which includes their size."""
     size = SIZES[window.size()]
     if window.low() and size.ladder:
         size = replace(size, height=LOW_HEIGHT)

@@ -76,7 +76,7 @@ def _of_the_run(card: BoundCard) -> bool:
 
 
 def _proven(card: BoundCard) -> bool:
-    """Return whether every constant of a bound is proven."""
+    """Return whether every constant of the bound with a card is proven."""
     return card.constant == "explicit"
 
 

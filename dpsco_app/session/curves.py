@@ -156,7 +156,7 @@ class Curves:
 
     @property
     def _is_shown(self) -> bool:
-        """Whether the result belongs to the present settings."""
+        """Whether the result is that of the settings in the controls."""
         companions = self.companions.second_scenario, self.companions.overlay
         return self.result is not None and self.result.shows(self.scenario, *companions)
 
@@ -200,7 +200,7 @@ class Curves:
 
     @property
     def seconds_left(self) -> float:
-        """The predicted seconds of the rest of a run."""
+        """The predicted time until the run ends, in seconds."""
         return 0.0 if self._growth is None else self._growth.seconds_left
 
     @property

@@ -132,7 +132,7 @@ class Session:
         self.scenario = self.scenarios.scenario_for(page)
 
     def look(self, page: Page[Any], view: PageView) -> None:
-        """Change the view of a page without changing its scenario."""
+        """Change the view of a page, which changes nothing in its scenario."""
         if self.views.get(page.name) != view:
             self.views[page.name] = view
             self.forgive()
@@ -197,7 +197,7 @@ class Session:
         self._begin_anew()
 
     def take(self, scenario: Scenario) -> None:
-        """Make the page's scenario the scenario of the whole visit."""
+        """Make the scenario of the page that of the whole visit."""
         self.scenarios.take(scenario, self.page.name)
         self._load()
         self._settle()
@@ -322,7 +322,7 @@ class Session:
         self.look(CURVES, replace(self.view, pin=pin_text(result.scenario)))
 
     def unpin(self) -> None:
-        """Take the pinned study away."""
+        """Remove the pinned study from the figure."""
         self.look(CURVES, replace(self.view, pin=""))
 
     def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:

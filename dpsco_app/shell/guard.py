@@ -59,7 +59,7 @@ class Guard:
         host, origin = request_headers.get("host", ""), request_headers.get("origin")
 
         async def answer(message: Message) -> None:
-            """Send a message with the headers of the guard."""
+            """Send a message of the server after adding the guard's headers to it."""
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *encoded(headers())]
             await send(message)

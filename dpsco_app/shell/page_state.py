@@ -54,6 +54,7 @@ class PageState(Page[V]):
     unused_fields: Callable[[V], Collection[str]] = lambda _: ()
 
     def __post_init__(self) -> None:
+        """Register the names of the page's fields."""
         KNOWN_SOMEWHERE.update(self.names)
 
     def key(self, field: str) -> str:

@@ -111,11 +111,11 @@ class Lessons:
         self._set(replace(self.path.answer(slug, self.view), lesson=slug))
 
     def say(self, sentence: str) -> None:
-        """Keep the sentence that will be handed in."""
+        """Keep the sentence that the visitor will hand in."""
         self._set(replace(self.view, sentence=sentence))
 
     def reply(self, number: int, text: str) -> None:
-        """Keep the answer to a question of the assignment."""
+        """Keep the visitor's text as the answer to the question of a number in the assignment."""
         last_number = len(self.view.question_texts) - 1
         require(0 <= number <= last_number, "question", f"a number from 0 to {last_number}", number)
         self._set(self.view.reply(number, text))
@@ -186,7 +186,9 @@ class Lessons:
         return measure(lesson, self.results, is_preview=is_before)
 
     def answered(self, slug: str) -> Answered | None:
-        """Return a lesson that was answered and has run."""
+        """Return the lesson with its answer and result; None unless it was answered and all of it
+        has run.
+        """
         is_whole = all(map(self.results.has, work(BY_SLUG[slug])))
         return self.path.answered(slug, self.view, self.results) if is_whole else None
 

@@ -48,7 +48,7 @@ class LivePage:
                 self.lessons.open(values[0])
 
     def _teach(self, name: str, *values: Any) -> None:
-        """Do a named action of a visitor of the lessons."""
+        """Do what a visitor of the lessons asks for by the action's name."""
         acts: dict[str, Callable[..., None]] = {
             "go": self.lessons.go,
             "run": self.lessons.run,
@@ -80,7 +80,7 @@ class LivePage:
         return self._worker(view).due()
 
     def status(self, view: str) -> str:
-        """Return how far the runs of a view are."""
+        """Return a sentence on how far the runs of a view are."""
         return self._worker(view).status()
 
     # -- the screen -----------------------------------------------------------------------------

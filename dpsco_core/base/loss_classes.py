@@ -39,6 +39,7 @@ class LossClass:
     squared_distance: bool = False
 
     def __str__(self) -> str:
+        """Return the properties of the losses in words."""
         if self.curvature == "mean":
             return "mean estimation"
         is_nonlinear = (

@@ -35,7 +35,7 @@ def guarded(
 
     @wraps(call)
     def safe(*arguments: Any, **keywords: Any) -> Any:
-        """Call the plugin's code and check its result."""
+        """Call the plug-in's code, and return its result after checking it."""
         try:
             result = call(*arguments, **keywords)
             fault = check(result, *arguments)

@@ -31,6 +31,9 @@ class LastOfThread(Generic[P, T]):
         update_wrapper(self, function)
 
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> T:
+        """Return the function's value, from the cache if the thread's last call had the same
+        arguments.
+        """
         key: Hashable = (arguments, tuple(sorted(keywords.items())))
         cached: tuple[Hashable, T] | None = getattr(self._cache, "value", None)
         if cached is None or cached[0] != key:

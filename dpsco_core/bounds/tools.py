@@ -34,7 +34,7 @@ DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
 
 
 def check_beta(beta: float) -> None:
-    """Raise `InvalidInput` unless beta is a failure probability."""
+    """Raise `InvalidInput` unless beta, a failure probability, is between 0 and 1."""
     require(0 < beta < 1, "beta", "between 0 and 1", beta)
 
 
@@ -83,7 +83,7 @@ def at_run(
     """Return the terms of a run whose answer and mean are both in its ball; see `in_ball`."""
 
     def terms(plan: Any) -> tuple[float, ...]:
-        """Return the terms of a run's plan."""
+        """Return the terms of the bound at the parameters of a run's plan."""
         return in_ball(formula(plan), combine, plan.answer_radius).values
 
     return AtPlan(method=method, names=PARTS, formula=terms)

@@ -66,6 +66,9 @@ class AlikeItems(Distribution):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a share outside [0, 1], a p below 2, and a law without a
+        density in closed form.
+        """
         require(0 <= self.alike <= 1, "alike", "from 0 to 1", self.alike)
         must = "at least 2 where the items of a user are alike"
         require(self.moment_order >= 2, "p", must, self.moment_order)

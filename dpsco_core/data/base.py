@@ -309,6 +309,7 @@ class ScaledLaw(Distribution):
     decay: float = 0.0
 
     def __post_init__(self) -> None:
+        """Refuse a dimension, an order, a scale or an offset outside its range."""
         require_dimension_and_order(self.card, self.d, self.moment_order)
         require(0 < self.margin < math.inf, "margin", "finite and above 0", self.margin)
         require_below_two(self.moment_order, self.margin, self.unit)

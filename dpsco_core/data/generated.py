@@ -87,6 +87,7 @@ class RowSource(BlockSource[Vector]):
         self._streams = BlockStreams(key)
 
     def __reduce__(self) -> tuple[type[RowSource], tuple[Law, Key, int]]:
+        """Return what pickle needs to make the source again: its law, its key and its size."""
         return RowSource, (self.law, self.key, self.n)
 
     def fresh_copy(self) -> RowSource:
@@ -110,6 +111,7 @@ class Range(Generic[AnySource]):
     stop: int  # the end of the range, which is not part of it; above `start`
 
     def __post_init__(self) -> None:
+        """Refuse a range that is empty or leaves the source's rows."""
         is_range = 0 <= self.start < self.stop <= self.source.n
         require(is_range, "start", f"before stop, both in 0 to {self.source.n}", self.start)
 

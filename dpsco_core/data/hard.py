@@ -42,6 +42,9 @@ class HardInstance(Distribution):
     tail_index = math.inf  # The records are bounded, so all moments exist.
 
     def __post_init__(self) -> None:
+        """Refuse a dimension or an order outside its range, and a spike
+        probability outside (0, 1].
+        """
         require_dimension_and_order(self.card, self.d, self.moment_order, self.smallest_d)
         q = self.spike_probability
         require(0 < q <= 1, "spike_probability", "in (0, 1]", q)
@@ -267,6 +270,7 @@ class Spike(TwoPoint):
     smallest_d = 2
 
     def __post_init__(self) -> None:
+        """Refuse a pattern that is not `weight` ones among zeros."""
         super().__post_init__()
         if self.pattern is not None:
             fits_prior = len(self.pattern) == self.d and set(self.pattern) <= {0, 1}
@@ -323,6 +327,7 @@ class Hypercube(TwoPoint):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a support, a centre or a pattern that does not fit the dimension."""
         super().__post_init__()
         support = self.support
         if support is not None:

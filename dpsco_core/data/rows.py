@@ -86,6 +86,7 @@ class Factors:
     norms: Vector | None = None
 
     def __post_init__(self) -> None:
+        """Make the arrays real."""
         object.__setattr__(self, "base", real_array("base", self.base))
         for name in ("coefficients", "norms"):
             factor = getattr(self, name)
@@ -105,6 +106,7 @@ class DenseRows(Rows):
     x: Vector
 
     def __post_init__(self) -> None:
+        """Make the array real and read-only; refuse one that is not of shape (n, d)."""
         object.__setattr__(self, "x", real_array("x", self.x, keep_single=True))
         # The array is shared by all methods of a trial.
         object.__setattr__(self, "x", read_only(self.x))

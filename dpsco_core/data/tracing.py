@@ -59,6 +59,7 @@ class Tracing(HardInstance):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a shape or a spread outside its range, and biases that exceed the spread."""
         super().__post_init__()
         require(0 < self.shape < math.inf, "shape", "positive and finite", self.shape)
         require(0 < self.spread <= 1, "spread", "in (0, 1]", self.spread)

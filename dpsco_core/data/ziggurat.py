@@ -181,7 +181,7 @@ class Ziggurat:
         scale: float,
         rng: np.random.Generator,
     ) -> None:
-        """Decide the places that the layers left open."""
+        """Accept or redraw the draws that the layers alone do not decide."""
         x = out[places] / scale
         lowest = layers == 0
         heights = self.heights[layers] + self.steps[layers] * rng.random(x.size)

@@ -142,6 +142,7 @@ class LqBall(NormBall):
     radius: float  # the radius r, finite and positive
 
     def __post_init__(self) -> None:
+        """Refuse an exponent that is not above 1 and finite, and set the name of the set."""
         super().__post_init__()
         require(1 < self.exponent < math.inf, "exponent", "above 1 and finite", self.exponent)
         object.__setattr__(self, "name", f"an lq ball with q = {self.exponent:g}")
@@ -221,6 +222,7 @@ class Box(Symmetric):
     name = "a box"
 
     def __post_init__(self) -> None:
+        """Make the half widths read-only; refuse any that is not finite and positive."""
         freeze_array(
             self, "half_widths", "a vector of finite positive numbers", ndim=1, lower_limit=0
         )

@@ -144,6 +144,7 @@ class Sized(ConstraintSet):
     radius: float
 
     def __post_init__(self) -> None:
+        """Refuse a dimension or a radius outside its range."""
         check_dimension(self.d)
         check_radius(self.radius)
 

@@ -44,6 +44,7 @@ class PowerMirror:
     kappa: float = 1.0  # the factor of the squared norm, finite and positive
 
     def __post_init__(self) -> None:
+        """Refuse an exponent that is not above 1 and finite, and a kappa outside its range."""
         require(1 < self.exponent < math.inf, "exponent", "above 1 and finite", self.exponent)
         check_radius(self.kappa, "kappa")
 
@@ -95,6 +96,7 @@ class EntropyMirror:
     radius: float = 1.0  # the radius r of the simplex, finite and positive
 
     def __post_init__(self) -> None:
+        """Refuse a radius outside its range."""
         check_radius(self.radius)
 
     def value(self, w: Vector) -> float:
@@ -239,7 +241,7 @@ def _bregman_point_in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
 
 
 def _log_norm(z: Vector, exponent: float) -> float:
-    """Return ln of the norm of exp(z)."""
+    """Return the logarithm of the norm with an exponent of the vector exp(z)."""
     top = float(z.max())
     return top + math.log(float(np.exp(exponent * (z - top)).sum())) / exponent
 

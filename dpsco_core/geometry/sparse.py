@@ -31,6 +31,7 @@ class Sparse(Sized, Symmetric):
     sparsity: int  # the number s of entries that may be nonzero
 
     def __post_init__(self) -> None:
+        """Refuse a sparsity that is not an integer from 1 to the dimension."""
         super().__post_init__()
         is_valid = isinstance(self.sparsity, int) and 1 <= self.sparsity <= self.d
         require(is_valid, "sparsity", f"an integer between 1 and d={self.d}", self.sparsity)
@@ -196,6 +197,7 @@ class GroupBall(Sized, Symmetric):
     name = "the group-l1 ball"
 
     def __post_init__(self) -> None:
+        """Refuse a group size that does not divide the dimension."""
         super().__post_init__()
         is_integer = isinstance(self.group_size, int) and self.group_size >= 1
         is_divisor = is_integer and self.d % self.group_size == 0

@@ -58,6 +58,7 @@ class Descent(Moves):
     modelled_risk: float = math.nan
 
     def __post_init__(self) -> None:
+        """Refuse numbers of steps, step sizes and averages outside their ranges."""
         whole = isinstance(self.steps, int) and self.steps >= 1
         require(whole, "steps", "a positive integer", self.steps)
         positive = 0 < self.step_size < math.inf

@@ -55,7 +55,7 @@ class AddedBound(Bound):
 
     @property
     def _label(self) -> str:
-        """The name of the bound in a message."""
+        """The name by which messages refer to the bound."""
         return f"bound={self.card.slug}"
 
     def _tried(

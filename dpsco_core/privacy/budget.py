@@ -49,6 +49,7 @@ class PureDP:
     epsilon: float  # in (0, 1e6]
 
     def __post_init__(self) -> None:
+        """Refuse an epsilon outside its range."""
         _positive("epsilon", self.epsilon, EPSILON_MAX)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
@@ -62,6 +63,7 @@ class PureDP:
         return ZCDP(rho=self.epsilon**2 / 2 if conversion == "paper" else pure_rho(self.epsilon))
 
     def __str__(self) -> str:
+        """Return the budget as text, such as "1-DP"."""
         return f"{self.epsilon:.4g}-DP"
 
 
@@ -75,6 +77,7 @@ class ZCDP:
     rho: float  # in (0, 1e12]
 
     def __post_init__(self) -> None:
+        """Refuse a rho outside its range."""
         _positive("rho", self.rho, RHO_MAX)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
@@ -86,6 +89,7 @@ class ZCDP:
         return ApproxDP(epsilon=zcdp_epsilon(self.rho, delta, conversion), delta=delta)
 
     def __str__(self) -> str:
+        """Return the budget as text, such as "0.5-zCDP"."""
         return f"{self.rho:.4g}-zCDP"
 
 
@@ -97,6 +101,7 @@ class ApproxDP:
     delta: float  # in (0, 1)
 
     def __post_init__(self) -> None:
+        """Refuse an epsilon or a delta outside its range."""
         _positive("epsilon", self.epsilon, EPSILON_MAX)
         _check_delta(self.delta)
 
@@ -109,6 +114,7 @@ class ApproxDP:
         return ZCDP(rho=zcdp_rho(self.epsilon, self.delta, conversion))
 
     def __str__(self) -> str:
+        """Return the budget as text, such as "(1, 1e-06)-DP"."""
         return f"({self.epsilon:.4g}, {self.delta:.3g})-DP"
 
 

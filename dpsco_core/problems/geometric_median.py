@@ -131,6 +131,7 @@ class GeometricMedian(PointProblem):
     hideable = ("mean", "median")
 
     def __post_init__(self) -> None:
+        """Refuse a law whose geometric median is not known in closed form."""
         super().__post_init__()
         law = self.distribution
         if law.two_point is not None or self.far_points is not None:

@@ -55,6 +55,7 @@ class LeastSquares(LinearModelProblem):
     gradient_units = ("features", "targets")
 
     def __post_init__(self) -> None:
+        """Refuse features of a moment order below 4."""
         super().__post_init__()
         order = self.features.moment_order
         require(order >= 4, "features", "a law of moment order 2p, at least 4", f"order {order:g}")

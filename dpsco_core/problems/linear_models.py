@@ -45,6 +45,7 @@ class LinearModelProblem(OptimisationProblem):
     classes: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
+        """Refuse an offset that the set does not contain, and features with a mean other than 0."""
         super().__post_init__()
         check_offset(self.offset, self.radius)
         if self.features.two_point is None:

@@ -51,6 +51,7 @@ class MeanEstimation(Problem):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a bound on the mean that is not positive, and a dimension that the set lacks."""
         require(self.mean_bound > 0, "mean_bound", "a positive number", self.mean_bound)
         self.geometry.check_dimension(self.distribution.d)
 

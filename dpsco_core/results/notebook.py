@@ -184,7 +184,7 @@ def _scenario(scenarios: Sequence[Scenario]) -> str:
 
 
 def _cells(scenarios: Sequence[Scenario]) -> str:
-    """Return the lines that run the scenarios."""
+    """Return the lines of code that run the scenarios."""
     if len(scenarios) == 1:
         return "cells = frame(study(scenario))\n"
     companions = "".join(f', "{name}": {name}' for name in NAMES[1 : len(scenarios)])
@@ -216,7 +216,7 @@ def _table(scenarios: Sequence[Scenario]) -> str:
 
 
 def _figure(scenario: Scenario, lines: Mapping[str, Sequence[str]], formulas: Sequence[str]) -> str:
-    """Return the lines that draw the figure."""
+    """Return the lines of code that draw the figure of a scenario."""
     is_swept = scenario.axis is not None
     formulas = formulas if is_swept else ()
     imports = ["import plotly.graph_objects as go\n\n"]

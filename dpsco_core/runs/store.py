@@ -214,6 +214,7 @@ class Store:
             return sum(rows.fetchone() is not None for rows in cursors)
 
     def __len__(self) -> int:
+        """Return the number of stored cells."""
         with self._in_a_sentence("read"):
             return self._number("SELECT count(*) FROM cells")
 
@@ -323,9 +324,11 @@ class Store:
                 connection.close()
 
     def __enter__(self) -> Self:
+        """Return the store itself."""
         return self
 
     def __exit__(self, *raised: object) -> None:
+        """Close the store."""
         self.close()
 
 

@@ -74,7 +74,7 @@ def tails_of(scenario: Scenario) -> tuple[TailBand, ...]:
 
 
 def has_tails(scenario: Scenario) -> bool:
-    """Return whether other tails can be compared with the scenario's."""
+    """Return whether the scenario's tails can be compared with heavier or lighter ones."""
     return bool(tails_of(scenario))
 
 

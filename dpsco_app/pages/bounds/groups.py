@@ -100,7 +100,7 @@ def difference(row: Row, group: Sequence[Row]) -> str:
 
 
 def _members(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each group, by the group's key."""
+    """Return the rows of each group of bounds, by the group's key."""
     members: dict[str, list[Row]] = {}
     for row in rows:
         members.setdefault(group_key(row.bound.card), []).append(row)

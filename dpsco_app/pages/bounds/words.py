@@ -49,7 +49,7 @@ def in_digits(value: float) -> str:
 
 
 def bound_ones(card: BoundCard) -> str:
-    """Return the algorithms that a lower bound binds."""
+    """Return words for the algorithms that the lower bound of a card binds."""
     names = {"none": "algorithm", "pure": "ε-DP algorithm", "approx": "(ε, δ)-DP algorithm"}
     return names.get(card.privacy, "zCDP algorithm")
 
@@ -220,7 +220,7 @@ def condition_text(condition: Condition) -> str:
 
 
 def card_line(card: BoundCard) -> str:
-    """Return the kind of a statement and its source."""
+    """Return a line with the kind of a bound's statement and its source."""
     proven = "every constant proven" if card.constant == "explicit" else "a rate, constant 1"
     sense = "on average" if card.guarantee == "expectation" else f"with {card.guarantee}"
     kind = "Upper" if card.kind == "upper" else "Lower"

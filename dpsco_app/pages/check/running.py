@@ -34,7 +34,7 @@ class Task:
 
 @st.cache_resource(show_spinner=False)
 def kept_reports() -> dict[Task, tuple[Report, ...]]:
-    """Return the last reports of all sessions, by task."""
+    """Return the latest reports that sessions of this server have made, by task."""
     return {}
 
 

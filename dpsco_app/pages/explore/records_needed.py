@@ -74,7 +74,7 @@ def _start(key: str, value: object, choices: Sequence[object] = ()) -> None:
 
 
 def _keep(key: str) -> None:
-    """Keep the value of a widget beyond the widget's life."""
+    """Keep the value of the widget with a key for the time when it is not drawn."""
     st.session_state[f"{key}_chosen"] = st.session_state[key]
 
 

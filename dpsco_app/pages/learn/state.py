@@ -65,7 +65,7 @@ def press_run(slug: str) -> None:
 
 
 def choose(slug: str) -> None:
-    """Store the choice from a list; a callback."""
+    """Store the choice that the visitor made in the list of a lesson; a callback."""
     path().predict(slug, st.session_state[prediction_key(slug)])
 
 
@@ -80,7 +80,7 @@ def take_answer(slug: str) -> None:
 
 
 def _take(slug: str, number: float) -> None:
-    """Store the answer of this number as the prediction."""
+    """Store the answer with a number as the prediction for a lesson."""
     path().predict(slug, BY_SLUG[slug].answers[int(number)])
 
 
@@ -95,7 +95,7 @@ def forget() -> None:
 
 
 def _follow(change: Callable[[LessonsView], LessonsView]) -> None:
-    """Change the view of the lessons by a function."""
+    """Replace the view of the lessons by what a function makes of it."""
     view = change(STATE.current())
     STATE.change({name: getattr(view, name) for name in STATE.names})
 

@@ -35,7 +35,7 @@ def draw_steps(steps: Sequence[ProofStep]) -> None:
 
 
 def packing_steps(proof: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
-    """Return the proof on the paper's packing of spikes."""
+    """Return the steps of the proof by the paper's packing of spikes."""
     start = (
         ProofStep(
             name="A packing",
@@ -329,7 +329,7 @@ def _groups_step(information: float) -> ProofStep:
 
 
 def _bound_step(reason: str, value: float) -> ProofStep:
-    """Return the last step of a proof, the bound itself."""
+    """Return the last step of a proof, which states the bound."""
     return ProofStep(
         name="The bound", reason=reason, number=brief(value), unit="least expected error"
     )

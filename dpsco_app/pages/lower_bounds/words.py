@@ -126,7 +126,7 @@ carry that much.
 
 
 def brief(value: float) -> str:
-    """Return a number with three digits."""
+    """Return a number as text with three digits."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "none"
     return "0" if abs(value) < VOID else number_text(float(f"{value:.3g}"))
@@ -182,7 +182,7 @@ def shares_sentence(standing: Standing) -> str:
 
 
 def sweep_title(standings: Sequence[Standing], field: str) -> str:
-    """Return how the window changes over a field."""
+    """Return the title that says how the window between the bounds changes over a field."""
     widths: list[str] = []
     for notion in reversed(list(standings[0].windows)):
         ratios = [s.ratio(notion) for s in standings]
@@ -263,7 +263,7 @@ def spy_sentence(spied: Sequence[Spied], budget: Budget) -> str:
 
 
 def caught_title(spied: Sequence[Spied], budget: Budget) -> str:
-    """Return which curve lies above what privacy allows."""
+    """Return the title that says which curve lies above what the budget allows."""
     names_above = [method_card(one.method).name for one in spied if one.beats(budget)]
     if not names_above:
         return "No output lets the spy do better than privacy allows"

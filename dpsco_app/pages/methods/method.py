@@ -151,7 +151,7 @@ def _draw_bounds(slug: str, point: Scenario) -> None:
 
 
 def _draw_values(*evaluations: Evaluation) -> None:
-    """Draw the statements of some bounds with their values here."""
+    """Draw the statements of a method's bounds with their values at the scenario."""
     for evaluation in evaluations:
         card = evaluation.bound.card
         proven = card.constant == "explicit"

@@ -44,7 +44,7 @@ def draw_recipe(point: Scenario, slug: str) -> None:
 
 @lru_cache(maxsize=100)
 def _recipe(point: Scenario, slug: str) -> Recipe:
-    """Return the recipe of a method at a point, cached."""
+    """Return the recipe of a method at a point, which is computed once."""
     return recipe(point, slug)
 
 
@@ -66,5 +66,5 @@ def _releases(method_recipe: Recipe) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number with four digits."""
+    """Return a number as text with four digits."""
     return f"{value:.4g}"

@@ -178,7 +178,7 @@ def _title(
 
 
 def _radius(point: Scenario, factor: float) -> str:
-    """Return the clip radius at a factor as text."""
+    """Return the text of the clip radius at a factor of the chosen one."""
     return f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
 
 

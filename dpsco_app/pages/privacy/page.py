@@ -300,7 +300,7 @@ def _draw_attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital and a full stop."""
+    """Return a text as a sentence, with a capital letter and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
 
 

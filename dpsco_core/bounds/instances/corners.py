@@ -38,6 +38,7 @@ class CornerWords(WordPrior):
     solid: bool = False  # whether the simplex has the corner 0
 
     def __post_init__(self) -> None:
+        """Refuse a dimension below 2."""
         require(self.d >= 2, "d", "at least 2", self.d)
 
     @property

@@ -102,6 +102,7 @@ class TracingBounds:
     leakage: Leakage
 
     def __post_init__(self) -> None:
+        """Refuse numbers of records or dimensions below 1."""
         require(self.n >= 1, "n", "a positive integer", self.n)
         require(self.d >= 1, "d", "a positive integer", self.d)
 

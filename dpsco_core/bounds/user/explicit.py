@@ -105,7 +105,7 @@ def fits(risk: Risk) -> Hypothesis:
 def row(
     card: BoundCard, risk: Risk, level_of: Level, hypotheses: tuple[Hypothesis, ...], **changes: Any
 ) -> Bound:
-    """Return the row of an explicit bound."""
+    """Return the catalogue's row of an explicit bound on a run's risk."""
 
     def terms(setting: Setting) -> Terms5:
         """Return the terms at a setting, all infinite where there is no `UserLevel`."""

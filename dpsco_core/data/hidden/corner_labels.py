@@ -40,6 +40,7 @@ class CornerLabels(AnyLabels):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a pattern without exactly one +1."""
         super().__post_init__()
         if self.pattern is not None:
             require(self.pattern.count(1) == 1, "pattern", "signs, one of them +1", self.pattern)

@@ -62,6 +62,7 @@ class FarPoints(HardInstance):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a distance that is not positive, and a pattern that does not fit the places."""
         super().__post_init__()
         require(0 < self.distance < math.inf, "distance", "finite and above 0", self.distance)
         if self.places == "block":

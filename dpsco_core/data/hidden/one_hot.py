@@ -79,6 +79,7 @@ class OneHot(HiddenParameter):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a size that is not positive, and pairs in one dimension."""
         super().__post_init__()
         size = self.size
         require(size is None or 0 < size < math.inf, "size", "finite and above 0", size)

@@ -38,6 +38,7 @@ class HiddenParameter(HardInstance):
     label_gap: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
+        """Refuse a pattern that is not `sign_count` signs."""
         super().__post_init__()
         if self.pattern is not None:
             fits = len(self.pattern) == self.sign_count and set(self.pattern) <= {-1, 1}

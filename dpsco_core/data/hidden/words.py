@@ -48,6 +48,7 @@ class Corners(TwoPoint):
     smallest_d = 2
 
     def __post_init__(self) -> None:
+        """Refuse a pattern that is not a corner of the set."""
         super().__post_init__()
         if self.pattern is not None:
             word = np.array(self.pattern)
@@ -99,6 +100,7 @@ class SignBlocks(TwoPoint):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a pattern whose signs do not fill exactly one block."""
         super().__post_init__()
         if self.pattern is not None:
             places = np.flatnonzero(self.pattern)

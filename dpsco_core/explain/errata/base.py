@@ -45,6 +45,7 @@ class Finding:
     conditions: tuple[tuple[str, bool], ...] = ()
 
     def __post_init__(self) -> None:
+        """Refuse a table without rows, or with rows of another length than the columns."""
         fits = bool(self.rows) and all(len(row) == len(self.columns) for row in self.rows)
         require(fits, "rows", "one value a column, at least one row", len(self.rows))
 
@@ -92,6 +93,7 @@ class Erratum:
     check: CheckCommand | None = None
 
     def __post_init__(self) -> None:
+        """Refuse an unknown severity, and an erratum without a module."""
         require(self.severity in SEVERITIES, "severity", f"one of {SEVERITIES}", self.severity)
         require(bool(self.modules), "modules", "at least one module", "none")
 

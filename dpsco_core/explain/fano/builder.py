@@ -54,6 +54,7 @@ class Builder:
     epsilon: float
 
     def __post_init__(self) -> None:
+        """Refuse numbers outside their ranges."""
         require(1 <= self.bits <= LARGEST_BITS, "bits", "at least 1 and at most 1e6", self.bits)
         positive = 0 < self.separation < math.inf
         require(positive, "separation", "positive", self.separation)
@@ -97,17 +98,17 @@ class Builder:
 
     @property
     def privacy_error(self) -> float:
-        """The chance that follows from privacy alone."""
+        """The least chance of decoding the wrong word that privacy alone causes."""
         return decoding_error(self.log_size, self.privacy_information)
 
     @property
     def sampling_bound(self) -> float:
-        """The statistical term, which binds every algorithm."""
+        """The lower bound by sampling alone, which binds every algorithm."""
         return self.separation / 2 * self.sampling_error
 
     @property
     def privacy_bound(self) -> float:
-        """The privacy term, which binds rho-zCDP algorithms."""
+        """The lower bound by privacy alone, which binds rho-zCDP algorithms."""
         return self.separation / 2 * self.privacy_error
 
     @property
@@ -236,7 +237,7 @@ class PackingProof(SpikeProof):
 
     @property
     def bound(self) -> float:
-        """The bound of form (F) at q."""
+        """The lower bound of form (F) at the spike probability q."""
         return spikes.spike_fano_cdp(self.q, self.n, self.d, self.order, self.rho)
 
     @property
@@ -344,7 +345,7 @@ class DistanceProof(SignProof):
 
     @property
     def bound(self) -> float:
-        """The bound of Theorem 2 at q."""
+        """The lower bound of Theorem 2 at the spike probability q."""
         return distance.fano_distance(self.q, self.n, self.d, self.order, self.rho)
 
 

@@ -42,6 +42,7 @@ class DescentWithGroups(DescentMethod):
     symbol = "star"
 
     def __post_init__(self) -> None:
+        """Refuse a number of groups that is no positive integer."""
         check_count("groups", self.groups)
 
     def chosen_groups(self, setting: Setting) -> int:

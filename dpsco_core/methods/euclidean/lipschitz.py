@@ -41,6 +41,7 @@ class Losses:
     certified: bool
 
     def __post_init__(self) -> None:
+        """Refuse a Lipschitz constant, or a finite bound on features, outside its range."""
         check_level("lipschitz", self.lipschitz)
         if math.isfinite(self.feature_bound):
             check_level("feature_bound", self.feature_bound)

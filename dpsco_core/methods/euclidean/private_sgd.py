@@ -241,6 +241,7 @@ class PrivateSgd(RecordByRecord):
     dashed = True
 
     def __post_init__(self) -> None:
+        """Refuse an unknown kind of sampling, and a number of steps outside its range."""
         one_of("sampling", self.sampling, SAMPLINGS)
         if self.allocated_steps is not None:
             whole("allocated_steps", self.allocated_steps, 1, MOST_STEPS)

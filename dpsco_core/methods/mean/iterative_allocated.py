@@ -98,6 +98,7 @@ class IterativeUpdatingAllocated(MeanMethod):
     symbol = "star"
 
     def __post_init__(self) -> None:
+        """Refuse a number of groups that is no positive integer."""
         check_count("groups", self.groups)
 
     def plan(self, setting: Setting) -> DeepPointPlan:

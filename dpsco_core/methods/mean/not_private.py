@@ -102,6 +102,7 @@ class MedianOfMeans(Averaging):
     dashed = True
 
     def __post_init__(self) -> None:
+        """Refuse a number of blocks that is no positive integer."""
         check_count("blocks", self.blocks)
 
     def plan(self, setting: Setting) -> MeanPlan[MedianOfBlockMeans, None]:

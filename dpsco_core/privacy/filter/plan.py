@@ -44,6 +44,7 @@ class Tuning:
     sharp: bool = False
 
     def __post_init__(self) -> None:
+        """Refuse shares and probabilities outside their ranges."""
         is_valid = 0 < self.test_share < 1
         require(is_valid, "test_share", "strictly between 0 and 1", self.test_share)
         is_valid = 0 < self.false_halt <= 0.5

@@ -61,6 +61,9 @@ class SampleSource(BlockSource[Sample]):
         self._features, self._targets = BlockStreams(features), BlockStreams(targets)
 
     def __reduce__(self) -> tuple[object, ...]:
+        """Return what pickle needs to make the source again: the problem, the
+        keys and the sizes.
+        """
         return SampleSource, (self.problem, *self.keys, self.n, self.bounds)
 
     def fresh_copy(self) -> SampleSource:

@@ -30,6 +30,7 @@ class LinearSample:
     shrink: Vector | None = None
 
     def __post_init__(self) -> None:
+        """Make the targets real and read-only; refuse a number of them that differs from n."""
         object.__setattr__(self, "targets", read_only(real_array("targets", self.targets)))
         if self.shrink is not None:
             object.__setattr__(self, "shrink", read_only(real_array("shrink", self.shrink)))

@@ -122,6 +122,7 @@ class MeanSample:
     constraint: ConstraintSet
 
     def __post_init__(self) -> None:
+        """Refuse a loss whose gradient is not linear in the record."""
         is_linear = self.loss.needs_only_the_mean
         require(is_linear, "loss", "one whose gradient is linear in the record", self.loss)
         require(self.items >= 1, "m", "a positive integer", self.items)
