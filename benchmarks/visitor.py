@@ -73,6 +73,7 @@ class Visitor:
     """
 
     def __init__(self, address: str, query: str = "", patience: float = 120.0) -> None:
+        """Prepare a visit to an address; nothing is connected yet."""
         self._stream = address.replace("http", "ws", 1) + "/_stcore/stream"
         self._query = query
         self._patience = patience

@@ -63,6 +63,7 @@ class Recipe:
     writes: tuple[str, ...] = ()  # The files that the command of the recipe writes.
 
     def __str__(self) -> str:
+        """Return the title, with the kind where there is one."""
         return f"{self.title}, {self.kind}" if self.kind else self.title
 
 

@@ -146,6 +146,7 @@ class _PanelAnswer:
     """The parts of the answer that are about one panel."""
 
     def __init__(self, study: Study, difference: Role) -> None:
+        """Look up what the answer states of a study at its chosen point."""
         self.study, self.lead, self.difference = study, study.lead, difference
         self.x, self.best = chosen_point(study.scenario), (study.lead, *study.level)
         self.row: Measurement | None = study.row_at(self.lead, self.x)

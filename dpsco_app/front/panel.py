@@ -70,6 +70,7 @@ class FrontPanel:
     draws_window = True
 
     def __init__(self, study: Study, view: View, studies: Sequence[Study]) -> None:
+        """Build the lines of a study's panel, which stands beside those of the other studies."""
         self.study, self.view, self.is_first = study, view, study is studies[0]
         self.title, self.column = panel_title(study, studies), column_name(study, studies)
         self.is_alone, self.price = len(studies) == 1, view.measure == "price"

@@ -17,6 +17,7 @@ class LessonPath:
     """The predictions and findings of one visit."""
 
     def __init__(self) -> None:
+        """Begin without predictions and without findings."""
         # The predictions, including those of lessons that have not been run.
         self._predictions: dict[str, Answer] = {}
         self._measured: dict[str, tuple[LessonEvidence, LessonFinding]] = {}

@@ -29,6 +29,7 @@ class Place:
     """A place for successive figures: the old one stays until the new one is drawn."""
 
     def __init__(self, container: DeltaGenerator) -> None:
+        """Hold the container in which figures are drawn."""
         self._container = container
 
     def draw(
@@ -72,6 +73,7 @@ class Plain(BaseFigure):
     """A figure already in Plotly's form: validating it again would take a hundred times as long."""
 
     def __init__(self, parts: Mapping[str, Any]) -> None:
+        """Hold the traces and the layout of a figure."""
         self.__dict__["parts"] = parts
 
     def to_dict(self) -> Any:

@@ -40,6 +40,7 @@ class Curves:
         *,
         runs_all: bool,  # Whether both panels run without being asked for, however long they take.
     ) -> None:
+        """Begin without a result, within some limits of work."""
         self.limits, self.runs_all = limits, runs_all
         self.result: Result | None = None  # The result of the last run.
         self.refused = ""  # Why the present settings cannot run; empty if they can.

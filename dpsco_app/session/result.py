@@ -31,6 +31,7 @@ class Result:
         # The result of the pinned run, which is drawn in the first panel.
         overlay: Result | None = None,
     ) -> None:
+        """Join a scenario's outcomes with the results drawn beside or over it."""
         self.scenario, self.beside, self.role, self.overlay = scenario, second_panel, role, overlay
         parts = {"shown": self, "beside": second_panel, "pinned": overlay}
         self.parts_by_name = {name: part for name, part in parts.items() if part is not None}
@@ -114,6 +115,7 @@ class Growth:
     """
 
     def __init__(self, result: Result) -> None:
+        """Put the cells that a result lacks into a queue."""
         self.result = result
         missing = [(part, cell) for part in result.parts for cell in part.missing()]
         self._todo = deque(

@@ -48,6 +48,7 @@ class Session:
     """
 
     def __init__(self, limits: Limits, *, runs_all: bool = False) -> None:
+        """Begin a visit, with the first scenario in the controls."""
         self.scenarios = Scenarios({CURVES.name: FIRST.scenario})
         self.curves = Curves(limits, runs_all=runs_all)
         self.page: Page[Any] = NO_PAGE  # The page that is shown.

@@ -47,6 +47,7 @@ class Guard:
     """The outermost layer of the server (ASGI middleware), which checks the origin of requests."""
 
     def __init__(self, app: ASGIApp) -> None:
+        """Wrap the server's ASGI application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

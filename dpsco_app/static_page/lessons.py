@@ -56,6 +56,7 @@ class KeptResults:
     """All results since the page was opened."""
 
     def __init__(self) -> None:
+        """Begin without results."""
         self._outcomes: dict[Cell, Outcome] = {}
         self._rows: dict[Part, tuple[LessonRow, ...]] = {}
 
@@ -83,6 +84,7 @@ class Lessons:
     """The lessons of a visit: the current step, the answers, and the results."""
 
     def __init__(self, results: Results | None = None, path: LessonPath | None = None) -> None:
+        """Begin at the first step, with the given results and path or empty ones."""
         self.results: Results = KeptResults() if results is None else results
         self.path = path or LessonPath()
         self.view = VIEW.default

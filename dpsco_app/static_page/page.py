@@ -26,6 +26,7 @@ class LivePage:
     """All views of the page; each one runs its own cells, and keeps them while another is shown."""
 
     def __init__(self) -> None:
+        """Begin with a visit of the curves; the lessons are made when they are opened."""
         self.visit = Visit()
 
     @cached_property

@@ -41,6 +41,7 @@ class Visit:
     """A session whose runs all start by themselves."""
 
     def __init__(self, limits: Limits | None = None) -> None:
+        """Open a session of the page, and show the first preset."""
         self.session = Session(limits or replace(DASHBOARD, where=LIMITS), runs_all=True)
         self.words: list[str] = []  # The messages about the last event.
         self.session.open(PAGE, {})

@@ -290,6 +290,7 @@ class _Outputs:
     """The outputs of the runs on one data set, and the entries of their ledgers."""
 
     def __init__(self, mechanism: _Mechanism, data: object, rng: np.random.Generator) -> None:
+        """Prepare to run a mechanism on a data set; nothing runs yet."""
         self._mechanism, self._data, self._rng = mechanism, data, rng
         self._values, self._books = list[Vector](), list[Vector]()
         self.ledger: Ledger | None = None  # the ledger of the last run that finished

@@ -162,6 +162,7 @@ class _Reader:
     """Turns tokens into an expression, from left to right; see the grammar above."""
 
     def __init__(self, tokens: list[tuple[str, str]], names: Mapping[str, str]) -> None:
+        """Begin to read tokens in which only the given names are letters."""
         self._tokens, self._place, self._depth = tokens, 0, 0
         self._names = names
         self.letters: dict[str, None] = {}  # the letters that have been read

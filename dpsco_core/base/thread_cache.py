@@ -26,6 +26,7 @@ class LastOfThread(Generic[P, T]):
     """
 
     def __init__(self, function: Callable[P, T]) -> None:
+        """Wrap a function, with an empty cache for every thread."""
         self._function = function
         self._cache = threading.local()
         update_wrapper(self, function)

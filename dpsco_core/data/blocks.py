@@ -56,6 +56,7 @@ class BlockStreams:
     """The generators of the blocks of one key; threads must not share it."""
 
     def __init__(self, key: Key) -> None:
+        """Make the random generator that the key of a sample seeds."""
         self._bits = np.random.PCG64DXSM(np.random.SeedSequence(key))
         self._start = self._bits.state
         self._rng = np.random.Generator(self._bits)

@@ -35,6 +35,7 @@ class BlockSource(ABC, Generic[Block]):
     """
 
     def __init__(self, n: int, d: int) -> None:
+        """Make a source of n rows of d numbers, without any block in memory."""
         self.n, self.d = require_sample_size(n), d
         self.size = stream_rows(d)
         self._lock = Lock()
@@ -82,6 +83,7 @@ class RowSource(BlockSource[Vector]):
     """The blocks of a sample from a law."""
 
     def __init__(self, law: Law, key: Key, n: int) -> None:
+        """Make a source of n rows that a law and a key determine."""
         super().__init__(n, law.d)
         self.law, self.key = law, key
         self._streams = BlockStreams(key)

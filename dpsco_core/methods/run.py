@@ -28,6 +28,7 @@ class Path:
         start: Vector,  # the point before the first step
         steps: int,  # the number of steps to come
     ) -> None:
+        """Begin a path at a start, and choose which of its steps are stored."""
         spread = np.linspace(0, steps, min(steps, KEPT_ITERATES) + 1).round()
         self._wanted = set(np.unique(spread).astype(np.int64).tolist())
         self._steps = [0]

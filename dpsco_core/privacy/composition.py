@@ -95,6 +95,7 @@ class Tally:
     """
 
     def __init__(self) -> None:
+        """Begin with totals of 0."""
         self._sums: list[_Sum] = [_Sum() for _ in NO_SHARES]
         self._blocks: dict[tuple[int, int], list[_Sum]] = {}
         self._dearest: dict[int, Shares] = {}
@@ -210,6 +211,7 @@ class _Sum:
     """A sum with compensated rounding errors."""
 
     def __init__(self) -> None:
+        """Begin with a sum of 0."""
         self._total = self._correction = 0.0
 
     def value(self, extra: float = 0.0) -> float:

@@ -108,6 +108,7 @@ class _Explorer:
     """A search in one box, whose sides are shares of the ranges around their middle."""
 
     def __init__(self, claim: Inequality, seed: int, deadline: float, size: float) -> None:
+        """Prepare the search for a counter-example of a claim until a deadline."""
         self._claim, self._seed, self._deadline, self._size = claim, seed, deadline, size
         self._names = tuple(claim.ranges)
         self.tried = self.allowed = 0

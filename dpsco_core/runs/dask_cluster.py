@@ -32,6 +32,7 @@ class Cluster(Executor):
     """The executor of a Dask client, which knows its number of workers; see `cluster`."""
 
     def __init__(self, client: Any, address: str) -> None:
+        """Use the workers of a connected Dask client."""
         self._client = client
         self._address = address
         self._executor = client.get_executor(pure=False)

@@ -41,6 +41,7 @@ class Processes(Executor):
     """
 
     def __init__(self, workers: int) -> None:
+        """Start a pool of worker processes."""
         self.workers = workers
         self._pool = _new_pool(workers)
 

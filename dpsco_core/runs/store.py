@@ -87,6 +87,7 @@ class Store:
         *,
         read_only: bool = False,  # open an existing file without changing it
     ) -> None:
+        """Open a results file, or make one; `read_only` opens it without changing it."""
         self.path, self._read_only = Path(path), read_only
         address = self._address(read_only=read_only)
         with self._in_a_sentence("opened"):

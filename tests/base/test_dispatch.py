@@ -108,6 +108,7 @@ class Deadly(Executor):
     """Runs calls as they come; one that ends its worker takes along what comes before a restart."""
 
     def __init__(self, *deadly: int) -> None:
+        """Begin unbroken; each of the calls `deadly` ends its worker."""
         self.workers = 2
         self.deadly = deadly
         self.restarts = 0

@@ -78,6 +78,7 @@ class Pressed(Future[int]):
     """A future during one of whose calls somebody presses Ctrl-C."""
 
     def __init__(self, step: str) -> None:
+        """Make a future that presses Ctrl-C at a step."""
         super().__init__()
         self.step = step
         self.whole: list[str] = []
@@ -117,6 +118,7 @@ class AtOnce(Executor):
     """Runs the first call at once and never the second."""
 
     def __init__(self, step: str) -> None:
+        """Make an executor that presses Ctrl-C at a step."""
         self.step = step
         self.submitted: list[Pressed] = []
 

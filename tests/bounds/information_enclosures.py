@@ -290,6 +290,7 @@ class Distances:
     """Enclosures of the distance to a sign vector from points on a grid of norms."""
 
     def __init__(self, d: int) -> None:
+        """Compute the mean distances of answers from the signs in d dimensions."""
         self.d, self.root = d, math.sqrt(d)
         self.norms = self.root * np.arange(NORMS + 1) / NORMS
         self.half_step = arb(d).sqrt() / (2 * NORMS)

@@ -120,6 +120,7 @@ class Case:
     """A problem on a set whose constants in l_q are known in closed form."""
 
     def __init__(self, seed, exponents, lipschitz=True):
+        """Draw the sizes, the budget and the constants of a case."""
         source = random.Random(seed)
         self.n, self.d = source.randint(60, 300), source.choice([2, 5, 30, 200])
         self.q = source.choice(exponents)

@@ -28,6 +28,7 @@ class SymmetricPareto:
     """The law of a fair sign times a Pareto variable, which scipy has not."""
 
     def __init__(self, index: float) -> None:
+        """Keep the tail index."""
         self.index = index
 
     def cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:

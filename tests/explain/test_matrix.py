@@ -54,7 +54,7 @@ NO_UPPER = (Gap(NO_USER_UPPER, CONVEX, GEOMETRIES, (("zcdp", 16), ("approx", 16)
 
 
 def listed(gaps: tuple[Gap, ...], part: str = "") -> set[str]:
-    """Return the names in some gaps that begin with a part."""
+    """Return the names in some gaps that begin with the text `part`."""
     return {name for gap in gaps for name in gap.names() if name.startswith(part)}
 
 

@@ -116,6 +116,7 @@ class Search:
     """
 
     def __init__(self, groups: int, outputs: int, local: float, failure: float) -> None:
+        """Prepare the linear programs of the search."""
         self.groups, self.outputs = groups, outputs
         self.nodes = [n for i in range(groups) for n in product(range(outputs), repeat=i)]
         pairs = [(a, b) for a in range(3) for b in range(3) if a != b]

@@ -60,6 +60,7 @@ class Local:
     def __init__(
         self, folder: Path, protocol: str = "tcp", variables: Mapping[str, str] = {}
     ) -> None:
+        """Start a scheduler on a free port."""
         self.folder = folder
         self.variables = {"DASK_TEMPORARY_DIRECTORY": ".", **variables}
         self.place = ("127.0.0.1", free_port())
@@ -223,6 +224,7 @@ class Blinking:
     """A client whose workers disappear and return."""
 
     def __init__(self) -> None:
+        """Begin with one worker and a call that has not finished."""
         self.threads = {"worker": 1}
         self.call: Future[int] = Future()
 

@@ -140,6 +140,7 @@ class Killing:
     """A store that kills a worker of a pool after some cells."""
 
     def __init__(self, store: Store, pool: Executor, kill_after: set[int]) -> None:
+        """Wrap a store; a worker is killed after each number of stored cells in `kill_after`."""
         self.store, self.pool, self.kill_after, self.stored = store, pool, kill_after, 0
 
     def begin(self, scenario: Scenario) -> None:

@@ -97,6 +97,7 @@ class LateExecutor(Executor):
     """
 
     def __init__(self, deadly: int) -> None:
+        """Begin without calls; the call of number `deadly` ends its worker."""
         self.workers, self.most_waiting, self.finished, self.deadly = 2, 0, 0, deadly
         self.waiting: list[tuple[Future[Any], Any, tuple[Any, ...]]] = []
 

@@ -117,6 +117,7 @@ def test_a_reader_who_stops_cancels_the_waiting_cells() -> None:
         """An executor that finishes one cell and holds back the rest."""
 
         def __init__(self) -> None:
+            """Begin without any call."""
             self.futures: list[Future[Any]] = []
 
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -220,6 +221,7 @@ def test_all_optimisers_of_a_trial_see_the_same_records(
 
     class Watched:
         def __init__(self, slug: str, *tuned: Any) -> None:
+            """Wrap the method with a slug."""
             self.slug = slug
             self.optimiser = make_method(slug, *tuned)
             self.card = self.optimiser.card

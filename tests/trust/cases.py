@@ -174,7 +174,9 @@ CASES = (*PRIVATE, *VARIANTS)
 
 @lru_cache
 def case(name: str) -> Case:
-    """Return where a private method of the catalogue, or a variant of one, is tried."""
+    """Return the small setting in which a private method of the catalogue, or a variant of one, is
+    tried.
+    """
     slug, variant = VARIANTS.get(name, (name, SmallRun()))
     small = method_class(slug).stage.small
     point = replace(stage(slug), **{"n": RECORDS, **small.scenario, **variant.scenario}).validate()

@@ -29,6 +29,7 @@ class Inputs:
     """Quantities of the formulas, at unit coordinate-wise moments."""
 
     def __init__(self, setting: Setting) -> None:
+        """Read the sizes, the constants and the budget of a setting."""
         constants = setting.constants
         assert constants.coordinate_moment == 1
         self.setting = setting

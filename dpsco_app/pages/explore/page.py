@@ -46,6 +46,7 @@ class FrontParts:
     """The parts of the page that follow a run: the answer, the figure and its table."""
 
     def __init__(self, screen: Screen, *, is_phone: bool) -> None:
+        """Lay out the empty places of the page's parts, in their order."""
         self.head = st.empty()
         if is_phone:
             choose_panels(screen)

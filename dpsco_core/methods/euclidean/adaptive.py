@@ -107,6 +107,7 @@ class RetestedRadius:
     """The releases of one run; before one of them the radius is looked for again and tested."""
 
     def __init__(self, statistic: AdaptivelyClippedMean, rho: float, steps: int) -> None:
+        """Begin with the radii that were chosen before the first step."""
         self.statistic, self.rho_step, self.steps = statistic, rho, steps
         # The radius that needs no look, followed by those that the looks have found.
         self.chosen_radii = [statistic.blind_radius]

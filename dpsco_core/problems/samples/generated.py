@@ -56,6 +56,7 @@ class SampleSource(BlockSource[Sample]):
         # norms to which records are shrunk, in order; see `Sample.bounded`
         bounds: tuple[tuple[float, float], ...] = (),
     ) -> None:
+        """Make a source of n records from the keys of their features and targets."""
         super().__init__(n, problem.law.d)
         self.problem, self.keys, self.bounds = problem, (features, targets), bounds
         self._features, self._targets = BlockStreams(features), BlockStreams(targets)

@@ -156,6 +156,7 @@ class Loads(HTMLParser):
     """Collects the resources that a page would load, and its text."""
 
     def __init__(self) -> None:
+        """Begin without any loaded file, text or tag."""
         super().__init__()
         self.loads: list[str] = []
         self.text = ""

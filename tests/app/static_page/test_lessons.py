@@ -120,6 +120,7 @@ class Canned:
     """Results that another host has already computed."""
 
     def __init__(self) -> None:
+        """Begin without any item run."""
         self.items_run: list[Cell | Part] = []
 
     def has(self, item: Cell | Part) -> bool:
@@ -256,6 +257,7 @@ class Tags(HTMLParser):
     """Collects the tags that are open."""
 
     def __init__(self) -> None:
+        """Begin without an open tag."""
         super().__init__()
         self.open: list[str] = []
 

@@ -30,6 +30,7 @@ class Library(ModuleType):
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]]
 
     def __init__(self, name: str, calls: list[Any] | None = None) -> None:
+        """Make an empty package that records the calls of its functions."""
         super().__init__(name)
         self.__path__ = []
         self.calls = [] if calls is None else calls

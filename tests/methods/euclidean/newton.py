@@ -47,6 +47,7 @@ class Objective:
     """The logistic risk with shrunk features, plus <tilt, w> and ridge |w|^2."""
 
     def __init__(self, losses: LinearSample, tilt: Array, ridge: float) -> None:
+        """Keep the records, the linear term and the ridge with extended precision."""
         assert losses.shrink is not None
         features = losses.features.x
         self.x = [
@@ -79,6 +80,7 @@ class Surface:
     """
 
     def __init__(self, body: ConstraintSet) -> None:
+        """Read the axes and the exponent of the set's boundary."""
         match body:
             case Ball():
                 self.axes, self.power = [mpf(body.radius)] * body.d, mpf(2)

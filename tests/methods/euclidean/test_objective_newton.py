@@ -70,6 +70,9 @@ class Runs:
     """Runs of the method, and how far each result of its solver is from the minimiser."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, loosen: float = 1.0) -> None:
+        """Let runs keep their linear terms and solutions; the accuracy is `loosen` times the usual
+        one.
+        """
         self.tilt, self.solved = np.zeros(0), Any
         linear_term = objective_perturbation.linear_term
         solve = objective_perturbation.minimise_strongly_convex

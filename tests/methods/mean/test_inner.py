@@ -209,6 +209,7 @@ class Halving:
     """A ledger that gets half of a sensitivity."""
 
     def __init__(self, ledger: Ledger) -> None:
+        """Wrap a ledger."""
         self.ledger = ledger
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str) -> Any:

@@ -76,6 +76,7 @@ class Recorder:
     """
 
     def __init__(self, patch: pytest.MonkeyPatch, jitter: float = 0.0) -> None:
+        """Replace the noise of tested releases by draws that are recorded."""
         self.jitter, self.replays = jitter, False
         self.rng = np.random.default_rng(99)
         self.outputs: list[Array] = []

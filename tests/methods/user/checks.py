@@ -30,6 +30,7 @@ class Counting(np.random.Generator):
     """A generator that counts its draws."""
 
     def __init__(self, seed: int) -> None:
+        """Make a generator from a seed that counts its calls."""
         super().__init__(np.random.PCG64(seed))
         self.calls: Counter[str] = Counter()
 

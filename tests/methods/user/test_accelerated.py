@@ -35,6 +35,7 @@ class Quadratic:
     """(x - c)' H (x - c)/2 on a set, with its constrained minimum by projected descent."""
 
     def __init__(self, objective: Curvature, constraint, seed: int) -> None:
+        """Draw a quadratic with the given curvatures, and find its minimiser on the set."""
         rng = np.random.default_rng(seed)
         rotation, _ = np.linalg.qr(rng.normal(size=(4, 4)))
         curves = np.linspace(objective.strong_convexity, objective.smoothness, 4)

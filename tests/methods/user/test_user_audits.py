@@ -216,6 +216,7 @@ class Script:
     """Plays the part of the noise: decisions and noisy values that do not look at the data."""
 
     def __init__(self, patch: pytest.MonkeyPatch, halt_at: int) -> None:
+        """Replace tests and noise by a script that halts the run at a test."""
         self.halt_at, self.passed = halt_at, 0
         self.rng = np.random.default_rng(8)
         patch.setattr(TestedSteps, "passes", lambda steps, score: self.passes(score))
