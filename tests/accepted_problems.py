@@ -13,7 +13,7 @@ LARGE_SIZES = {
     "n": 1_000_000,
     "d": 4,
     "epsilon": 8.0,
-}  # so that only the kind of the losses can refuse
+}  # With so many records only the kind of the losses can make a method refuse.
 
 
 def set_for(slug: str) -> dict[str, Any]:

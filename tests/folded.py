@@ -88,7 +88,7 @@ def each(
                 summary = f"{len(failures)} of {len(case_list)} fail: {'; '.join(failed_names)}"
                 raise BaseExceptionGroup(summary, failures)
 
-        # What `pytest -k` looks for, beside the name: a folded test is found by the name of a case.
+        # The names by which `pytest -k` finds the test: its own name, and the names of its cases.
         run_every_case.__dict__.update(dict.fromkeys((f"case {name}" for name in case_names), True))
         run_every_case.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
         return run_every_case

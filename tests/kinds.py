@@ -44,7 +44,7 @@ def frozen(x: np.ndarray) -> np.ndarray:
     return copied
 
 
-# Another layout or class of the same numbers.
+# Ways to give the same numbers in an array of another layout or class.
 LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "every other row": spaced,
     "backwards": lambda x: x[::-1].copy()[::-1],

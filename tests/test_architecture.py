@@ -62,7 +62,7 @@ DRAWS.add("rvs")
 MAY_DRAW = ("dpsco_core.data", "dpsco_core.problems", "dpsco_core.privacy.mechanisms.noise")
 # Draws that are neither data nor noise, each with its reason.
 OTHER_DRAWS = {
-    # Records, users and groups in a secret random order, or some of them: sampling.
+    # Secret random orders and samples of records, users and groups.
     ("dpsco_core.methods.euclidean.private_sgd", "permutation"),
     ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
     ("dpsco_core.methods.access", "permutation"),
@@ -71,21 +71,21 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.records.groups", "shuffle"),
     ("dpsco_core.methods.records.groups", "integers"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
-    # Signs of a rotation, public: they could be printed.
+    # The signs of a random rotation, which are public.
     ("dpsco_core.methods.mean.instance_optimal", "integers"),
-    # Directions to search in, after the release: post-processing.
+    # Directions of a search after the release, which is post-processing.
     ("dpsco_core.methods.records.directions", "standard_normal"),
-    # The points of a ball over which a loss is averaged: a part of the loss.
+    # Points of a ball over which a loss is averaged; they belong to the loss.
     ("dpsco_core.methods.user.accelerated.smoothing", "standard_normal"),
     ("dpsco_core.methods.user.accelerated.smoothing", "random"),
     ("dpsco_core.methods.user.accelerated.smoothing", "beta"),
-    # Numbers to time the machine with.
+    # Numbers on which the machine's speed is measured.
     ("dpsco_core.runs.cost", "standard_normal"),
-    # The random directions of the page Geometry, for the estimate of a width: it looks at no data.
+    # Random directions by which the page Geometry estimates a width; no data are used.
     ("dpsco_core.explain.geometry.mean_widths", "standard_normal"),
-    # The luck of a choice that a visitor moves.
+    # The random number of a private choice, which the visitor can draw again.
     ("dpsco_core.explain.picture", "random"),
-    # Data of experiments, and resamples of their results.
+    # The data of experiments, and bootstrap samples of their results.
     ("dpsco_core.explain.lessons", "integers"),
     ("dpsco_core.explain.fano.by_hand", "integers"),
     ("dpsco_core.explain.tracing", "random"),
@@ -94,7 +94,7 @@ OTHER_DRAWS = {
 }
 # Searches that take no candidate whose value is not finite for a choice, each with its reason.
 OTHER_SEARCHES = {
-    # Among candidates whose predicted risk is finite, the fewest steps.
+    # This search takes the fewest steps among candidates whose predicted risk is finite.
     ("dpsco_core.methods.tune", "min"),
     # The bound is valid at every value of the parameter, and infinite where it is void.
     ("dpsco_core.bounds.instances.fano", "minimize_scalar"),
@@ -103,9 +103,10 @@ OTHER_SEARCHES = {
     ("dpsco_core.bounds.mean.iterative", "minimize_scalar"),
     ("dpsco_core.privacy.budget", "minimize_scalar"),
     ("dpsco_core.privacy.losses", "minimize_scalar"),
-    # For one of the numbers of steps that are compared by the module search.
+    # This search is made at each number of steps; the module `search` compares the results.
     ("dpsco_core.bounds.lq.regularized", "minimize_scalar"),
-    # Of numbers that are always finite: moments on an interval, distances, an example's rows.
+    # These searches are over numbers that are always finite: moments on an interval, distances, an
+    # example's rows.
     ("dpsco_core.problems.laws", "argmin"),
     ("dpsco_core.problems.laws", "minimize_scalar"),
     ("dpsco_core.geometry.sparse", "minimize_scalar"),
@@ -113,7 +114,7 @@ OTHER_SEARCHES = {
 }
 
 SLUGS = {*METHOD_SLUGS, *BOUND_SLUGS}
-# What a pattern over slugs begins with, in a regular expression or in a call such as startswith.
+# The beginnings of patterns over slugs, in a regular expression or in a call such as startswith.
 FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
 # Methods of a text that take a slug apart.
@@ -121,7 +122,7 @@ OF_A_SLUG = (*BY_PATTERN[:4], "split", "rsplit", "partition", "rpartition")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
 # The largest number of files in a folder, and at the top of each of the two packages.
 MOST_FILES, MOST_AT_THE_TOP = 25, 20
-# Names that two classes still have. The list only becomes shorter.
+# Names that two classes share. No name may be added to the list.
 SHARED_NAMES = ("View",)
 
 
@@ -275,7 +276,7 @@ def searches_pass_over_what_is_not_finite(module: str, source: str) -> list[str]
     return faults
 
 
-# Who runs a file that somebody else has written: whatever it raises is said in one sentence.
+# Modules that run a user's file, and report any error that it raises in one sentence.
 OTHERS_CODE = ("dpsco_core.plugins.extend", "dpsco_core.base.plugin_guard")
 
 

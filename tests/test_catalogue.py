@@ -144,9 +144,9 @@ def test_every_bound_has_a_formula_and_says_what_it_bounds(row: Bound) -> None:
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_rate_of_every_method_is_an_upper_bound_on_the_error(slug: str) -> None:
     card = method_card(slug)
-    # No theorem here covers an exact minimiser, radii that are chosen as the descent goes or
-    # not at all, scales that are looked at, a pass whose rate others are below, two estimators to
-    # compare with, or optimisers under pure DP, whose papers' rates are not quoted.
+    # The catalogue has no rate for these methods: an exact minimiser, radii that are chosen during
+    # the descent or not at all, scales that are estimated, a pass with a rate above those of
+    # others, two estimators for comparison, and optimisers under pure DP.
     if not card.rate:
         assert not [b.card.slug for b in BOUNDS if b.card.method == slug], "one of them is its rate"
         return
@@ -176,7 +176,8 @@ WAYS = [(t, c) for t in ("practical", "theory") for c in ("tight", "paper")]
 @pytest.mark.parametrize(
     ("slug", "tuning", "calibration"),
     [
-        # Quick: each method as it comes, and every third one as the papers have it.
+        # The quick suite runs each method with its default parameters, and every third one with
+        # those of the papers.
         pytest.param(slug, *way, marks=[pytest.mark.slow] * (k not in (0, 0 if i % 3 else 3)))
         for i, slug in enumerate(METHOD_SLUGS)
         for k, way in enumerate(WAYS)
@@ -192,7 +193,8 @@ def test_every_method_plans_on_each_of_its_problems_or_its_refusals_lead_to_a_pl
         budgets = ({}, {"delta": 0.0}, {"rho": 0.5, "epsilon": None, "delta": None})
         for law, budget in zip(laws, (*budgets[i % 3 :], *budgets[: i % 3]), strict=True):
             scenario = Scenario(problem=problem, distribution=law, **chosen, **budget)
-            # At most the budget, the calibration, the tuning, and the problem twice.
+            # Refusals may ask for five changes: of the budget, the calibration, the tuning, and
+            # twice of the problem.
             assert len(refusals(scenario)) <= 5
 
 
@@ -207,7 +209,7 @@ def refusals(scenario: Scenario) -> list[str]:
         assert refusal.nearest
         assert refusal.changes
         fields = dict(refusal.changes)
-        other_method = fields.pop("method", None)  # in the place of the one that refuses
+        other_method = fields.pop("method", None)  # the method that replaces the one that refuses
         changed = Scenario.from_dict(fields, scenario)
         assert changed.methods == scenario.methods
         if other_method is not None:
@@ -269,7 +271,8 @@ def test_at_user_level_no_private_method_for_records_has_a_bound(problem: str) -
     assert users
     carried = [c for c in cards if c.level == "item"]
     assert all(c.kind == "lower" or c.privacy == "none" or c.ignores_data for c in carried)
-    # Whoever hides users hides their items: every lower bound for records is one for users.
+    # An algorithm that is private for users is private for their items, so every lower bound for
+    # records holds for users.
     lower = {b.card.slug for b in bounds_for(problem) if b.card.kind == "lower"}
     assert lower <= {c.slug for c in carried}
     quantities = {c.quantity for c in cards}
@@ -410,7 +413,7 @@ TINY_SET = {"diameter": 0.02, "offset": 0.0}
         ("quadratic", "spike", {"delta": 0.0}, "lower.sco-strong.fano-pure"),
         ("quadratic", "hypercube", {}, "lower.sco-strong.approx-packing"),
         ("quadratic", "hypercube", {"delta": 0.0}, "lower.sco-strong.approx-packing"),
-        # So small a set that the means must be close to 0.
+        # The set is so small that the means must be close to 0.
         ("quadratic", "spike", TINY_SET, "lower.sco-strong.fano-cdp"),
         ("quadratic", "hypercube", TINY_SET, "lower.sco-strong.approx-packing"),
     ],
@@ -424,7 +427,8 @@ def test_a_hard_problem_is_drawn_where_its_own_bound_is_largest(
     value = bound(slug).value(hard.setting)
     assert value > 0
     assert bound(slug).failures(hard.setting) == ()
-    # Gradients of the linear loss have the mean of the instance itself: compare at equal R.
+    # Gradients of the linear loss have the mean of the instance, so the bounds are compared at
+    # equal R.
     loose = replace(hard.setting.constants, mean_gradient_bound=100.0)
     for factor in (0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0):
         changed = replace(hard.setting, constants=loose, spike_probability=min(1.0, best * factor))

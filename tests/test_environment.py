@@ -181,7 +181,8 @@ def test_the_commands_print_in_every_encoding(monkeypatch: pytest.MonkeyPatch) -
 
 # -- Equal results -----------------------------------------------------------------------------
 
-# A process, its worker and a script that it starts: their kernels, and every error of a study.
+# Prints the kernels of linear algebra in a process, in its worker and in a script that it starts,
+# and all errors of a study.
 FAMILY = """
 import json, os, subprocess, sys
 from pathlib import Path
@@ -243,7 +244,7 @@ def test_workers_and_scripts_have_the_bits_of_their_parent(
     assert len(parent_errors) == 4 and child_errors == [parent_errors, parent_errors]
     parent, worker = answer["kernels"]
     assert parent == worker
-    # Where numpy's library is OpenBLAS it has obeyed, so that the test is about something.
+    # If numpy uses OpenBLAS, the kernel must have changed; otherwise the test would check nothing.
     assert kernel is None or kernel in parent or "None" in parent
 
 
@@ -264,7 +265,7 @@ def test_every_promise_of_identical_bits_names_the_machine() -> None:
 
 # -- The suite itself, in other environments ---------------------------------------------------
 
-# Tests that start processes, compare bits, print, write files, or read what the environment says.
+# Tests that start processes, compare bits, print, write files, or read the environment.
 SELECTED_TESTS = (
     "tests/results/test_notebook.py::test_a_script_writes_every_cell_of_the_study",
     "tests/runs/test_executors.py::test_threads_and_processes_give_the_numbers_of_the_serial_run[mean]",
@@ -299,7 +300,8 @@ STRAYS = {
     **dict.fromkeys(("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"), "http://127.0.0.1:9"),
 }
 NOT_COPIED = (".*_cache", ".git", ".hypothesis", ".venv", "__pycache__", "build", "test-results")
-# What can be together is, for each takes a minute; a name says what there is.
+# Settings that do not exclude each other are tried together, since each run takes a minute; the
+# names list them.
 SETTINGS: dict[str, Changes] = {
     "Haswell, no thread is named": {
         "OPENBLAS_CORETYPE": "Haswell" if "Haswell" in KERNELS else None,

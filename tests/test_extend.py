@@ -38,7 +38,8 @@ from dpsco_core.catalogue import method_class
 from dpsco_core.methods.base import Release
 Clipped = method_class("mean.clipped")
 """
-# Several commands in one process, which imports once: [status, output, errors] of each.
+# Runs several commands in one process, which imports only once; prints [status, output, errors] of
+# each.
 COMMANDS = """
 import contextlib, io, json, sys
 from dpsco_core.cli.main import main

@@ -15,7 +15,7 @@ import pytest
 from tests.test_extend import BLOCKS, BOUND, LAW, METHOD, run_commands
 
 TERMS = "    n, d, rho = setting.n, setting.d, setting.gaussian_rho\n"
-# What a bound may do wrong, as the first line of its formula, and what the sentence says of it.
+# Faults of a bound: the first line of its formula, and a part of the sentence that reports it.
 BOUNDS = {
     "divides by zero": ("    return {'noise': 1 / (setting.n - 10_000)}\n", "ZeroDivisionError"),
     "is no number": ("    return {'noise': float('nan')}\n", "nan"),
@@ -34,7 +34,7 @@ BOUNDS = {
     ),
 }
 RELEASE = "        check_rows(rows, plan.setting)\n"
-# The same of an estimator's release, or (after "plan:") of its plan.
+# Faults of an estimator's release, or (after "plan:") of its plan.
 METHODS = {
     "divides by zero": (RELEASE, "        1 / 0\n", "ZeroDivisionError in line"),
     "fails at one trial": (RELEASE, "        assert rng.random() < 0.6\n", "AssertionError"),

@@ -166,7 +166,7 @@ def test_a_comment_that_goes_on_with_the_code_is_caught(word: str) -> None:
     assert loose_comments("a.py", f"def f():\n{comment_line}\n    return 1\n") == [
         f"a.py:2: the comment {comment_line.strip()!r} does not stand alone."
     ]
-    # A comment beside code does not go on with the one of the line above.
+    # A comment beside code does not continue that of the line above.
     assert loose_comments("a.py", f"x = 1  # a share\ny = 2  {inline}\n") == [
         f"a.py:2: the comment {inline!r} does not stand alone."
     ]

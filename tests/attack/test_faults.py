@@ -95,7 +95,7 @@ def test_the_memory_limit_of_a_container_is_respected(
     limit_file, usage_file = tmp_path / "memory.max", tmp_path / "memory.current"
     monkeypatch.setattr(memory, "FOLDER", tmp_path)
     monkeypatch.setattr(memory, "_machine_bytes", lambda: 8e9)
-    assert memory.bytes_free() == 8e9  # Without a container there is no limit.
+    assert memory.bytes_free() == 8e9  # Outside a container memory is not limited.
     usage_file.write_text("300000000\n")
     limit_file.write_text("max\n")
     assert memory.bytes_free() == 8e9
@@ -103,7 +103,8 @@ def test_the_memory_limit_of_a_container_is_respected(
     assert memory.bytes_free() == 7e8
     limit_file.write_text("100000000\n")
     assert memory.bytes_free() == 0
-    # Files that were read lie in the cache, and make room when it is needed.
+    # The cache of read files does not count as used memory, since it is freed when memory is
+    # needed.
     (tmp_path / "memory.stat").write_text("anon 40000000\ninactive_file 260000000\n")
     assert memory.bytes_free() == 6e7
     limit_file.unlink()

@@ -28,7 +28,7 @@ teaching.apply(teaching.take())
 DRAW["{0}"]()
 glossary.draw_glossary()
 """
-# Addresses that have broken a page, and their like.
+# Addresses that once broke a page, and similar ones.
 NASTY_ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
     ("learn", {"m": "1", "lesson": "the-mean", "answers": "heavy-tails"}),
     ("one-run", {"methods": "none"}),

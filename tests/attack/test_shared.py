@@ -29,7 +29,7 @@ STEPS = """        value = ledger.release(
         {steps}
         return Release(value=value, ledger=ledger)"""
 WRITES = r"it writes in line \d+ into shared data: copy it first"
-# What a release does, and what is said of it.
+# Faulty releases: the line that the release runs, and a part of the sentence that reports it.
 FAULTS = {
     "writes-a-block": ("for block in rows.blocks():\n            block -= 5.0", WRITES),
     "writes-the-rows": ("rows.x[:] = 0.0", WRITES),

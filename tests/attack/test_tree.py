@@ -28,7 +28,7 @@ SECRETS = {
     "a password": r"(?i)\b(?:password|secret|api_key|cookieSecret)\s*[:=]\s*[\"'][^\"'{}$]{6,}",
     "a password in an address": r"[a-z]+://[^/\s:@\"']+:[^/\s:@\"'{}$]+@",
 }
-# What a program may mean by an address without asking anybody: names of formats, and the reader's
+# Addresses that a program may contain without contacting a host: names of formats, and the reader's
 # own machine.
 NAMES = {"www.w3.org", "json-schema.org", "localhost", "127.0.0.1"}
 TELEMETRY = ("sentry", "segment.io", "mixpanel", "posthog", "google-analytics", "googletagmanager")

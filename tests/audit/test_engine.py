@@ -88,8 +88,9 @@ def test_an_optimiser_is_audited_run_by_run(method: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", LONG)
 def test_every_other_method_can_be_audited(method: str) -> None:
-    # Seven tenths of that one's budget show in its result: with half the noise the sharpest
-    # event proves 1.25 in 10,000 runs and 1.46 in 20,000, and the chosen one 0.2 to 0.4 less.
+    # This method's result reveals seven tenths of its budget. With half the noise the sharpest
+    # event proves an epsilon of 1.25 in 10,000 runs and 1.46 in 20,000; the chosen event proves 0.2
+    # to 0.4 less.
     check(method, 20_000 if method == "mean.instance-optimal" else 10_000)
 
 
@@ -176,7 +177,7 @@ def test_the_verdict_is_refuted_or_not_refuted_and_never_more(
         assert main(["audit", "--trials", "5000", "--fault", fault]) == 0
         printed = capsys.readouterr().out
         assert verdict in printed and "stands" not in printed
-    # the ledger calls the printed constant too small, and the runs by themselves say the same
+    # The ledger reports that the printed constant is too small, and the runs alone prove it too.
     assert main(["audit", "--method", "mean.smoothed", "--fault", "printed-constant"]) == 0
     printed = capsys.readouterr().out
     assert "is refuted after" in printed and "1.78 times less private" in printed

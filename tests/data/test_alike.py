@@ -162,7 +162,7 @@ def test_a_scenario_with_alike_items_draws_from_the_law_and_others_draw_as_befor
     alike = replace(plain, alike=0.3).validate()
     assert isinstance(alike.instance.law, AlikeItems)
     assert alike.setting.alike == 0.3 and alike.setting.design_effect == pytest.approx(1.9)
-    # One item a user is independent of all others.
+    # With one item per user all items are independent.
     single = replace(alike, m=1).validate()
     assert single.setting.alike == 0 and isinstance(single.instance.law, AlikeItems)
     for changes, message in (

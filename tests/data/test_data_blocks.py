@@ -128,7 +128,8 @@ def test_the_far_tail_is_drawn_beyond_any_edge() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_draw_is_multiplied_by_the_scale(shape: Any) -> None:
-    # The same words at two scales: what the layers leave open is scaled like the rest.
+    # The same random words are used at two scales; draws that the layers leave open must be scaled
+    # like the others.
     draws = np.empty((2, 50_000))
     for out, scale in zip(draws, (1.0, 8.0), strict=True):
         ziggurat(shape).fill(out, np.random.Generator(np.random.PCG64DXSM(9)), scale)

@@ -135,7 +135,8 @@ def slack(test: Any) -> float:
         return 2 / test.epsilon * math.log(1 / (2 * test.failure))
     if isinstance(test, SeparateTests):  # Separate tests have a share of the failure each.
         return 2 / test.epsilon * math.log(test.steps / (2 * test.failure))
-    # AboveThreshold: Lap(4 D/eps) on T scores, Lap(2 D/eps) on the threshold, half of it each.
+    # AboveThreshold adds Lap(4 D/eps) to T scores and Lap(2 D/eps) to the threshold; each may use
+    # half of the failure.
     spread = 4 * 2 / test.epsilon
     return spread * math.log(test.steps / test.failure) + spread / 2 * math.log(1 / test.failure)
 
@@ -193,7 +194,8 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
         assert chance > FALSE_ALARM, f"noise {ratio:.4f} times the ledger's"
     # A false alarm has probability 6e-7.
     assert abs(total) <= 5 * math.sqrt(freedom[False]), "the noise is centred"
-    # 6e-7 in the normal approximation of the sum; the noise is 1/(1 + excess/spread) of the claim.
+    # The false-alarm rate is 6e-7 in the normal approximation of the sum; the noise is 1/(1 +
+    # excess/spread) of the claim.
     is_off = abs(excess) > 5 * math.sqrt(spread)
     assert not is_off, f"noise {1 / (1 + excess / spread):.4f} times the ledger's"
 

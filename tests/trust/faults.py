@@ -178,7 +178,8 @@ def _release(patch: Patch, case: Case, run: Any) -> None:
     patch.setattr(family, "release", lambda self, *args: run(honest, self, *args))
 
 
-# How methods divide their records: a break for each way of `Split`, made of the honest function.
+# For each way of `Split` by which methods divide their records, a fault that is made from the
+# honest function.
 
 
 def _range(honest: Any) -> Any:

@@ -106,7 +106,7 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
             return not spent.epsilon and not spent.delta and _is_close(spent_part, rho, whole)
         case ApproxDP(epsilon=epsilon, delta=delta):
             if spent.epsilon:
-                # Basic composition of both kinds.
+                # Both kinds of costs are added by basic composition.
                 if spent.gaussian or spent.other_rho or spent.pure:
                     rest = delta - float(spent.delta)
                     spent_part = gaussian_delta(
@@ -163,7 +163,8 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
                     float(rule(SPARE * float(spent.gaussian), enlarged_choices, target)[0]) > delta
                 )
 
-            # On a fine grid the exact delta, from below; the ledger's own cells lose a little.
+            # A fine grid gives the exact delta from below; the ledger's coarser cells lose a
+            # little.
             ledgers = delta * (1 + 1e-9)
             return (
                 not has_others

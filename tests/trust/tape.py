@@ -45,8 +45,9 @@ Array = NDArray[np.float64]
 
 LINEAR_TERMS = (ObjectiveGaussian, ObjectiveLaplace)
 
-# Its sensitivity is between what the solver found and the minimiser, on the same records; the
-# neighbours are hidden by the linear term (tests/methods/euclidean/test_objective_distance.py).
+# Its sensitivity is a bound on the distance of the solver's point from the minimiser on the same
+# records; the linear term hides the neighbours
+# (tests/methods/euclidean/test_objective_distance.py).
 SOLVER = "what the solver left open"
 
 

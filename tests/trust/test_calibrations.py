@@ -87,7 +87,7 @@ def test_every_calibration_and_tuning_that_runs_passes_the_checks(slug: str) -> 
     assert runs > 0
 
 
-# Every fault, and those that `mutants.py` leaves to larger runs, in one calibration alone.
+# Every fault is tried, also those that `mutants.py` leaves to larger runs, each in one calibration.
 FINER = (
     ("mean.clipped", mean_faults.half_the_sensitivity),
     ("mean.clipped", mean_faults.noise_over_root_2),

@@ -14,7 +14,8 @@ from tests.trust.cases import CASES, PRIVATE, case, rows_of, with_rows
 
 # Negation wraps around for integers, and a product rounds outward for floats.
 TELLING = ("uint32", "float32")
-# One method a reader: gradients one by one, in blocks, by index, entries, users, chains of users.
+# One method for each way of reading data: gradients one by one, in blocks, by index, entries,
+# users, chains of users.
 READERS = (
     "mean.clipped",
     "mean.cwme-cdp",
@@ -28,7 +29,7 @@ READERS = (
 )
 
 
-# So far apart that a record of 1 is inside what gradients are clipped to.
+# The set is so wide that a record of 1 is inside the clip radius of gradients.
 WIDE = {"offset": 1.0, "diameter": 4.0}
 
 

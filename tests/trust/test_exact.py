@@ -24,10 +24,10 @@ from tests.trust.cases import CASES, PRIVATE, Case, case, rows_of, with_rows
 from tests.trust.faults import each_draw
 
 DRAWS = 8000  # draws: 5 % too little noise is at 6 standard deviations
-WIDE = {"l2": 200, "lq": 60}  # dimensions, to have them in few runs
+WIDE = {"l2": 200, "lq": 60}  # dimensions, so that few runs give many draws
 SPECIAL = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1.7e308, 5e-324, -5e-324, 1e-300, 0.0)
 NUMBERS = st.sampled_from(SPECIAL) | st.floats(-5, 5) | st.floats(allow_nan=True)
-MOST_STEPS = 5000  # a theorem may ask for 10^5: minutes, for entries that are all alike
+MOST_STEPS = 5000  # A theorem may ask for 10^5 steps, which take minutes and have equal entries.
 BUDGETS: tuple[dict[str, Any], ...] = (
     {"epsilon": 0.8, "delta": 1e-6},
     {"epsilon": None, "delta": None, "rho": 0.3},

@@ -31,13 +31,14 @@ from tests.trust.theory import (
 # delta is divided by 1 + e^epsilon. The step is still private, but its noise is not the least
 # possible.
 SHUFFLED_RISE = 1.25
-# What a risk is that is not strongly convex; and with that, smooth or not.
+# The constants of a risk that is not strongly convex, and further changes for a smooth and for a
+# rough one.
 FLAT = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0}
 ROUGH: dict[int, dict[str, float]] = {
     1: {},
     2: {"smoothness": math.inf, "sample_smoothness": math.inf},
 }
-GROUPS = 10  # groups of the thousands of settings of the slow suite
+GROUPS = 10  # the number of groups into which the slow suite divides its thousands of settings
 
 
 def in_order(points: Iterator[object], fewest: int) -> None:
@@ -147,7 +148,7 @@ def check_falling(area: str, count: int) -> set[str]:
                 replace(setting, budget=larger(setting.budget)),
             ]
             if bound.card.kind == "lower" and setting.constants.coordinate_moment == 1:
-                # The laws of a larger p are among those of a smaller one.
+                # The class of laws for a larger p is part of the class for a smaller p.
                 changes.append(replace(setting, moment_order=1.5 * setting.moment_order))
             if sum(falls(bound, setting, changed) for changed in changes):
                 slugs.add(bound.card.slug)
@@ -177,7 +178,8 @@ def test_explicit_bounds_fall_with_the_records_and_the_budget_at_many_settings(
 
 @pytest.mark.parametrize(
     "bound",
-    [b for b in rows_of("mean") if not b.card.ignores_data],  # 0 errs as much at every n
+    # The answer 0 has the same error at every n.
+    [b for b in rows_of("mean") if not b.card.ignores_data],
     ids=lambda b: b.card.slug,
 )
 def test_with_more_and_more_records_a_bound_on_the_mean_vanishes(bound: Bound) -> None:
@@ -191,7 +193,8 @@ def test_with_more_and_more_records_a_bound_on_the_mean_vanishes(bound: Bound) -
         law=StudentT(d=20, moment_order=order),
     )
     values = [bound.value(replace(setting, n=n)) for n in (10**4, 10**6, 10**8, 10**10)]
-    # A hundred times the records: 1/sqrt(n), and n^(1/p - 1) where there is no variance.
+    # With a hundred times the records an error falls like 1/sqrt(n), and like n^(1/p - 1) without a
+    # variance.
     fall = 10 if order > 2 else 100 ** (1 - 1 / order)
     assert all(before > 0.9 * fall * after > 0 for before, after in pairwise(values))
     if (bound.card.privacy, bound.card.guarantee) == ("none", "expectation"):

@@ -46,7 +46,7 @@ RISES = {
     # The threshold is that of the least mean error, not of the shortest interval.
     "upper.mean.cwme-cdp-interval": 1.05,
     "upper.mean.cwme-pure-interval": 1.15,
-    # Its best separation is searched for.
+    # The best separation of this bound is found by a search.
     "lower.mean.approx-assouad-squared": 1 + 1e-6,
     # At the steps and the radius of a run, which suit a model of accuracy: its gradients may be
     # much smaller than those of the worst law. Measured in 400 settings: at most 2.7 and 1.8, where
@@ -58,7 +58,7 @@ RISES = {
     # settings: rises by 2.8e-8 and 5.4e-8, where the budget is small.
     "lower.mean.fano-distance-cdp": 1 + 1e-7,
     "lower.mean.fano-distance-cdp-squared": 1 + 1e-7,
-    # The number of steps is whole, and small where there are few records.
+    # The number of steps is an integer, and small where there are few records.
     "upper.sco.sgd-run": 1.02,
 }
 

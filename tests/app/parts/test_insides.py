@@ -17,8 +17,8 @@ from dpsco_app.shell import preload
 
 INSIDES_FILE = "parts/insides.py"
 PACKAGE = Path(insides.__file__).parents[1]
-# Matches what reaches into Streamlit's page: names of its parts, and of the libraries it is made
-# of.
+# Matches code that reaches into Streamlit's page: names of its parts, and of the libraries that it
+# uses.
 PRIVATE = re.compile(
     r"data-testid|data-baseweb|data-rac|data-variant|data-collapsed|st-emotion|\bst[A-Z]\w+"
 )

@@ -54,7 +54,7 @@ def assert_no_lower_exceeds_an_upper(setting):
                 if upper.card.loss_class.curvature == "strongly convex" and not strong:
                     continue  # strongly convex losses only
                 if upper.card.losses:
-                    continue  # proven for one loss, which is none of the hard ones
+                    continue  # proven for one loss, for which there is no hard instance here
                 if upper.card.ignores_data and "lipschitz_second" in card.law_class.constants:
                     continue  # This class bounds the mean gradient by its moments, and not by R.
                 if not upper.failures(setting):
