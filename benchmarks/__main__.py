@@ -117,6 +117,7 @@ def main(quick: bool) -> None:
     result: Table = {}
 
     def keep(title: str, values: dict[str, float]) -> None:
+        """Keep the values of a benchmark, and print them beside the previous ones."""
         result[title] = values
         show(title, values, previous)
         sys.stdout.flush()

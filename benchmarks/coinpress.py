@@ -67,6 +67,7 @@ def main(trials: int = 14) -> None:
 
 
 def _row(values: list[float]) -> str:
+    """Return the geometric mean, the number above 1.02 and the largest of some ratios as cells."""
     mean = math.exp(math.fsum(map(math.log, values)) / len(values))
     worse_count = sum(value > 1.02 for value in values)
     return f"{mean:.2f} | {worse_count} | {max(values):.2f}"

@@ -100,13 +100,17 @@ def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) 
 
 
 def _solve_nonnegative(rows: Sequence[Sequence[float]], times: Sequence[float]) -> np.ndarray:
+    """Return the coefficients, none negative, that predict the times with least relative error."""
     weights = 1 / np.array(times)  # the weights make errors relative
     solution, _ = nnls(np.array(rows) * weights[:, None], np.ones(len(times)))
     return solution / machine_speed()
 
 
 def _sampling_task(slug: str) -> Callable[[int, int], Callable[[], object]]:
+    """Return a function from n and d to the work of drawing a sample of a law."""
+
     def work(n: int, d: int) -> Callable[[], object]:
+        """Return the work of drawing n records in d dimensions."""
         rng = np.random.default_rng(0)
         problem = Scenario(distribution=slug, n=n, d=d).instance.problem.draw(rng)
         return lambda: problem.sample(n, rng)
@@ -115,7 +119,10 @@ def _sampling_task(slug: str) -> Callable[[int, int], Callable[[], object]]:
 
 
 def _release_task(slug: str) -> Callable[[int, int], Callable[[], object]]:
+    """Return a function from n and d to the work of a release."""
+
     def work(n: int, d: int) -> Callable[[], object]:
+        """Return the work of a release on n records in d dimensions."""
         scenario = Scenario(distribution="gaussian", n=n, d=d)
         rng, setting = np.random.default_rng(0), scenario.setting
         problem = scenario.instance.problem

@@ -206,6 +206,7 @@ def visit_beside(address: str, seed: int, ready: Barrier) -> None:
     """Visit without a browser, as from another machine, and move the tail index."""
 
     async def move() -> None:
+        """Open the dashboard, and move a slider once all visitors are ready."""
         async with Visitor(address, f"seed={seed}") as visitor:
             await visitor.open()
             await visitor.tell("arrival", "there")

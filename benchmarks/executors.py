@@ -66,6 +66,7 @@ def time_million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
     plan = estimator.plan(setting)
 
     def release(pool: Executor | None) -> float:
+        """Release a mean; return the seconds for a million rows."""
         rows = problem.stream(n, np.random.default_rng(1))
         source = rows if pool is None else SpreadRows(rows, pool)
         started = time.perf_counter()
@@ -80,6 +81,7 @@ def time_million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
 
 
 def _warm(pool: Executor) -> list[float]:
+    """Start the workers of a pool; return the seconds that each needs for a load."""
     calls = [pool.submit(_load, 0.5) for _ in range(workers_of(pool))]
     return [call.result() for call in calls]
 
@@ -92,6 +94,7 @@ def spare_share(pool: Executor) -> float:
 
 
 def _load(size: float) -> float:
+    """Draw normal numbers; return the seconds."""
     started = time.perf_counter()
     rng = np.random.default_rng(0)
     for _ in range(int(200 * size)):
@@ -100,6 +103,7 @@ def _load(size: float) -> float:
 
 
 def _seconds(scenario: Scenario, pool: Executor | None) -> float:
+    """Run a study; return the seconds."""
     started = time.perf_counter()
     assert len(list(study(scenario, pool))) == scenario.cells
     return time.perf_counter() - started

@@ -43,6 +43,7 @@ class Independent(CorrelatedSteps):
     """Equally private steps with independent noise."""
 
     def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Release a value with noise that is independent of the other steps."""
         std = self.encoding.noise_std / encoding_norm(self.encoding.steps)
         return np.asarray(value + rng.normal(scale=std, size=value.shape))
 
@@ -51,9 +52,11 @@ class IndependentLedger(Ledger):
     """A ledger that opens steps with independent noise, for the comparison alone."""
 
     def open(self, sequence: Any, *, label: str = "") -> Any:
+        """Open steps whose noise is independent."""
         return Independent(encoding=super().open(sequence, label=label).encoding)
 
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
+        """Return a ledger of independent steps for each block."""
         return tuple(
             IndependentLedger(b.budget, _parent=b._parent, _part=b._part)
             for b in super().disjoint(blocks)

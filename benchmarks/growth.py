@@ -67,6 +67,7 @@ def measure() -> list[Growth]:
 def _growth(
     quantity: str, size_name: str, sizes: list[int], works: list[Work | None]
 ) -> Growth | None:
+    """Measure the works at their sizes; return how the time grows, or None for fewer than two."""
     measured = [(size, work) for size, work in zip(sizes, works, strict=True) if work is not None]
     if len(measured) < 2:
         return None
@@ -92,12 +93,14 @@ def make_release(slug: str, n: int, d: int) -> Work | None:
 
 
 def _steps_task(count: int) -> Work:
+    """Return the work of this many clipped means of gradients."""
     scenario = Scenario(problem="logistic", methods=("sco.clipped",), n=20_000, d=50)
     sample = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
     w = np.full(scenario.d, 0.1)
     sample.features.norms()
 
     def work() -> None:
+        """Compute the clipped means."""
         for _ in range(count):
             clipped_mean(sample.gradients(w), 10.0)
 
@@ -105,9 +108,11 @@ def _steps_task(count: int) -> Work:
 
 
 def _study_task(count: int) -> Work:
+    """Return the work of a study with this many trials."""
     scenario = Scenario(methods=("mean.clipped",), n=5000, trials=count)
 
     def work() -> None:
+        """Run all cells."""
         for cell in cells_of(replace(scenario, trials=count)):
             run_cell(cell)
 

@@ -60,6 +60,7 @@ def visit(address: str) -> dict[str, float]:
 
 
 def main(rounds: int) -> None:
+    """Print the median times of some visits beside their targets."""
     handler = partial(Quiet, directory=str(FOLDER))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

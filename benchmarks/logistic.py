@@ -62,6 +62,7 @@ def time_clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, floa
     size = rows_per_block(D)
 
     def two_passes() -> np.ndarray:
+        """Return the gradient's sum by two passes over the features."""
         margins = np.empty(len(x))
         for low in range(0, len(x), size):
             margins[low : low + size] = x[low : low + size] @ w
@@ -88,6 +89,7 @@ def measure_methods(n: int) -> dict[str, tuple[float, float, str]]:
 
 
 def _method(slug: str, n: int) -> tuple[float, float, str]:
+    """Return the error, the seconds and a refusal of a method of the catalogue."""
     scenario = make_task(n)
     method = make_method(slug, "tight", "practical")
     setting = scenario.setting
@@ -111,6 +113,7 @@ Fit = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def _peer(fit: Fit, n: int) -> tuple[float, float, str]:
+    """Return the error and the seconds of another library's fit."""
     errors, clock = [], []
     for trial in range(TRIALS):
         problem, sample = draw(n, trial)
@@ -125,6 +128,7 @@ def _peer(fit: Fit, n: int) -> tuple[float, float, str]:
 
 
 def _scikit_learn(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the fit of scikit-learn, without privacy."""
     from sklearn.linear_model import LogisticRegression
 
     fitted = LogisticRegression(C=1e6, fit_intercept=False).fit(x, y)
@@ -132,6 +136,7 @@ def _scikit_learn(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _diffprivlib(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the private fit of diffprivlib."""
     from diffprivlib.models import LogisticRegression
 
     model = LogisticRegression(
@@ -145,6 +150,7 @@ def _diffprivlib(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _opacus(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the fit of full-batch private gradient descent by opacus."""
     import torch
     from opacus import GradSampleModule
     from opacus.optimizers import DPOptimizer

@@ -45,6 +45,7 @@ def make_releases(scenario: Scenario, rows: DenseRows, rng: np.random.Generator)
     setting = scenario.setting
 
     def release(slug: str) -> Work:
+        """Return the work of a release by a method."""
         method = make_method(slug, "tight", "practical")
         plan = method.plan(setting)
         return lambda: method.release(rows, plan, Ledger(setting.budget), rng)
@@ -87,6 +88,7 @@ def _plain_rows(x: np.ndarray, rng: np.random.Generator) -> Work:
     """Return row clipping in plain numpy."""
 
     def work() -> np.ndarray:
+        """Return a clipped mean with Gaussian noise, in plain numpy."""
         norms = np.linalg.norm(x, axis=1)
         clipped = x * np.minimum(1.0, RADIUS / norms)[:, None]
         return clipped.mean(axis=0) + rng.normal(scale=0.01, size=x.shape[1])
@@ -100,11 +102,13 @@ def _plain_columns(x: np.ndarray, rng: np.random.Generator) -> Work:
 
 
 def _diffprivlib(x: np.ndarray, rng: np.random.Generator) -> Work:
+    """Return the work of a private mean by diffprivlib."""
     from diffprivlib.tools import mean
 
     bounds = (np.full(x.shape[1], -LEVEL), np.full(x.shape[1], LEVEL))
 
     def work() -> object:
+        """Return the private mean."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # The libraries warn about their random generator.
             return mean(x, axis=0, epsilon=1.0, bounds=bounds)

@@ -42,6 +42,7 @@ def count_calls(act: Callable[[], object]) -> Counter[CodeType]:
     calls: Counter[CodeType] = Counter()
 
     def profile(frame: FrameType, event: str, _: object) -> None:
+        """Count the calls of the project's own functions."""
         if event == "call" and frame.f_code.co_filename.startswith(OWN_FOLDERS):
             calls[frame.f_code] += 1
 
@@ -56,6 +57,7 @@ def count_calls(act: Callable[[], object]) -> Counter[CodeType]:
 
 
 def session_of(page: AppTest) -> Session:
+    """Return the session of a page."""
     session: Session = page.session_state[visit.SESSION]
     return session
 
@@ -79,6 +81,7 @@ def count_calls_of_move(page: AppTest, value: float) -> Counter[CodeType]:
 
 
 def place_of(code: CodeType) -> str:
+    """Return the file of some code, relative to the repository."""
     return Path(code.co_filename).relative_to(ROOT).as_posix()
 
 

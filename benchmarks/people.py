@@ -50,6 +50,7 @@ def ratio_to_others() -> dict[str, float]:
 
 
 def _ratio(n: int, m: int, d: int, p: float) -> float:
+    """Return the planned error of the adaptive method over that of the best clipped one."""
     errors = planned_errors(replace(PROTOTYPE, n=n, m=m, d=d, p=p), 10)
     return errors[ADAPTIVE] / min(errors[slug] for slug in CLIPPED)
 

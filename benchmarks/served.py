@@ -55,6 +55,7 @@ def server(
 
 
 def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until the server answers; raise RuntimeError with its log if it does not."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         try:

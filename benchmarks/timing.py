@@ -27,6 +27,7 @@ def ratios(reference: Work, works: dict[str, Work], rounds: int = ROUNDS) -> dic
     """
 
     def spent(work: Work) -> float:
+        """Do the work; return the seconds of this process."""
         started = time.process_time()
         work()
         return time.process_time() - started
@@ -47,6 +48,7 @@ def best_time(work: Work, rounds: int = 3, shortest: float = 0.05) -> float:
     calls = max(1, round(shortest / max(first_seconds, 1e-9)))
 
     def repeated() -> None:
+        """Do the work several times."""
         for _ in range(calls):
             work()
 

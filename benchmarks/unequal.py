@@ -22,6 +22,7 @@ def ratio_to_others() -> dict[str, float]:
 
 
 def _ratio(n: int, d: int, decay: float) -> float:
+    """Return the error of the plan over the least error of its rivals."""
     methods = tuple(m for m in methods_for("mean", "item") if _rival_methods(method_card(m)))
     scenario = Scenario(n=n, d=d, decay=decay, p=2.5, offset=0.0, methods=methods)
     table = summary(frame(study(scenario.validate())))
@@ -31,4 +32,5 @@ def _ratio(n: int, d: int, decay: float) -> float:
 
 
 def _rival_methods(card: MethodCard) -> bool:
+    """Return whether a method is a rival: private under zCDP."""
     return card.privacy == "zcdp"

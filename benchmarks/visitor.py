@@ -73,6 +73,7 @@ class Visitor:
     """
 
     def __init__(self, address: str, query: str = "", patience: float = 120.0) -> None:
+        """Prepare a visit to an address; nothing is connected yet."""
         self._stream = address.replace("http", "ws", 1) + "/_stcore/stream"
         self._query = query
         self._patience = patience
@@ -129,10 +130,12 @@ class Visitor:
         return await self._send(state)
 
     async def _set(self, state: WidgetState) -> Answer:
+        """Set a widget; return what the server answers."""
         self._values[state.id] = state
         return await self._send()
 
     async def _send(self, trigger: WidgetState | None = None) -> Answer:
+        """Ask the server to run the page again; return what it answers."""
         assert self._socket is not None
         message = BackMsg()
         client = message.rerun_script
@@ -240,12 +243,14 @@ def first_state(kind: str, element: Any) -> WidgetState | None:
 
 
 def _listed(identity: str, values: Iterable[str]) -> WidgetState:
+    """Return the state of a widget with a list of values."""
     state = WidgetState(id=identity)
     state.string_array_value.data.extend(values)
     return state
 
 
 def _written(element: Any) -> Iterator[str]:
+    """Yield the texts of an element."""
     for name in ("body", "text"):
         value = getattr(element, name, "")
         if isinstance(value, str) and value:

@@ -82,6 +82,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """Import the module of a public name when the name is first used, and return its value."""
     if name not in MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = f"{__name__}.{MODULES[name]}"
@@ -93,4 +94,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """Return the names of the package, with the public ones that are not imported yet."""
     return sorted({*globals(), *__all__})

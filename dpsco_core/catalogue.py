@@ -113,6 +113,7 @@ def problem_card(slug: str) -> ProblemCard:
 
 
 def _place(name: str, slug: str, slugs: Sequence[str]) -> int:
+    """Return the index of a slug in a list; raise InvalidInput, by name, if it is not there."""
     try:
         return slugs.index(slug)
     except ValueError:

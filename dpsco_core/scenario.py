@@ -115,6 +115,7 @@ class Scenario(Fields):
 
     @cached_property
     def _points(self) -> tuple[tuple[float, Scenario], ...]:
+        """The value of the axis and the point, for each value of the grid."""
         return tuple((x, self.at(x)) for x in self.grid)
 
     @property
@@ -153,6 +154,7 @@ class Scenario(Fields):
         return None if any(map(extend.is_added, slugs)) else types
 
     def _validate(self, limits: Limits, *, sampling: bool) -> None:
+        """Raise InvalidInput unless the scenario is allowed within these limits."""
         self._check(CHOSEN, limits)
         self._validate_choices(limits)
         self._validate_axis(limits)
@@ -171,10 +173,12 @@ class Scenario(Fields):
             )
 
     def _check(self, names: Iterable[str], limits: Limits) -> None:
+        """Raise InvalidInput unless each of the named fields is allowed by itself."""
         for name in names:
             TABLE[name].check(name, getattr(self, name), self, limits)
 
     def _validate_choices(self, limits: Limits) -> None:
+        """Raise InvalidInput unless the law and the methods fit the problem."""
         self._check(("m",), limits)
         catalogue.check_law(self.problem, self.distribution)
         for name in ("methods", "grid"):
@@ -200,6 +204,7 @@ class Scenario(Fields):
             require(self.axis != "q", "geometry", "lq for the axis q", self.geometry)
 
     def _validate_axis(self, limits: Limits) -> None:
+        """Raise InvalidInput unless the grid fits the axis."""
         grid = self.grid
         if self.axis is None:
             if grid:
@@ -219,6 +224,7 @@ class Scenario(Fields):
             require(False, "rho", "left out for the axis epsilon", to_text(self.rho))
 
     def _validate_budget(self) -> None:
+        """Raise InvalidInput unless the budget is either rho, or epsilon with delta."""
         if self.rho is not None:
             if self.epsilon is not None or self.delta is not None:
                 budget_text = f"epsilon={to_text(self.epsilon)}, delta={to_text(self.delta)}"
@@ -232,6 +238,7 @@ class Scenario(Fields):
         real("delta", self.delta or 1.0, DELTA_MIN, 1)  # a delta of 0 means pure DP
 
     def _validate_point(self, limits: Limits, *, sampling: bool) -> None:
+        """Raise InvalidInput unless the point has a law, a set and a size that are allowed."""
         if self.geometry == "lq" and not (self.q is not None and self.q >= 1):
             require(False, "q", "at least 1 for the geometry lq", shorten(to_text(self.q)))
         if not catalogue.problem_card(self.problem).infinite_variance:

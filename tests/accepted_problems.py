@@ -13,7 +13,7 @@ LARGE_SIZES = {
     "n": 1_000_000,
     "d": 4,
     "epsilon": 8.0,
-}  # so that only the kind of the losses can refuse
+}  # With so many records only the kind of the losses can make a method refuse.
 
 
 def set_for(slug: str) -> dict[str, Any]:
@@ -24,7 +24,9 @@ def set_for(slug: str) -> dict[str, Any]:
 
 @cache
 def accepts(slug: str, problem: str, kind: str | None = None) -> bool:
-    """Whether a method plans on a problem with many records; `kind` is another geometry."""
+    """Whether a method plans on a problem with many records, on a set of kind `kind` where it is
+    given.
+    """
     card = method_class(slug).card
     if problem not in card.problems:
         return False

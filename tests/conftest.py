@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-# Settings that somebody may have made for his own use of Python, Streamlit, Dask, a terminal, the
-# dashboard or a browser. A test that is about one of them sets it. Whatever is not named here (the
-# libraries of linear algebra and their threads, language, time zone, HOME) the tests must bear.
+# Environment variables by which a user may have configured Python, Streamlit, Dask, a terminal, the
+# dashboard or a browser. They are removed; a test about one of them sets it. The tests must pass
+# under any others (libraries of linear algebra and their threads, language, time zone, HOME).
 STRAY = re.compile(
     r"""
     PYTHON(?!PATH$|HOME$|DONTWRITEBYTECODE$|PYCACHEPREFIX$|HASHSEED$|UTF8$|COERCECLOCALE$|IOENCODING$).*
@@ -35,7 +35,7 @@ LIST = ROOT / "test-results" / "mutants.txt"
 
 
 def settle(environment: dict[str, str] | os._Environ[str]) -> None:
-    """Take out what is stray, and let a child find this checkout before any other."""
+    """Remove stray settings, and let a child process find this checkout before any other."""
     for name in [name for name in environment if STRAY.fullmatch(name)]:
         del environment[name]
     paths = [str(ROOT), *environment.get("PYTHONPATH", "").split(os.pathsep)]
@@ -49,7 +49,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was collected out of every later search: a tenth of the whole run."""
+    """Exclude the collected tests from garbage collection, which saves a tenth of the whole run."""
     gc.freeze()
     gc.enable()
 

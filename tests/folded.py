@@ -21,7 +21,7 @@ Test = Callable[..., None]
 
 
 def one_in(count: int, cases: Iterable[Any]) -> list[Any]:
-    """Return the cases for `parametrize`: one in so many is quick, the others are slow."""
+    """Return the cases for `parametrize`: one in `count` is quick, and the others are slow."""
     marks = [pytest.mark.slow]
     return [
         case if i % count == 0 else pytest.param(*_values(case), marks=marks)
@@ -30,7 +30,9 @@ def one_in(count: int, cases: Iterable[Any]) -> list[Any]:
 
 
 def crossed(count: int, *lists: Iterable[Any]) -> list[Any]:
-    """Return all pairs, or more, for `parametrize`: one in so many of each row is quick."""
+    """Return all pairs, or longer tuples, for `parametrize`: one in `count` of
+    each row is quick.
+    """
     chosen = []
     for case in itertools.product(*(enumerate(values) for values in lists)):
         places, values = zip(*case, strict=True)
@@ -39,6 +41,7 @@ def crossed(count: int, *lists: Iterable[Any]) -> list[Any]:
 
 
 def _values(case: Any) -> tuple[Any, ...]:
+    """Return the values of a case as a tuple."""
     return case if isinstance(case, tuple) else (case,)
 
 
@@ -62,6 +65,7 @@ def each(
     )
 
     def fold(test: Test) -> Test:
+        """Return the test of all cases, which takes only fixtures."""
         signature = inspect.signature(test)
         left = [p for name, p in signature.parameters.items() if name not in keys]
         if len(left) + len(keys) != len(signature.parameters):
@@ -69,6 +73,7 @@ def each(
 
         @wraps(test)
         def run_every_case(**fixtures: Any) -> None:
+            """Run the test on each case, and raise all failures together."""
             failures: list[BaseException] = []
             failed_names: list[str] = []
             for case, name in zip(case_list, case_names, strict=True):
@@ -83,7 +88,7 @@ def each(
                 summary = f"{len(failures)} of {len(case_list)} fail: {'; '.join(failed_names)}"
                 raise BaseExceptionGroup(summary, failures)
 
-        # What `pytest -k` looks for, beside the name: a folded test is found by the name of a case.
+        # The names by which `pytest -k` finds the test: its own name, and the names of its cases.
         run_every_case.__dict__.update(dict.fromkeys((f"case {name}" for name in case_names), True))
         run_every_case.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
         return run_every_case

@@ -35,7 +35,8 @@ BUDGETS = (
     ("--epsilon", "2", "--delta", "0"),
 )
 SETS = (("l1",), ("linf",), ("lq", "--q", "1.5"), ("lq", "--q", "3"), ("simplex",), ("sparse",))
-# Fields of runs of users with several items: so few users that filters stop, and enough of them.
+# Fields of runs of users with several items: with so few users that filters stop the run, and with
+# enough.
 USERS = (
     ("--m", "4", "--n", "1000", "--d", "10", "--epsilon", "2", "--delta", "1e-5"),
     ("--m", "30", "--n", "400", "--d", "5", "--epsilon", "4", "--delta", "1e-4"),

@@ -12,6 +12,7 @@ class Tagged(np.ndarray):
     """A subclass whose product is not numpy's."""
 
     def __mul__(self, other: Any) -> Any:
+        """Fail, since no product may see a subclass."""
         raise AssertionError("a subclass has reached the arithmetic")
 
     __matmul__ = __rmul__ = __rmatmul__ = __neg__ = __mul__
@@ -30,20 +31,20 @@ FIELDS = np.dtype([("a", "f8"), ("b", "f8")])
 
 
 def spaced(x: np.ndarray) -> np.ndarray:
-    """Return the array as every other entry of a larger one."""
+    """Return an array of the same values that is every other entry of a larger array."""
     wide = np.zeros((2 * x.shape[0], *x.shape[1:]), dtype=x.dtype)
     wide[::2] = x
     return wide[::2]
 
 
 def frozen(x: np.ndarray) -> np.ndarray:
-    """Return a copy that nobody can write to."""
+    """Return a read-only copy of an array."""
     copied = x.copy()
     copied.flags.writeable = False
     return copied
 
 
-# Another layout or class of the same numbers.
+# Ways to give the same numbers in an array of another layout or class.
 LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "every other row": spaced,
     "backwards": lambda x: x[::-1].copy()[::-1],

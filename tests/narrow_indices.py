@@ -19,7 +19,7 @@ TAKES_INDICES = {"take": 1, "put": 1, "repeat": 1, "bincount": 0}
 
 
 def narrowed(value: Any) -> Any:
-    """Return indices of 64 bits as those of 32; anything else as it is."""
+    """Return indices of 64 bits as 32-bit numbers, and any other value unchanged."""
     if isinstance(value, tuple):
         return tuple(narrowed(part) for part in value)
     if isinstance(value, np.ndarray) and value.dtype == np.int64:
@@ -29,7 +29,7 @@ def narrowed(value: Any) -> Any:
 
 @contextmanager
 def indices_of_32_bits() -> Iterator[None]:
-    """Give and take indices of 32 bits, as numpy does where a pointer has so many."""
+    """Let numpy give and take indices of 32 bits, as on a platform with 32-bit pointers."""
     with pytest.MonkeyPatch.context() as patch:
         for name in GIVES_INDICES:
             patch.setattr(np, name, _giving(getattr(np, name)))
@@ -38,10 +38,12 @@ def indices_of_32_bits() -> Iterator[None]:
         unique, arange = np.unique, np.arange
 
         def parts(x: Any, *args: Any, **keywords: Any) -> Any:
+            """Return the unique values, and their indices as 32-bit numbers."""
             result = unique(x, *args, **keywords)
             return (result[0], *narrowed(result[1:])) if isinstance(result, tuple) else result
 
         def counted(*args: Any, **keywords: Any) -> Any:
+            """Return a range as 32-bit numbers, unless its type is given."""
             result = arange(*args, **keywords)
             return result if "dtype" in keywords else narrowed(result)
 
@@ -52,11 +54,15 @@ def indices_of_32_bits() -> Iterator[None]:
 
 
 def _giving(honest: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with its result narrowed to 32-bit indices."""
     return lambda *args, **keywords: narrowed(honest(*args, **keywords))
 
 
 def _taking(honest: Callable[..., Any], place: int) -> Callable[..., Any]:
+    """Return the function, which refuses an argument that does not fit in 32-bit indices."""
+
     def taking(*args: Any, **keywords: Any) -> Any:
+        """Call the function, or refuse an argument that does not fit."""
         kind = np.asarray(args[place]).dtype if np.ndim(args[place]) else np.dtype(np.int32)
         if not np.can_cast(kind, np.int32, "safe"):
             raise TypeError(f"Cannot cast array data from {kind} to int32 according to 'safe'")

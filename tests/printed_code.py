@@ -27,7 +27,7 @@ def code(text: str, name: str = "") -> str:
 
 
 def changed(text: str, *pairs: tuple[str, str]) -> str:
-    """Replace each of the texts, which are there."""
+    """Return the text with each old text, which must occur, replaced by the new one."""
     for old, new in pairs:
         assert old in text, old
         text = text.replace(old, new)

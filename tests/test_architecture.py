@@ -62,7 +62,7 @@ DRAWS.add("rvs")
 MAY_DRAW = ("dpsco_core.data", "dpsco_core.problems", "dpsco_core.privacy.mechanisms.noise")
 # Draws that are neither data nor noise, each with its reason.
 OTHER_DRAWS = {
-    # Records, users and groups in a secret random order, or some of them: sampling.
+    # Secret random orders and samples of records, users and groups.
     ("dpsco_core.methods.euclidean.private_sgd", "permutation"),
     ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
     ("dpsco_core.methods.access", "permutation"),
@@ -71,21 +71,21 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.records.groups", "shuffle"),
     ("dpsco_core.methods.records.groups", "integers"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
-    # Signs of a rotation, public: they could be printed.
+    # The signs of a random rotation, which are public.
     ("dpsco_core.methods.mean.instance_optimal", "integers"),
-    # Directions to search in, after the release: post-processing.
+    # Directions of a search after the release, which is post-processing.
     ("dpsco_core.methods.records.directions", "standard_normal"),
-    # The points of a ball over which a loss is averaged: a part of the loss.
+    # Points of a ball over which a loss is averaged; they belong to the loss.
     ("dpsco_core.methods.user.accelerated.smoothing", "standard_normal"),
     ("dpsco_core.methods.user.accelerated.smoothing", "random"),
     ("dpsco_core.methods.user.accelerated.smoothing", "beta"),
-    # Numbers to time the machine with.
+    # Numbers on which the machine's speed is measured.
     ("dpsco_core.runs.cost", "standard_normal"),
-    # The random directions of the page Geometry, for the estimate of a width: it looks at no data.
+    # Random directions by which the page Geometry estimates a width; no data are used.
     ("dpsco_core.explain.geometry.mean_widths", "standard_normal"),
-    # The luck of a choice that a visitor moves.
+    # The random number of a private choice, which the visitor can draw again.
     ("dpsco_core.explain.picture", "random"),
-    # Data of experiments, and resamples of their results.
+    # The data of experiments, and bootstrap samples of their results.
     ("dpsco_core.explain.lessons", "integers"),
     ("dpsco_core.explain.fano.by_hand", "integers"),
     ("dpsco_core.explain.tracing", "random"),
@@ -94,18 +94,19 @@ OTHER_DRAWS = {
 }
 # Searches that take no candidate whose value is not finite for a choice, each with its reason.
 OTHER_SEARCHES = {
-    # Among candidates whose predicted risk is finite, the fewest steps.
+    # This search takes the fewest steps among candidates whose predicted risk is finite.
     ("dpsco_core.methods.tune", "min"),
-    # A bound is valid at every parameter, and infinite where it says nothing.
+    # The bound is valid at every value of the parameter, and infinite where it is void.
     ("dpsco_core.bounds.instances.fano", "minimize_scalar"),
     ("dpsco_core.bounds.euclidean.uniform", "minimize_scalar"),
     ("dpsco_core.bounds.mean.coordinatewise", "minimize_scalar"),
     ("dpsco_core.bounds.mean.iterative", "minimize_scalar"),
     ("dpsco_core.privacy.budget", "minimize_scalar"),
     ("dpsco_core.privacy.losses", "minimize_scalar"),
-    # For one of the numbers of steps that are compared by the module search.
+    # This search is made at each number of steps; the module `search` compares the results.
     ("dpsco_core.bounds.lq.regularized", "minimize_scalar"),
-    # Of numbers that are always finite: moments on an interval, distances, an example's rows.
+    # These searches are over numbers that are always finite: moments on an interval, distances, an
+    # example's rows.
     ("dpsco_core.problems.laws", "argmin"),
     ("dpsco_core.problems.laws", "minimize_scalar"),
     ("dpsco_core.geometry.sparse", "minimize_scalar"),
@@ -113,7 +114,7 @@ OTHER_SEARCHES = {
 }
 
 SLUGS = {*METHOD_SLUGS, *BOUND_SLUGS}
-# What a pattern over slugs begins with, in a regular expression or in a call such as startswith.
+# The beginnings of patterns over slugs, in a regular expression or in a call such as startswith.
 FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
 # Methods of a text that take a slug apart.
@@ -121,7 +122,7 @@ OF_A_SLUG = (*BY_PATTERN[:4], "split", "rsplit", "partition", "rpartition")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
 # The largest number of files in a folder, and at the top of each of the two packages.
 MOST_FILES, MOST_AT_THE_TOP = 25, 20
-# Names that two classes still have. The list only becomes shorter.
+# Names that two classes share. No name may be added to the list.
 SHARED_NAMES = ("View",)
 
 
@@ -169,7 +170,9 @@ def target(name: str) -> str:
 
 
 def imports_point_down(module: str, source: str) -> list[str]:
-    """dpsco_core: from a higher level to a lower one only, but for the imports in `UP`."""
+    """Return the imports of a module of dpsco_core that do not go to a lower level, except
+    `UPWARD_IMPORTS`.
+    """
     own_component = component(module)
     if own_component is None:
         return []
@@ -273,7 +276,7 @@ def searches_pass_over_what_is_not_finite(module: str, source: str) -> list[str]
     return faults
 
 
-# Who runs a file that somebody else has written: whatever it raises is said in one sentence.
+# Modules that run a user's file, and report any error that it raises in one sentence.
 OTHERS_CODE = ("dpsco_core.plugins.extend", "dpsco_core.base.plugin_guard")
 
 
@@ -343,6 +346,7 @@ def tables_of_slugs(module: str, source: str) -> list[str]:
 
 
 def _is_slug(node: ast.AST | None) -> bool:
+    """Return whether a node is a slug of the catalogue."""
     return isinstance(node, ast.Constant) and node.value in SLUGS
 
 
@@ -354,6 +358,7 @@ def _slugs(node: ast.AST | None) -> bool:
 
 
 def _is_pattern(call: ast.Call) -> bool:
+    """Return whether a call matches a text with a family of slugs."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if name not in (*BY_PATTERN, *BY_EXPRESSION):
         return False
@@ -363,6 +368,7 @@ def _is_pattern(call: ast.Call) -> bool:
 
 
 def _names_a_slug(node: ast.AST) -> bool:
+    """Return whether a node is a name or an attribute called `slug`."""
     return (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) == "slug"
 
 
@@ -533,7 +539,7 @@ def modules() -> dict[str, str]:
 @pytest.mark.parametrize(
     "rule", RULES, ids=lambda rule: rule.__name__
 )  # one process parses the tree, once
-def test_the_tree_keeps_the_rule(rule: Rule) -> None:
+def test_no_file_of_the_tree_breaks_the_rule(rule: Rule) -> None:
     sources = modules()
     assert "dpsco_core.privacy.ledger" in sources
     faults = [fault for module, source in sources.items() for fault in rule(module, source)]
@@ -781,12 +787,12 @@ def test_the_rule_catches_a_fault(rule: Rule, module: str, source: str) -> None:
 
 
 @pytest.mark.parametrize(("rule", "module", "source"), RIGHT)
-def test_the_rule_lets_sound_code_pass(rule: Rule, module: str, source: str) -> None:
+def test_the_rule_accepts_sound_code(rule: Rule, module: str, source: str) -> None:
     assert not rule(module, source)
 
 
 def repeated_classes(sources: dict[str, str]) -> dict[str, list[str]]:
-    """Return the names that two classes have, and the modules of these."""
+    """Return the names that several classes have, with the modules of each."""
     places: dict[str, list[str]] = {}
     for module, source in sources.items():
         for node in nodes(source):
@@ -807,7 +813,7 @@ def test_two_classes_of_one_name_are_found() -> None:
 
 
 def crowded(files: list[str]) -> list[str]:
-    """Return the folders with too many entries: files that are modules, and folders of these."""
+    """Return the folders with too many entries, which are modules or folders of modules."""
     entries = {tuple(f.split("/")[:k]) for f in files for k in range(2, f.count("/") + 2)}
     counts = Counter("/".join(entry[:-1]) for entry in entries)
     tops = ("dpsco_core", "dpsco_app")
@@ -832,6 +838,7 @@ def cycle(graph: dict[str, set[str]]) -> list[str]:
     visited: set[str] = set()
 
     def visit(node: str, path: list[str]) -> list[str]:
+        """Return a cycle that is reached from a node, or nothing."""
         if node in path:
             return [*path[path.index(node) :], node]
         if node in visited:
@@ -869,7 +876,7 @@ def test_every_module_can_be_imported_first() -> None:
     assert cycle(graph) == []
 
 
-def test_a_circle_by_way_of_a_package_is_found() -> None:
+def test_a_cycle_of_imports_through_a_package_is_found() -> None:
     sources = {
         "dpsco_core.a": "from dpsco_core.b.c import x",
         "dpsco_core.b.__init__": "from dpsco_core.b.d import y",
@@ -880,7 +887,7 @@ def test_a_circle_by_way_of_a_package_is_found() -> None:
     assert cycle(import_graph(sources | {"dpsco_core.b.__init__": ""})) == []
 
 
-def test_a_circle_is_found() -> None:
+def test_a_cycle_of_imports_is_found() -> None:
     assert cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == ["a", "b", "c", "a"]
     assert cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
 

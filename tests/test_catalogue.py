@@ -59,7 +59,9 @@ SLUGS = {
 
 
 def balanced(latex: str) -> bool:
-    """Whether braces close in order, and every left delimiter has its right one."""
+    """Whether all braces of a formula are closed in order, and every left delimiter has its right
+    one.
+    """
     depth = 0
     plain = latex.replace(r"\{", "").replace(r"\}", "")
     for character in plain:
@@ -95,7 +97,7 @@ def test_every_published_slug_is_still_there() -> None:
     assert not lost_slugs(published, SLUGS)
 
 
-def test_a_slug_that_is_gone_is_named_with_what_breaks() -> None:
+def test_a_missing_slug_is_reported_with_what_breaks() -> None:
     (sentence,) = lost_slugs("method mean.clipped\nmethod mean.gone", SLUGS)
     assert sentence.startswith("method mean.gone is gone: links")
 
@@ -106,7 +108,7 @@ def test_every_slug_is_there_once() -> None:
 
 
 @each("card", CARDS, ids=lambda card: card.slug)
-def test_every_row_says_what_it_is(card: Card) -> None:
+def test_every_card_has_a_name_a_summary_and_a_source(card: Card) -> None:
     for text in (card.slug, card.name, card.statement, card.summary, card.paper.key):
         assert text.strip() == text
         assert text
@@ -142,9 +144,9 @@ def test_every_bound_has_a_formula_and_says_what_it_bounds(row: Bound) -> None:
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_rate_of_every_method_is_an_upper_bound_on_the_error(slug: str) -> None:
     card = method_card(slug)
-    # No theorem here covers an exact minimiser, radii that are chosen as the descent goes or
-    # not at all, scales that are looked at, a pass whose rate others are below, two estimators to
-    # compare with, or optimisers under pure DP, whose papers' rates are not quoted.
+    # The catalogue has no rate for these methods: an exact minimiser, radii that are chosen during
+    # the descent or not at all, scales that are estimated, a pass with a rate above those of
+    # others, two estimators for comparison, and optimisers under pure DP.
     if not card.rate:
         assert not [b.card.slug for b in BOUNDS if b.card.method == slug], "one of them is its rate"
         return
@@ -174,7 +176,8 @@ WAYS = [(t, c) for t in ("practical", "theory") for c in ("tight", "paper")]
 @pytest.mark.parametrize(
     ("slug", "tuning", "calibration"),
     [
-        # Quick: each method as it comes, and every third one as the papers have it.
+        # The quick suite runs each method with its default parameters, and every third one with
+        # those of the papers.
         pytest.param(slug, *way, marks=[pytest.mark.slow] * (k not in (0, 0 if i % 3 else 3)))
         for i, slug in enumerate(METHOD_SLUGS)
         for k, way in enumerate(WAYS)
@@ -190,12 +193,15 @@ def test_every_method_plans_on_each_of_its_problems_or_its_refusals_lead_to_a_pl
         budgets = ({}, {"delta": 0.0}, {"rho": 0.5, "epsilon": None, "delta": None})
         for law, budget in zip(laws, (*budgets[i % 3 :], *budgets[: i % 3]), strict=True):
             scenario = Scenario(problem=problem, distribution=law, **chosen, **budget)
-            # At most the budget, the calibration, the tuning, and the problem twice.
+            # Refusals may ask for five changes: of the budget, the calibration, the tuning, and
+            # twice of the problem.
             assert len(refusals(scenario)) <= 5
 
 
 def refusals(scenario: Scenario) -> list[str]:
-    """The refusals of the scenario's only method until it plans, each followed by its changes."""
+    """Return the refusals of the scenario's only method until it plans, each followed by its
+    changes.
+    """
     reasons: list[str] = []
     while (refusal := refused(scenario)) and len(reasons) < 9:
         reasons.append(refusal.reason)
@@ -203,7 +209,7 @@ def refusals(scenario: Scenario) -> list[str]:
         assert refusal.nearest
         assert refusal.changes
         fields = dict(refusal.changes)
-        other_method = fields.pop("method", None)  # in the place of the one that refuses
+        other_method = fields.pop("method", None)  # the method that replaces the one that refuses
         changed = Scenario.from_dict(fields, scenario)
         assert changed.methods == scenario.methods
         if other_method is not None:
@@ -215,6 +221,7 @@ def refusals(scenario: Scenario) -> list[str]:
 
 
 def refused(scenario: Scenario) -> NotApplicable | None:
+    """Return the refusal of the scenario's first method, or None if it makes a plan."""
     method = make_method(scenario.methods[0], scenario.calibration, scenario.tuning)
     try:
         method.plan(scenario.setting)
@@ -225,6 +232,7 @@ def refused(scenario: Scenario) -> NotApplicable | None:
 
 def test_a_refusal_that_leads_nowhere_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_plan(*_: object) -> None:
+        """Refuse any setting, with advice that does not help."""
         raise NotApplicable("No.", nearest="set n=3", changes=(("n", 3),))
 
     monkeypatch.setattr(METHODS[METHOD_SLUGS.index("sco.clipped")], "plan", no_plan)
@@ -263,7 +271,8 @@ def test_at_user_level_no_private_method_for_records_has_a_bound(problem: str) -
     assert users
     carried = [c for c in cards if c.level == "item"]
     assert all(c.kind == "lower" or c.privacy == "none" or c.ignores_data for c in carried)
-    # Whoever hides users hides their items: every lower bound for records is one for users.
+    # An algorithm that is private for users is private for their items, so every lower bound for
+    # records holds for users.
     lower = {b.card.slug for b in bounds_for(problem) if b.card.kind == "lower"}
     assert lower <= {c.slug for c in carried}
     quantities = {c.quantity for c in cards}
@@ -404,7 +413,7 @@ TINY_SET = {"diameter": 0.02, "offset": 0.0}
         ("quadratic", "spike", {"delta": 0.0}, "lower.sco-strong.fano-pure"),
         ("quadratic", "hypercube", {}, "lower.sco-strong.approx-packing"),
         ("quadratic", "hypercube", {"delta": 0.0}, "lower.sco-strong.approx-packing"),
-        # So small a set that the means must be close to 0.
+        # The set is so small that the means must be close to 0.
         ("quadratic", "spike", TINY_SET, "lower.sco-strong.fano-cdp"),
         ("quadratic", "hypercube", TINY_SET, "lower.sco-strong.approx-packing"),
     ],
@@ -418,7 +427,8 @@ def test_a_hard_problem_is_drawn_where_its_own_bound_is_largest(
     value = bound(slug).value(hard.setting)
     assert value > 0
     assert bound(slug).failures(hard.setting) == ()
-    # Gradients of the linear loss have the mean of the instance itself: compare at equal R.
+    # Gradients of the linear loss have the mean of the instance, so the bounds are compared at
+    # equal R.
     loose = replace(hard.setting.constants, mean_gradient_bound=100.0)
     for factor in (0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0):
         changed = replace(hard.setting, constants=loose, spike_probability=min(1.0, best * factor))
@@ -480,7 +490,7 @@ def test_the_examples_in_docstrings_are_right(module: str) -> None:
     assert failed == 0
 
 
-def test_the_upper_layers_have_examples_to_get_wrong() -> None:
+def test_the_upper_layers_have_examples_in_their_docstrings() -> None:
     modules = [
         importlib.import_module(f"dpsco_core.{m}")
         for m in ("scenario", "base.parsing", "results.slopes")

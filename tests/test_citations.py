@@ -103,7 +103,7 @@ def faults(text: str, pages: Mapping[str, Page]) -> list[str]:
 
 
 def sources() -> list[Path]:
-    """Return every file that may cite, but for this one."""
+    """Return every file that may cite, except this one."""
     files = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
     paths = [p for p in (*files, *ROOT.iterdir()) if p.suffix in (".py", ".md", ".toml")]
     return sorted(p for p in paths if p != Path(__file__))

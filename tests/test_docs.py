@@ -22,9 +22,10 @@ CONFIG = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 INTERFACES = (DOCS / "interfaces.md").read_text(encoding="utf-8")
 SETTING = ["--n", "200", "--d", "2", "--method", "mean.clipped"]
 
-# What the number of a formula may be written with: math-core refuses a prime, among others.
+# The characters that a formula's number may have; math-core refuses a prime, for example.
 TAG = re.compile(r"[\w, ]+")
-# What makes a browser, or the build, ask another host. A link that a reader follows is none.
+# Matches what makes a browser, or the build, contact another host; a link that a reader follows
+# does not count.
 FETCHES = (
     r"(?i)\b(?:src|srcset|data|poster|action)\s*=\s*[\"']?\s*(?:https?:)?//",
     r"(?i)<link\b[^>]*(?:https?:)?//",
@@ -75,7 +76,7 @@ def test_the_menu_names_every_page_once() -> None:
     assert sorted(pages(yaml.safe_load(CONFIG)["nav"])) == files
 
 
-def test_what_the_site_is_made_with_is_there() -> None:
+def test_every_file_that_the_site_is_built_with_exists() -> None:
     config = yaml.safe_load(CONFIG)
     (python,) = [p["mkdocstrings"] for p in config["plugins"] if "mkdocstrings" in p]
     modules = [*config["hooks"], *python["handlers"]["python"]["options"]["extensions"]]

@@ -29,7 +29,7 @@ Changes = dict[str, str | None]
 
 
 def kernels_here() -> tuple[str | None, ...]:
-    """Return what `OPENBLAS_CORETYPE` may be on this processor: unset, and what it can run."""
+    """Return the values that `OPENBLAS_CORETYPE` may have on this processor, unset included."""
     cpu_file = Path("/proc/cpuinfo")
     words = set(cpu_file.read_text(encoding="utf-8").split()) if cpu_file.exists() else set()
     features = {"Haswell": {"avx2", "fma"}, "SkylakeX": {"avx2", "fma", "avx512f", "avx512bw"}}
@@ -40,7 +40,7 @@ KERNELS = kernels_here()
 
 
 def change(monkeypatch: pytest.MonkeyPatch, changes: Changes) -> None:
-    """Set some variables, and remove those that are None; children inherit what is left."""
+    """Set some variables and remove those that are None; child processes inherit the result."""
     for name, value in changes.items():
         if value is None:
             monkeypatch.delenv(name, raising=False)
@@ -74,7 +74,7 @@ def inherits(value: ast.expr, assigned: dict[str, list[ast.expr]]) -> bool:
 
 
 def children_inherit(module: str, source: str) -> list[str]:
-    """No ``env=`` that does not start from `os.environ`, and no other way to a bare child."""
+    """Return the child processes of a module whose ``env=`` does not start from `os.environ`."""
     if not re.search(r"env\b|environ\b|exec|spawn", source):
         return []  # Parsing all modules takes long.
     tree = ast.parse(source)
@@ -152,14 +152,14 @@ def test_the_rule_catches_a_child_without_it(source: str) -> None:
         'os.environ["A"] = "1"',
     ],
 )
-def test_the_rule_lets_a_child_pass_that_inherits(source: str) -> None:
+def test_the_rule_accepts_a_child_that_inherits_the_environment(source: str) -> None:
     assert not children_inherit("module", source)
 
 
 # -- what the suite takes out, in tests/conftest.py ------------------------------------------------
 
 
-def test_stray_settings_are_taken_out_and_all_others_stay() -> None:
+def test_stray_settings_are_removed_and_all_others_stay() -> None:
     stray = dict.fromkeys(STRAYS, "1")
     harmless = {"OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "2", "TZ": "Asia/Kolkata"}
     harmless |= {"LC_ALL": "de_DE.UTF-8", "HOME": "/nowhere", "PATH": "/bin", "TERM": "dumb"}
@@ -181,7 +181,8 @@ def test_the_commands_print_in_every_encoding(monkeypatch: pytest.MonkeyPatch) -
 
 # -- Equal results -----------------------------------------------------------------------------
 
-# A process, its worker and a script that it starts: their kernels, and every error of a study.
+# Prints the kernels of linear algebra in a process, in its worker and in a script that it starts,
+# and all errors of a study.
 FAMILY = """
 import json, os, subprocess, sys
 from pathlib import Path
@@ -243,11 +244,11 @@ def test_workers_and_scripts_have_the_bits_of_their_parent(
     assert len(parent_errors) == 4 and child_errors == [parent_errors, parent_errors]
     parent, worker = answer["kernels"]
     assert parent == worker
-    # Where numpy's library is OpenBLAS it has obeyed, so that the test is about something.
+    # If numpy uses OpenBLAS, the kernel must have changed; otherwise the test would check nothing.
     assert kernel is None or kernel in parent or "None" in parent
 
 
-def test_whoever_promises_the_last_bit_says_for_which_machine() -> None:
+def test_every_promise_of_identical_bits_names_the_machine() -> None:
     scenario = Scenario()
     seed = ALL_CONTROLS["seed"]
     documents = ("README.md", "docs/commands.md", "docs/scaling.md", "docs/hosting.md")
@@ -264,7 +265,7 @@ def test_whoever_promises_the_last_bit_says_for_which_machine() -> None:
 
 # -- The suite itself, in other environments ---------------------------------------------------
 
-# Tests that start processes, compare bits, print, write files, or read what the environment says.
+# Tests that start processes, compare bits, print, write files, or read the environment.
 SELECTED_TESTS = (
     "tests/results/test_notebook.py::test_a_script_writes_every_cell_of_the_study",
     "tests/runs/test_executors.py::test_threads_and_processes_give_the_numbers_of_the_serial_run[mean]",
@@ -299,7 +300,8 @@ STRAYS = {
     **dict.fromkeys(("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"), "http://127.0.0.1:9"),
 }
 NOT_COPIED = (".*_cache", ".git", ".hypothesis", ".venv", "__pycache__", "build", "test-results")
-# What can be together is, for each takes a minute; a name says what there is.
+# Settings that do not exclude each other are tried together, since each run takes a minute; the
+# names list them.
 SETTINGS: dict[str, Changes] = {
     "Haswell, no thread is named": {
         "OPENBLAS_CORETYPE": "Haswell" if "Haswell" in KERNELS else None,

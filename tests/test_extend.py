@@ -38,7 +38,8 @@ from dpsco_core.catalogue import method_class
 from dpsco_core.methods.base import Release
 Clipped = method_class("mean.clipped")
 """
-# Several commands in one process, which imports once: [status, output, errors] of each.
+# Runs several commands in one process, which imports only once; prints [status, output, errors] of
+# each.
 COMMANDS = """
 import contextlib, io, json, sys
 from dpsco_core.cli.main import main
@@ -80,6 +81,7 @@ assert [look(slug) for slug in means].count(look("mean.recentred")) == 1
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python command in a folder."""
     return subprocess.run(
         [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -93,7 +95,7 @@ def run_commands(folder: Path, *commands: Sequence[str]) -> list[tuple[int, str,
 
 
 def dpsco(folder: Path, *commands: Sequence[str]) -> list[str]:
-    """Return what each command prints; it must succeed."""
+    """Run commands, all of which must succeed; return what each of them prints."""
     answers = run_commands(folder, *commands)
     assert all(status == 0 for status, _, _ in answers), answers
     return [out for _, out, _ in answers]
@@ -101,6 +103,7 @@ def dpsco(folder: Path, *commands: Sequence[str]) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    """Write the files of the recipe into a folder; return it."""
     for name, text in BLOCKS.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
@@ -196,7 +199,7 @@ def test_a_package_that_cannot_be_loaded_is_named(folder: Path) -> None:
 
 
 def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
-    """At a false-alarm rate of 1e-6."""
+    """The audit's false-alarm rate is 1e-6."""
     command = ("audit", "--method", METHOD, "--confidence=0.999999", "--json", "--trials=8000")
     faults = ((*command, f"--fault={fault}") for fault in ("half-noise", "no-clipping"))
     answers = dpsco(folder, (*command, PLUGIN_FLAGS[0]), *faults)
@@ -207,7 +210,7 @@ def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
     assert broken["caught_at"] is not None
 
 
-def test_an_overflow_in_its_code_is_one_sentence_without_a_path(folder: Path) -> None:
+def test_an_overflow_in_added_code_is_reported_in_one_sentence_without_a_path(folder: Path) -> None:
     file = folder / PLUGIN_FILES[0]
     text = file.read_text(encoding="utf-8")
     overflow = "        np.exp(np.full(1, 1e6))\n        mean = into_ball("
@@ -222,7 +225,9 @@ def test_an_overflow_in_its_code_is_one_sentence_without_a_path(folder: Path) ->
     assert child.stderr.count("\n") == 1 and str(folder) not in child.stderr
 
 
-def test_the_library_runs_it_and_an_exported_script_names_its_files(folder: Path) -> None:
+def test_the_library_runs_an_added_method_and_an_exported_script_names_its_files(
+    folder: Path,
+) -> None:
     tail = (
         "print(scenario.to_python())\n"
         "from dpsco_core import cost\n"
@@ -247,13 +252,13 @@ def test_the_library_runs_it_and_an_exported_script_names_its_files(folder: Path
     assert len(errors[0]) == 2 and errors[0] == errors[1]
 
 
-def test_the_dashboard_draws_it_with_a_look_of_its_own(folder: Path) -> None:
+def test_the_dashboard_draws_an_added_method_with_its_own_colour_and_mark(folder: Path) -> None:
     child = run(folder, "-c", DASHBOARD, *PLUGIN_FILES)
     assert child.returncode == 0, child.stderr[-2000:]
 
 
 @pytest.mark.slow
-def test_the_checks_and_the_deliberate_faults_see_it(folder: Path) -> None:
+def test_the_checks_and_the_deliberate_faults_cover_an_added_method(folder: Path) -> None:
     plugin_flag = f"--with={folder / PLUGIN_FILES[0]}"
     child = run(
         ROOT,
@@ -296,7 +301,7 @@ SPLITS = """    reads = "whole"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_said", [True, False])
-def test_how_it_divides_its_records_is_broken_and_must_be_said(
+def test_an_added_method_must_state_how_it_divides_its_records(
     is_said: bool, tmp_path: Path
 ) -> None:
     text = BLOCKS[PLUGIN_FILES[0]].partition("    def release")[0] + HALVES

@@ -15,7 +15,7 @@ def quick(cases: list[Any]) -> list[Any]:
     return [values for values, marks in marked if not marks]
 
 
-def test_one_case_in_so_many_is_quick_and_all_are_there() -> None:
+def test_one_case_in_several_is_quick_and_no_case_is_lost() -> None:
     single = one_in(3, "abcdefg")
     assert len(single) == 7 and quick(single) == ["a", "d", "g"]
     pairs = one_in(2, [("a", 1), ("b", 2), ("c", 3)])
@@ -34,7 +34,7 @@ def test_every_case_runs_and_every_failure_bears_its_name() -> None:
     def folded(a: int, b: str) -> None:
         calls.append((a, b))
         if a == 2:
-            with pytest.raises(ValueError, match="4"):  # fails as pytest does
+            with pytest.raises(ValueError, match="4"):  # fails with an error of pytest
                 int("4")
         assert (a, b) != (3, "y")
 
@@ -50,7 +50,7 @@ def test_every_case_runs_and_every_failure_bears_its_name() -> None:
     assert [e.__notes__ for e in third_group.exceptions] == [["where b = 'y'"]]
 
 
-def test_several_names_take_a_case_apart() -> None:
+def test_several_names_take_the_values_of_a_case() -> None:
     calls = []
 
     @each("a, b", [(1, 2), (3, 4)])
@@ -61,7 +61,7 @@ def test_several_names_take_a_case_apart() -> None:
     assert calls == [(1, 2), (3, 4)]
 
 
-def test_no_case_and_no_such_name_are_refused() -> None:
+def test_an_empty_list_of_cases_and_an_unknown_name_are_refused() -> None:
     with pytest.raises(ValueError, match="no case of a"):
         each("a", [])
     with pytest.raises(ValueError, match="does not take b"):

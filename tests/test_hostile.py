@@ -15,7 +15,7 @@ import pytest
 from tests.test_extend import BLOCKS, BOUND, LAW, METHOD, run_commands
 
 TERMS = "    n, d, rho = setting.n, setting.d, setting.gaussian_rho\n"
-# What a bound may do wrong, as the first line of its formula, and what the sentence says of it.
+# Faults of a bound: the first line of its formula, and a part of the sentence that reports it.
 BOUNDS = {
     "divides by zero": ("    return {'noise': 1 / (setting.n - 10_000)}\n", "ZeroDivisionError"),
     "is no number": ("    return {'noise': float('nan')}\n", "nan"),
@@ -34,7 +34,7 @@ BOUNDS = {
     ),
 }
 RELEASE = "        check_rows(rows, plan.setting)\n"
-# The same of an estimator's release, or (after "plan:") of its plan.
+# Faults of an estimator's release, or (after "plan:") of its plan.
 METHODS = {
     "divides by zero": (RELEASE, "        1 / 0\n", "ZeroDivisionError in line"),
     "fails at one trial": (RELEASE, "        assert rng.random() < 0.6\n", "AssertionError"),
@@ -66,7 +66,7 @@ METHODS = {
     ),
     "plans nothing": ("        radius = 2 * np.sqrt(setting.d)\n", "        return 7\n", "int"),
 }
-# And of a law.
+# The same for a law: the line to replace, the broken line, and a word of the error.
 LAWS = {
     "has no moment": ("math.lgamma(1 + 2 * k)", "1 / 0", "ZeroDivisionError"),
     "has moments that are no numbers": ("math.lgamma(1 + 2 * k)", "math.nan", "nan"),
@@ -109,6 +109,7 @@ def broken(name: str, old: str, new: str) -> str:
 
 
 def slug_of(fault: str, slug: str) -> str:
+    """Return the slug of a plugin with a fault."""
     return f"{slug}-{fault.lower().replace(' ', '-').replace(chr(39), '')}"
 
 
@@ -130,7 +131,7 @@ def write_bounds(folder: Path) -> tuple[str, ...]:
     return tuple(f"--with={slug_of(fault, BOUND)}.py" for fault in BOUNDS)
 
 
-def test_bounds_that_fail_are_a_sentence_each_and_the_other_rows_are_printed(
+def test_failing_bounds_are_reported_in_a_sentence_each_and_the_other_rows_printed(
     tmp_path: Path,
 ) -> None:
     options = (*COMMON[:2], *write_bounds(tmp_path))
@@ -152,7 +153,7 @@ def test_bounds_that_fail_are_a_sentence_each_and_the_other_rows_are_printed(
         )
 
 
-def test_methods_that_fail_are_a_sentence_each_and_the_other_rows_are_printed(
+def test_failing_methods_are_reported_in_a_sentence_each_and_the_other_rows_printed(
     tmp_path: Path,
 ) -> None:
     slugs = [slug_of(fault, METHOD) for fault in METHODS]
@@ -176,7 +177,9 @@ def test_methods_that_fail_are_a_sentence_each_and_the_other_rows_are_printed(
         )
 
 
-def test_what_has_failed_is_not_kept_and_runs_again_once_it_is_mended(tmp_path: Path) -> None:
+def test_a_failed_cell_is_not_stored_and_runs_again_once_its_code_is_corrected(
+    tmp_path: Path,
+) -> None:
     old, new, sentence = METHODS["divides by zero"]
     (tmp_path / "my_mean.py").write_text(broken("my_mean.py", old, new))
     (tmp_path / "study.toml").write_text(f'methods = ["mean.sample", "{METHOD}"]\ntrials = 3\n')
@@ -189,7 +192,7 @@ def test_what_has_failed_is_not_kept_and_runs_again_once_it_is_mended(tmp_path: 
     assert "\n3 runs of this study are in a.sqlite." in out
 
 
-def test_a_law_that_fails_is_one_sentence(tmp_path: Path) -> None:
+def test_a_failing_law_is_reported_in_one_sentence(tmp_path: Path) -> None:
     commands = []
     for fault, (old, new, _) in LAWS.items():
         slug = slug_of(fault, LAW)
@@ -232,7 +235,7 @@ def opened(folder: Path, files: tuple[str, ...], *queries: dict[str, str]) -> li
     ],
     ids=["bounds", "other places"],
 )
-def test_on_the_dashboard_a_bound_and_a_method_that_fail_leave_the_rest_of_the_page(
+def test_a_bound_and_a_method_that_fail_leave_the_rest_of_the_page_intact(
     tmp_path: Path, queries: tuple[dict[str, str], ...]
 ) -> None:
     (tmp_path / "my_mean.py").write_text(broken("my_mean.py", *METHODS["divides by zero"][:2]))

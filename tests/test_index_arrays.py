@@ -25,6 +25,7 @@ PICK = np.array([7, 0, 899, 7], dtype=np.int32)
 
 
 def law_of(kind: Any, d: int) -> Any:
+    """Return a law of a kind in d dimensions; a hard instance is drawn."""
     if issubclass(kind, HardInstance):
         return kind(d=d, spike_probability=0.3).draw(np.random.default_rng(5))
     return kind(d=d, offset=1.0, peak=0.5)
@@ -73,7 +74,7 @@ def test_places_in_a_sample_that_is_never_held_have_64_bits() -> None:
         np.testing.assert_array_equal(rows, gradients, strict=True)
 
 
-def test_the_platform_that_is_played_refuses_what_numpy_refuses_there() -> None:
+def test_the_simulated_platform_refuses_what_numpy_refuses_there() -> None:
     x = np.arange(3.0)
     with indices_of_32_bits():
         assert np.take(x, np.array([0, 2], dtype=np.intp)).tolist() == [0.0, 2.0]

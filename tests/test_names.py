@@ -32,7 +32,7 @@ COMMENTED = ("dpsco_core", "dpsco_app", "tests", "benchmarks")
 
 
 def bound(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
-    """Yield the names that a module binds: of variables, parameters, and what is private to it."""
+    """Yield the names that a module binds: variables, parameters and private definitions."""
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id, node.lineno
@@ -63,7 +63,7 @@ def examples(nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.Module, int]]:
 
 
 def vague_names(file: str, source: str, vague: Collection[str] = VAGUE) -> list[str]:
-    """Return where a variable, a parameter, or what is private, fits every value by its name."""
+    """Return the places where a variable, a parameter or a private definition has a vague name."""
     if not re.search(rf"\b_*({'|'.join(vague)})\b", source):
         return []
     nodes = tuple(ast.walk(ast.parse(source)))
@@ -78,7 +78,7 @@ def vague_names(file: str, source: str, vague: Collection[str] = VAGUE) -> list[
 
 
 def loose_comments(file: str, source: str) -> list[str]:
-    """Return where a comment goes on with a line of code as with a sentence."""
+    """Return the places where a comment continues a line of code as a sentence."""
     faults, last_line, lines = [], -1, source.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.COMMENT:
@@ -166,7 +166,7 @@ def test_a_comment_that_goes_on_with_the_code_is_caught(word: str) -> None:
     assert loose_comments("a.py", f"def f():\n{comment_line}\n    return 1\n") == [
         f"a.py:2: the comment {comment_line.strip()!r} does not stand alone."
     ]
-    # A comment beside code does not go on with the one of the line above.
+    # A comment beside code does not continue that of the line above.
     assert loose_comments("a.py", f"x = 1  # a share\ny = 2  {inline}\n") == [
         f"a.py:2: the comment {inline!r} does not stand alone."
     ]

@@ -37,7 +37,10 @@ def insert_before(mark: str, line: str) -> Edit:
 
 
 def each_of(*edits: Edit) -> Edit:
+    """Return the edit that makes all of these edits in order."""
+
     def edit(text: str) -> str:
+        """Make all edits of a text in order."""
         for step in edits:
             text = step(text)
         return text
@@ -60,10 +63,11 @@ class Recipe:
     writes: tuple[str, ...] = ()  # The files that the command of the recipe writes.
 
     def __str__(self) -> str:
+        """Return the title, with the kind where there is one."""
         return f"{self.title}, {self.kind}" if self.kind else self.title
 
 
-# The tests of docs/extend.md add what has the names printed there, so that others are taken here.
+# The tests of docs/extend.md add rows with the names printed there, so other names are used here.
 BOUND = (
     code(EXTEND, "my_bound.py")
     .replace("BOUNDS =", "WALKED_BOUNDS =")
@@ -337,7 +341,8 @@ def test_the_folders_have_room_for_what_a_recipe_adds(recipe: Recipe) -> None:
     assert crowded([*files, *(name for name in recipe.files if name.startswith("dpsco_"))]) == []
 
 
-# An explicit bound is added as a rate is, an optimiser as an estimator: the rest is slow.
+# Explicit bounds are added like rates, and optimisers like estimators, so those recipes are in the
+# slow suite.
 QUICK = [pytest.param(r, marks=[pytest.mark.slow] * bool(r.kind)) for r in RECIPES]
 
 

@@ -40,6 +40,7 @@ MEAN_METHODS = methods_for("mean")
 
 
 def numbers(low: float, high: float) -> st.SearchStrategy[float]:
+    """Return a strategy for real and whole numbers between two ends."""
     return st.floats(low, high) | st.integers(math.ceil(low), math.floor(high)).map(float)
 
 
@@ -67,13 +68,14 @@ GRIDS: dict[str, st.SearchStrategy[float]] = {
 
 
 def protects_users(slug: str) -> bool:
+    """Return whether a method is private for users, or not private at all."""
     card = method_card(slug)
     return card.level == "user" or card.privacy == "none"
 
 
 @st.composite
 def scenarios(draw: st.DrawFn) -> Scenario:
-    """Any scenario that the library allows for bounds."""
+    """Draw any scenario that the library allows for bounds."""
     budget: dict[str, Any] = draw(st.one_of(*BUDGETS))
     axis = draw(
         st.sampled_from((None, *AXES)).filter(lambda a: a != "epsilon" or "rho" not in budget)
@@ -150,6 +152,7 @@ LIKELY = st.sampled_from(
 
 
 def is_one_sentence(text: str) -> bool:
+    """Return whether a message is one short printable sentence on what must be."""
     return " must be " in text and text.endswith(".") and text.isprintable() and len(text) < 400
 
 
@@ -284,7 +287,7 @@ def test_an_axis_without_a_grid_has_a_default_grid_that_is_allowed() -> None:
         assert scenario.validate(DASHBOARD).axis == axis
 
 
-def test_a_budget_of_one_notion_replaces_the_other() -> None:
+def test_a_budget_of_one_notion_replaces_that_of_the_other() -> None:
     assert Scenario.from_dict({"rho": 0.5}).budget == ZCDP(rho=0.5)
     assert Scenario.from_dict({"rho": 0.5, "epsilon": None}).budget == ZCDP(rho=0.5)
     base = Scenario(epsilon=None, delta=None, rho=0.5)
@@ -440,18 +443,19 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(
         ({"p": 1.05, "axis": "p", "grid": (2, 3)}, "p must be at least 1.1 "),
     ],
 )
-def test_a_scenario_made_by_hand_is_checked_as_strictly(changes: Any, start: str) -> None:
+def test_a_scenario_made_in_python_is_checked_as_strictly(changes: Any, start: str) -> None:
     with pytest.raises(InvalidInput, match=start):
         replace(Scenario(), **changes).validate()
 
 
-def test_what_is_allowed_is_asked_once_unless_a_type_differs_or_it_was_added(
+def test_a_scenario_is_validated_once_unless_a_type_differs_or_a_plugin_was_added(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     questions: list[Scenario] = []
     validate = Scenario._validate
 
     def note(scenario: Scenario, limits: Limits, *, sampling: bool) -> None:
+        """Note a scenario, and validate it."""
         questions.append(scenario)
         validate(scenario, limits, sampling=sampling)
 

@@ -43,8 +43,8 @@ made met moved named needed put ran said saw says seen shown spoken taken told t
 went were
 """
 VAGUE = frozenset((PRONOUNS + ADVERBS + PREPOSITIONS + ORDINALS + PARTICIPLES).split())
-# The largest share of vague names of each room, in per cent, rounded up to tenths: what it has
-# reached. A room that has improved gets its new number; no number grows.
+# The largest allowed share of vague names of each room, in per cent, rounded up to tenths. It is
+# the share at the last change: a room that has improved gets its new number, and no number grows.
 LIMITS: dict[str, float] = {
     "benchmarks": 0.7,
     "deploy": 0.5,
@@ -186,7 +186,7 @@ def test_every_name_that_is_bound_is_counted(source: str, names: list[str]) -> N
     assert sorted(name for name, _ in bound_names(ast.parse(source))) == sorted(names)
 
 
-def test_a_vague_word_within_a_name_is_no_fault() -> None:
+def test_a_vague_word_within_a_longer_name_is_not_counted() -> None:
     assert is_vague("_kept") and is_vague("OTHERS") and is_vague("at")
     assert not any(is_vague(name) for name in ("kept_rows", "is_known", "radius", "outcomes"))
 

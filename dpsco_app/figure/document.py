@@ -38,6 +38,7 @@ class Type:
 
     @property
     def leading(self) -> float:
+        """The distance of two lines of text."""
         return LEADING * self.size
 
 
@@ -90,7 +91,7 @@ def document_pdf(blocks: Sequence[Block], title: str, source: str) -> bytes:
 
 
 def _block_strips(block: Block) -> Iterator[Strip]:
-    """Yield the strips of a block of the document."""
+    """Yield the strips, such as lines of text, of which a block of the document consists."""
     if isinstance(block, Grid):
         yield from _table_strips(block)
         return
@@ -236,6 +237,7 @@ def _page_canvas(page: Sequence[tuple[float, Strip]], foot: str) -> Canvas:
 
 
 def _rule_line(ends: list[float], height: float) -> Line2D:
+    """Return a thin horizontal line."""
     return Line2D(ends, [height, height], color=RULE, linewidth=0.4)
 
 

@@ -123,6 +123,7 @@ def _column_ends(ladder: Ladder, right: float, type_size: float, scale: float) -
 
 
 def _first_value_column(row: LadderRow) -> int:
+    """Return the first column with a value in a row of the ladder, or the last one."""
     return next((j for j, value in enumerate(row.values) if value), len(row.values) - 1)
 
 
@@ -205,4 +206,5 @@ def _shortened_name(name: str, letters: float) -> str:
 
 
 def _bold_text(row: LadderRow, text: str) -> str:
+    """Return a text, in bold if the row is."""
     return f"<b>{text}</b>" if row.bold else text

@@ -17,6 +17,7 @@ class PanelBox:
     """The box of one panel: converts values to pixels, and pixels to Plotly's units."""
 
     def __init__(self, panel: Panel, y: Axis, index: int, count: int, theme: Theme) -> None:
+        """Compute the place and the size in pixels of one of several panels."""
         self.panel, self.y, self.theme = panel, y, theme
         size = theme.size
         right = theme.px(size.right) if size.ladder else size.right

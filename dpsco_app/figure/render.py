@@ -19,7 +19,7 @@ DOT = 6  # how far the dot on the axis extends below it, in pixels
 
 
 def plotly(figure: Figure, theme: Theme) -> Part:
-    """Return a figure's traces and layout."""
+    """Return the traces and the layout with which Plotly draws a figure in a theme."""
     if figure.ruler is not None:
         size = replace(theme.size, top=RULER_TOP)
         # A figure with a ladder leaves the room that its names need, scaled to the type size.
@@ -136,6 +136,7 @@ def _axis_without_overlaps(place: PanelBox) -> Axis:
         return abs(place.x_pixel(a[0]) - place.x_pixel(b[0])) >= letter * letters / 2 + 8
 
     def rank(tick: tuple[float, str]) -> tuple[bool, bool]:
+        """Return the order in which ticks keep their label: the chosen, then both ends."""
         return tick[0] != chosen, tick not in (axis.ticks[0], axis.ticks[-1])
 
     ticks_with_room: list[tuple[float, str]] = []
@@ -146,7 +147,7 @@ def _axis_without_overlaps(place: PanelBox) -> Axis:
 
 
 def _axis_fields(axis: Axis, ends: list[float], theme: Theme) -> Part:
-    """Return Plotly's fields of an axis."""
+    """Return the fields by which Plotly draws an axis between two ends in a theme."""
     return {
         "type": "log" if axis.log else "linear",
         "range": ends,

@@ -52,10 +52,12 @@ def draw_ruler(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
 
 
 def _text_width(text: str, height: float) -> float:
+    """Return about how wide a text is at a height of type."""
     return len(text) * height * LETTER
 
 
 def _scaled_type(place: PanelBox, height: float) -> float:
+    """Return a height of type in pixels, smaller on a small screen."""
     return place.theme.px(height) * (1.0 if place.theme.size.ladder else SMALL)
 
 
@@ -102,7 +104,8 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
     # A factor must stay nearer to its own stroke than to the neighbouring ones.
     fences = [-math.inf, *((a + b) / 2 for a, b in pairwise(heights)), math.inf]
     notes: list[Part] = []
-    right_centres: list[float] = []  # where factors stand right of the chosen value
+    # The heights of the factors that stand right of the chosen value.
+    right_centres: list[float] = []
     for i, (rung, preferred) in enumerate(zip(rungs, centres, strict=True)):
         colour = theme.colour(rung.colour)
         stroke = {"type": "line", "y0": rung.at, "y1": rung.at}
@@ -250,6 +253,7 @@ def _head_parts(
     )
 
     def is_high_enough(box: Box) -> bool:
+        """Return whether a box begins at `least_height` or above it, to within 4 pixels."""
         return box[1] >= least_height - 4
 
     want = (start, min(least_height + 10, place.height - height - 2))

@@ -47,7 +47,7 @@ class Theme:
     size: Size = WIDE
 
     def colour(self, pair: Pair) -> str:
-        """Return the colour of a pair for this theme."""
+        """Return the colour that a pair of a light and a dark one has in this theme."""
         return pair[self.dark]
 
     def px(self, length: float) -> float:

@@ -52,7 +52,7 @@ class Answer:
 
     @property
     def plain(self) -> str:
-        """The headline as one text."""
+        """The parts of the headline, joined to one text."""
         return " ".join(self.headline).strip()
 
 
@@ -146,6 +146,7 @@ class _PanelAnswer:
     """The parts of the answer that are about one panel."""
 
     def __init__(self, study: Study, difference: Role) -> None:
+        """Look up what the answer states of a study at its chosen point."""
         self.study, self.lead, self.difference = study, study.lead, difference
         self.x, self.best = chosen_point(study.scenario), (study.lead, *study.level)
         self.row: Measurement | None = study.row_at(self.lead, self.x)
@@ -163,6 +164,7 @@ class _PanelAnswer:
 
     @property
     def quantity(self) -> str:
+        """The word for the measured quantity: error, or excess risk."""
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
     def place_words(self, first_row: Measurement | None, *, is_alone: bool = False) -> str:
@@ -246,6 +248,7 @@ def _outside_words(panel: _PanelAnswer) -> Words:
 
 
 def _method_name(method: str) -> str:
+    """Return the name of a method as it stands inside a sentence."""
     return inside(method_card(method).name)
 
 
@@ -277,4 +280,5 @@ def _no_answer(study: Study) -> Answer:
 
 
 def _capital(text: str) -> str:
+    """Return a text with its first letter as a capital."""
     return text[:1].upper() + text[1:]

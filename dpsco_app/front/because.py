@@ -68,6 +68,6 @@ def _of_budget(old_scenario: Scenario, new_scenario: Scenario, field: str) -> st
 
 
 def _times(factor: float) -> str:
-    """Return a factor in words, such as "2 times"."""
+    """Return a factor as words, such as "2 times"."""
     text = ratio_text(factor)
     return f"{text.removesuffix('.0')} times"

@@ -48,7 +48,7 @@ WIDER_NOTE = "a wider class of losses: methods for this problem may have smaller
 
 
 def bound_line(curve: Sequence[Evaluation]) -> Line:
-    """Return the line of a bound along the axis."""
+    """Return the line that draws a bound along the axis of the study."""
     card = curve[0].bound.card
     lower = card.kind == "lower"
     return Line(
@@ -86,7 +86,7 @@ def bound_colour(card: BoundCard) -> Pair:
 
 
 def short_name(card: BoundCard) -> str:
-    """Return the name of a bound in the ladder."""
+    """Return the short name that a bound has in the ladder of numbers."""
     if card.kind == "lower":
         name = card.name
         if card.is_fano:
@@ -105,7 +105,8 @@ def limit_words(scenario: Scenario, e: Evaluation) -> str:
 
 
 def second_proof(scenario: Scenario, card: BoundCard) -> str:
-    """Return the name of another proof of a limit, and whom it binds if these are fewer.
+    """Return the name of another proof of a limit, and the algorithms it binds
+    if these are fewer.
 
     A bound on zCDP algorithms does not bind every private algorithm under another budget.
     """

@@ -89,7 +89,7 @@ def front_figure(
 
 
 def nests(studies: Sequence[Study], view: View) -> bool:
-    """Return whether a single panel is drawn, with its ruler."""
+    """Return whether the figure is a single panel of errors, which is drawn with its ruler."""
     return len(studies) == 1 and view.measure == "error"
 
 
@@ -105,7 +105,7 @@ def _unit(scenario: Scenario, view: View) -> str:
 
 
 def _axis_name(scenario: Scenario, view: View, *, is_nested: bool) -> str:
-    """Return the title of the vertical axis."""
+    """Return the title of the vertical axis, for the view's measure and the scenario's problem."""
     if view.measure == "price":
         return PRICE_AXIS
     if is_nested and scenario.problem == MEAN:

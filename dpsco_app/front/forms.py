@@ -37,5 +37,5 @@ def form_note(scenario: Scenario, method: str) -> str:
 
 
 def form_lines(scenario: Scenario, method: str) -> list[str]:
-    """Return `form_note` in lines."""
+    """Return the note on a method's form, wrapped into lines."""
     return textwrap.wrap(form_note(scenario, method), LINE)

@@ -98,7 +98,9 @@ def _limit_line(study: Study, row: Measurement, x: float | None) -> tuple[str, s
 
 
 def _promise(scenario: Scenario, x: float | None) -> str:
-    """Return the sentence on a promise for all data, if others have larger errors than these."""
+    """Return the sentence on the price of a promise for all data, if other data
+    have larger errors.
+    """
     tails = tails_of(scenario)
     if not tails or are_hardest_of_all(scenario, x):
         return ""
@@ -185,6 +187,7 @@ def _cost_there(study: Study, x: float) -> str:
 
 
 def _plain(cost: str) -> str:
+    """Return the words for a cost of privacy that is not stated as a factor."""
     return "it is smaller" if cost.startswith(LESS_PREFIX.strip()) else "it is about the same"
 
 

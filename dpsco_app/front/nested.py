@@ -63,6 +63,7 @@ class NestedPanel(FrontPanel):
     draws_window = False
 
     def __init__(self, study: Study, view: View) -> None:
+        """Build the only panel of a figure; lines that it does not draw are hidden."""
         super().__init__(study, view, [study])
         self.title = ""
         visible = self._visible
@@ -99,6 +100,7 @@ class NestedPanel(FrontPanel):
 
     @property
     def _is_hardest(self) -> bool:
+        """Whether the panel shows the hardest data."""
         return self.study.role == "hardest"
 
     @property

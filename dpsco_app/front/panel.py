@@ -70,6 +70,7 @@ class FrontPanel:
     draws_window = True
 
     def __init__(self, study: Study, view: View, studies: Sequence[Study]) -> None:
+        """Build the lines of a study's panel, which stands beside those of the other studies."""
         self.study, self.view, self.is_first = study, view, study is studies[0]
         self.title, self.column = panel_title(study, studies), column_name(study, studies)
         self.is_alone, self.price = len(studies) == 1, view.measure == "price"
@@ -95,7 +96,9 @@ class FrontPanel:
     # -- what is proven ---------------------------------------------------------------------
 
     def _guides(self) -> list[Line]:
-        """Return the lines that are not measured."""
+        """Return the lines of proven bounds, of the visitor's formulas and of the start, which are
+        not measured.
+        """
         guides = [
             *([] if self.price else [*self._bounds(), *self._formula_lines()]),
             *self._start(),
@@ -129,7 +132,7 @@ class FrontPanel:
         return [area]
 
     def _edge(self) -> Line:
-        """Return the upper edge of the region as a line."""
+        """Return the line along the upper edge of the region of impossible errors."""
         return Line(
             key="floor",
             name="proven limit",
@@ -159,7 +162,7 @@ class FrontPanel:
 
     @property
     def _view_bounds(self) -> tuple[str, ...]:
-        """The bounds that the view draws."""
+        """The slugs of the bounds that the view draws for the scenario."""
         return shown(self.scenario, self.view.views)
 
     def _bounds(self) -> list[Line]:
@@ -216,7 +219,7 @@ class FrontPanel:
     # -- what is measured -------------------------------------------------------------------
 
     def _rows(self, study: Study, method: str) -> list[Measurement]:
-        """Return the points of a method that are drawn."""
+        """Return the points of a method in a study that the panel draws."""
         rows = study.rows(method)
         if self.price:
             return [r for r in rows if r.price is not None and math.isfinite(r.price.value)]
@@ -271,7 +274,7 @@ class FrontPanel:
         )
 
     def _own_bound(self, method: str) -> tuple[tuple[float, float], ...]:
-        """Return the bound on the mean error of this very run, if it holds."""
+        """Return the bound on the mean error at the parameters of the run, if it holds."""
         slug = self._proven.get(method)
         curve = () if slug is None else evaluations(self.scenario, (slug,))
         return tuple((place(e.x), e.value) for e in curve if not e.failures and e.value < math.inf)
@@ -367,7 +370,7 @@ class FrontPanel:
 
     @property
     def axis_words(self) -> str:
-        """The words below the axis."""
+        """The title of the horizontal axis, below it."""
         return axis_title(self.scenario)
 
     def _gap(self) -> Gap | None:

@@ -10,5 +10,5 @@ FIT_REASON = "The picture is about a mean, with one item per user."
 
 
 def fit(scenario: Scenario) -> Scenario:
-    """Return the nearest scenario that the picture shows."""
+    """Return the scenario nearest to the given one that the picture can show."""
     return item_level(with_problem(scenario, MEAN, (MEAN,)))

@@ -34,7 +34,7 @@ class FrontScreen:
 
     @property
     def lead(self) -> str:
-        """The private method of the headline; "" without one."""
+        """The slug of the private method that the headline is about; empty without one."""
         return self.studies[0].lead
 
 

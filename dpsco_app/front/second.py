@@ -32,6 +32,7 @@ class Companions:
 
     @property
     def scenarios(self) -> tuple[Scenario, ...]:
+        """The scenarios that run beside the visitor's, if there are any."""
         return tuple(s for s in (self.second_scenario, self.overlay) if s is not None)
 
 
@@ -59,14 +60,16 @@ def companions_of(scenario: Scenario, kind: str, pin: str, card: str = "") -> Co
 
 
 def other_data(scenario: Scenario) -> Scenario | None:
-    """Return the scenario on textbook data if its own are the hardest known, else on these."""
+    """Return the scenario on textbook data if its own data are the hardest known; otherwise on the
+    hardest.
+    """
     if has_hardest_law(scenario):
         return replace(scenario, distribution=Scenario.distribution)
     return hardest(scenario)
 
 
 def second_name(kind: str) -> str:
-    """Return the name of a choice for the second panel."""
+    """Return the name of what the second panel can show, for the menu."""
     names = {NO_SET: "nothing", TAIL: "a light tail", HARDEST: "the hardest data known"}
     return names.get(kind) or f"the {geometry_name(kind)}"
 

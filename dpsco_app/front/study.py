@@ -35,6 +35,9 @@ class Study:
 
     @cached_property
     def table(self) -> Table:
+        """The table of measured errors, with exact errors in place of those
+        that are known exactly.
+        """
         return with_exact_errors(measured(self.outcomes), self.scenario)
 
     def rows(self, method: str) -> list[Measurement]:

@@ -48,10 +48,12 @@ class View(PageView):
 
     @property
     def views(self) -> tuple[str, ...]:
+        """The names of the groups of bounds that the visitor has switched on."""
         return tuple(name for name in self.show.split(",") if name)
 
     @property
     def formulas(self) -> tuple[str, ...]:
+        """The texts of the formulas that the visitor has typed, in order."""
         return tuple(formula.text for formula in parse_formulas(self.formula))
 
     def named_bound(self, scenario: Scenario) -> str:

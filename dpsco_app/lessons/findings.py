@@ -76,10 +76,12 @@ def curve(points: Sequence[SeriesPoint], name: str, column: str = "mean") -> Cur
 
 
 def first_height(line: Curve) -> float:
+    """Return the value at the first point of a line."""
     return next(iter(line.values()))
 
 
 def last_height(line: Curve) -> float:
+    """Return the value at the last point of a line."""
     return next(reversed(line.values()))
 
 
@@ -94,6 +96,7 @@ def quotients(line: Curve, divisor: Curve) -> Curve:
 
 
 def at_end(points: Sequence[SeriesPoint], method: str) -> float:
+    """Return the value of a method's curve at its last point."""
     return last_height(curve(points, method))
 
 
@@ -138,7 +141,9 @@ def _from_there_on(holds: Mapping[float, bool]) -> float:
 
 
 def largest_record(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 1: the median of the largest record of the heavy-tailed samples."""
+    """Return the finding of lesson 1: the median of the largest record of the
+    heavy-tailed samples.
+    """
     heavy, light = (curve(evidence.points, law, "median")[SIZES[-1]] for law in (STUDENT, GAUSSIAN))
     return LessonFinding(
         answer=heavy,
@@ -150,7 +155,9 @@ def largest_record(evidence: LessonEvidence) -> LessonFinding:
 
 
 def sturdier(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 2: sample mean against median of means, in the median and the worst of 100."""
+    """Return the finding of lesson 2: sample mean against median of means, in the median and the
+    worst of 100.
+    """
     mean, sturdy = "mean.sample", "mean.median-of-means"
     errors = errors_of(evidence.outcomes)
     typical = {method: float(np.median(own)) for method, own in errors.items()}
@@ -169,7 +176,7 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
 
 
 def right_guesses(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 3: the share of right guesses in percent."""
+    """Return the finding of lesson 3: the share of right guesses in percent."""
     share = 100 * average_value(evidence.points, RIGHT)
     guesses = int(sum(p.x * p.trials for p in evidence.points if p.series == RIGHT))
     ceiling = guess_ceiling(GAME_EPSILON)
@@ -182,7 +189,7 @@ def right_guesses(evidence: LessonEvidence) -> LessonFinding:
 
 
 def share_cut(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 4: which share of the records the best radius cuts."""
+    """Return the finding of lesson 4: the share of the records that the best radius clips."""
     private = curve(evidence.points, PRIVATE)
     best = lowest_x(private)
     share = curve(evidence.points, CUT)[best]
@@ -203,7 +210,9 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
 
 
 def private_look(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 5: the error with a private look at the lengths over the least with a fixed radius."""
+    """Return the finding of lesson 5: the error with a private look at the lengths over the least
+    with a fixed radius.
+    """
     private = curve(evidence.points, PRIVATE)
     adaptive, blind = (average_value(evidence.points, name) for name in (ADAPTIVE, BLIND))
     best = lowest_x(private)
@@ -222,7 +231,9 @@ def private_look(evidence: LessonEvidence) -> LessonFinding:
 
 
 def fall(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 6: how many times the private error falls from the first n to the last."""
+    """Return the finding of lesson 6: how many times the private error falls from the first n to
+    the last.
+    """
     private, public = (curve(evidence.points, m) for m in ("mean.clipped", "mean.sample"))
     ratio, plain = (first_height(c) / last_height(c) for c in (private, public))
     smallest, largest = (number_text(x) for x in (min(private), max(private)))
@@ -237,7 +248,9 @@ def fall(evidence: LessonEvidence) -> LessonFinding:
 
 
 def free_from(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 7: the smallest epsilon from which on the private error is within 10 %."""
+    """Return the finding of lesson 7: the smallest epsilon from which on the private error is
+    within 10 % of that without privacy.
+    """
     private, public = (curve(evidence.points, m) for m in ("mean.clipped", "mean.sample"))
     ratios = quotients(private, public)
     free = _from_there_on({x: ratio <= FREE for x, ratio in ratios.items()})
@@ -252,7 +265,9 @@ def free_from(evidence: LessonEvidence) -> LessonFinding:
 
 
 def laplace_over_gaussian(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 8: the error with Laplace noise over that with Gaussian noise at the last d."""
+    """Return the finding of lesson 8: the error with Laplace noise over that with Gaussian noise at
+    the last d.
+    """
     laplace, gaussian = (curve(evidence.points, m) for m in ("mean.cwme-pure", "mean.cwme-cdp"))
     ratios = quotients(laplace, gaussian)
     smallest, largest = (number_text(d) for d in (min(ratios), max(ratios)))
@@ -272,7 +287,9 @@ COMPARED = ("sco.cwme", "sco.clipped")
 
 
 def least_risk(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 9: which answer leaves least at the smallest n; "start" is that without data."""
+    """Return the finding of lesson 9: the answer with the least risk at the smallest n; "start" is
+    the answer without data.
+    """
     curves = {m: curve(evidence.points, m) for m in ("sco.erm", *COMPARED)}
     n, largest = (end(p.x for p in evidence.points) for end in (min, max))
     left = {m: curves[m][n] for m in COMPARED} | {"start": evidence.start[n]}
@@ -292,7 +309,9 @@ def least_risk(evidence: LessonEvidence) -> LessonFinding:
 
 
 def width_gain(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 10: what privacy adds on the l2 ball over what it adds on the l1 ball."""
+    """Return the finding of lesson 10: what privacy adds on the l2 ball over what it adds on the l1
+    ball.
+    """
     cross, ball = evidence.points, evidence.second_points
     largest, parts = max(p.x for p in cross), (added_risk(cross), added_risk(ball))
     ratio, sampling = parts[1] / parts[0], at_end(ball, "sco.erm") / at_end(cross, "sco.erm")
@@ -315,7 +334,9 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
 
 
 def filter_pays(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 11: between which m of the grid the first method's error becomes the smaller."""
+    """Return the finding of lesson 11: the values of m between which the first method's error
+    becomes the smaller one.
+    """
     methods = ("user.accelerated", "user.clipped-means")
     filtered, plain = (curve(evidence.points, m) for m in methods)
     names = [method_card(m).name for m in methods]
@@ -348,7 +369,9 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
 
 
 def above_floor(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 12: the error of simple clipping over the proven lower bound at the last n."""
+    """Return the finding of lesson 12: the error of simple clipping over the proven lower bound at
+    the last n.
+    """
     largest, floor = max(evidence.floor.items())
     ratio, name = at_end(evidence.points, "mean.clipped") / floor, method_card("mean.clipped").name
     return LessonFinding(
@@ -361,7 +384,9 @@ def above_floor(evidence: LessonEvidence) -> LessonFinding:
 
 
 def named_candidate(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 13: the candidate that made the data, and how often anyone can name it."""
+    """Return the finding of lesson 13: the candidate that made the data, and how often anyone can
+    name it.
+    """
     rows = [row for row in evidence.rows if row.series == by_hand.SHARE]
     games = sum(row.x for row in rows)
     share = sum(row.x * row.value for row in rows) / games
@@ -382,7 +407,9 @@ def named_candidate(evidence: LessonEvidence) -> LessonFinding:
 
 
 def sum_of_budgets(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 14: the epsilon of all releases if their rhos are added before the conversion."""
+    """Return the finding of lesson 14: the epsilon of all releases if their rhos are added before
+    the conversion.
+    """
     added, summed, exact = (at_end(evidence.points, name) for name in (ADDED, SUMMED, EXACT))
     count = number_text(max(p.x for p in evidence.points))
     return LessonFinding(

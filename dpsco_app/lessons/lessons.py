@@ -78,6 +78,7 @@ class Lesson:
 
     @property
     def words(self) -> LessonWords:
+        """The texts of the lesson, from the folder of words."""
         return WORDS[self.slug]
 
     @property
@@ -98,6 +99,7 @@ class Lesson:
 
     @property
     def answers(self) -> tuple[Answer, ...]:
+        """All answers that the lesson accepts: choices and numbers."""
         return (*self.choices, *self.numbers)
 
     def place(self, evidence: LessonEvidence, number: float) -> Point:
@@ -120,6 +122,7 @@ class Lesson:
 
 
 def step_name(slug: str) -> str:
+    """Return the number and the title of the lesson with a slug."""
     return f"{SLUGS.index(slug) + 1}. {BY_SLUG[slug].words.title}"
 
 

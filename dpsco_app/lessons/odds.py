@@ -101,7 +101,9 @@ def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> F
 
 
 def missed_members(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 15: the share of members that an attacker misses who accuses one non-member in 100."""
+    """Return the finding of lesson 15: the share of members missed by an attacker who accuses one
+    non-member in 100.
+    """
     missed = average_value(evidence.points, attacker.MISSED)
     accused = average_value(evidence.points, attacker.ACCUSED)
     members = attacker.PEOPLE * sum(
@@ -125,4 +127,5 @@ def missed_members(evidence: LessonEvidence) -> LessonFinding:
 
 
 def _least_at(place: float) -> float:
+    """Return the least rate of missed attacks at a rate of false alarms."""
     return float(attacker.least_misses(np.array([place]))[0])

@@ -17,6 +17,7 @@ class LessonPath:
     """The predictions and findings of one visit."""
 
     def __init__(self) -> None:
+        """Begin without predictions and without findings."""
         # The predictions, including those of lessons that have not been run.
         self._predictions: dict[str, Answer] = {}
         self._measured: dict[str, tuple[LessonEvidence, LessonFinding]] = {}
@@ -27,6 +28,7 @@ class LessonPath:
         return len(self._measured)
 
     def predict(self, slug: str, answer: Answer) -> None:
+        """Record the visitor's prediction for the lesson with a slug."""
         self._predictions[slug] = answer
 
     def prediction(self, slug: str, view: LessonsView) -> Answer | None:

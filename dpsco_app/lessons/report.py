@@ -42,6 +42,7 @@ class Answered:
 
 
 def verdict_of(answer: Answered) -> str:
+    """Return a word that states how close the prediction in an answer was."""
     return VERDICTS[not answer.verdict.close]
 
 

@@ -68,7 +68,9 @@ def answer_text(lesson: Lesson, answer: Answer) -> str:
 
 
 def measured_text(lesson: Lesson, finding: find.LessonFinding) -> str:
-    """Return what was measured as people read it: a number, or the two that it lies between."""
+    """Return the measured answer as people read it: a number, or the two
+    numbers it lies between.
+    """
     text = answer_text(lesson, finding.answer)
     if finding.lower_end is None:
         return text

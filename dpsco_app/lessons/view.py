@@ -70,11 +70,12 @@ class LessonsView(PageView):
 
     @property
     def steps(self) -> tuple[str, ...]:
+        """The slugs of the lessons, and the step at which they are handed in."""
         return (*self.lessons, HAND_IN)
 
     @property
     def question_texts(self) -> tuple[str, ...]:
-        """The questions of the assignment."""
+        """The teacher's questions of the assignment, one for each nonempty line."""
         return tuple(filter(None, (line.strip() for line in self.questions.split("\n"))))
 
     @property
@@ -121,6 +122,7 @@ class LessonsView(PageView):
 
 
 def _is_allowed_text(text: str) -> bool:
+    """Return whether every line of a text is printable."""
     return all(line.isprintable() for line in text.split("\n"))
 
 

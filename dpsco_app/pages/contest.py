@@ -55,7 +55,7 @@ def nearest_cell(plane: Plane, point: Scenario) -> tuple[int, int]:
 
 
 def cell_text(plane: Plane, row: int, column: int) -> str:
-    """Return the values of a cell's axes in words."""
+    """Return the values of both axes at a cell of the map, in words."""
     places = ((plane.x_axis, plane.x[column]), (plane.y_axis, plane.y[row]))
     return ", ".join(f"{SYMBOL[axis]}\xa0=\xa0{short_text(value)}" for axis, value in places)
 
@@ -87,7 +87,7 @@ def best_on(contest: Contest, method: int) -> str:
 
 
 def value_text(value: float, *, holds: bool) -> str:
-    """Return a value, in brackets where a condition fails."""
+    """Return a value of the map as text, in brackets unless its conditions hold."""
     if math.isnan(value):
         return "not run yet"
     if math.isinf(value):

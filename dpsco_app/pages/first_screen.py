@@ -24,7 +24,10 @@ class FirstScreen:
     """The parts of a first screen; all can be drawn repeatedly while a figure fills in."""
 
     def __init__(self, name: str, *, has_side: bool = False) -> None:
-        """`name` is the figure's, for keys and files; `has_side` leaves room for words beside."""
+        """Make the empty parts of the screen.
+
+        `name` is the figure's, for keys and files; `has_side` leaves room for words beside it.
+        """
         self.name, self.count = name, 0
         self.kind = "compact" if is_phone() else "wide"
         self.head = st.empty()
@@ -41,6 +44,7 @@ class FirstScreen:
         self.ladder, self.foot = left.empty(), st.container()
 
     def say(self, question: str, answer: str, small: str = "") -> None:
+        """Show the question and its answer, with small print."""
         self.head.html(head_html(question, [answer], [(small, "")], theme()))
 
     def draw(
@@ -51,7 +55,8 @@ class FirstScreen:
         phone: Mapping[str, int] = PHONE,
         **lengths: Any,
     ) -> None:
-        """Draw the figure; `on_click` is told the key whose selection holds the chosen point.
+        """Draw the figure; a click calls `on_click` with the key whose
+        selection holds the point.
 
         `lengths` replace those of the usual size in a wide window; `phone` is the size on a phone.
         """

@@ -15,7 +15,7 @@ NAMES_AT_FOLD = {"geometry": "geometry", "delta": "δ"}
 
 
 def laws_in_order(options: Sequence[str], scenario: Scenario) -> list[str]:
-    """Return the laws to choose from, the hardest known first."""
+    """Return the laws that can be chosen, with the hardest known one first."""
     law = hardest_law(scenario)
     return sorted(options, key=lambda slug: slug != law)
 

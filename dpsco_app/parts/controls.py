@@ -116,7 +116,7 @@ def _draw_open_and_folded(
     rest = [field for field in ALL_CONTROLS if field not in front]
 
     def fill() -> None:
-        """Draw the controls inside the fold."""
+        """Draw the controls that are folded away, and what the page adds to them."""
         with st.container(gap=GAP):
             if not {"epsilon", "rho"} <= set(left_out):
                 _draw_notion()
@@ -176,12 +176,12 @@ def _change(field: str, key: str) -> None:
 
 
 def choose(field: str, value: float) -> None:
-    """Set a field as if its slider had been moved."""
+    """Set a field of the scenario as if the visitor had moved its slider."""
     _show_message(visit.current().choose(field, value))
 
 
 def _show_message(words: str) -> None:
-    """Show a message about the change."""
+    """Show a short message about a change in the corner of the page, if there is one."""
     if words:
         st.toast(words)
 

@@ -52,6 +52,7 @@ def _difference_phrase(difference: Difference) -> str:
 
 
 def method_names(methods: tuple[str, ...]) -> str:
+    """Return the names of methods as a list in words."""
     return separated_names([method_card(m).name for m in methods])
 
 

@@ -29,6 +29,7 @@ class Place:
     """A place for successive figures: the old one stays until the new one is drawn."""
 
     def __init__(self, container: DeltaGenerator) -> None:
+        """Hold the container in which figures are drawn."""
         self._container = container
 
     def draw(
@@ -72,14 +73,16 @@ class Plain(BaseFigure):
     """A figure already in Plotly's form: validating it again would take a hundred times as long."""
 
     def __init__(self, parts: Mapping[str, Any]) -> None:
+        """Hold the traces and the layout of a figure."""
         self.__dict__["parts"] = parts
 
     def to_dict(self) -> Any:
+        """Return the traces and the layout as plain dictionaries."""
         return self.__dict__["parts"]
 
 
 def theme() -> Theme:
-    """Return the theme and the size of this window's figures."""
+    """Return the theme of this window's figures, which includes their size."""
     size = SIZES[window.size()]
     if window.low() and size.ladder:
         size = replace(size, height=LOW_HEIGHT)
@@ -90,6 +93,7 @@ def theme() -> Theme:
 
 
 def is_phone() -> bool:
+    """Return whether the screen has the size of a phone."""
     return window.size() == "compact"
 
 

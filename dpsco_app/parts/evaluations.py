@@ -35,6 +35,7 @@ _missing_of_the_class = lru_cache(maxsize=2000)(missing_span)
 
 
 def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
+    """Return the error of an answer without data, at each value of the axis."""
     return [(x, without_data(point)) for x, point in scenario.points()]
 
 

@@ -50,4 +50,5 @@ def ends_html(field: str) -> str:
 
 
 def text(words: Words, scenario: Scenario) -> str:
+    """Return a text as it is, or as the function `words` makes it for a scenario."""
     return words if isinstance(words, str) else words(scenario)

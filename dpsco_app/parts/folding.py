@@ -26,6 +26,7 @@ def fold(
 
 
 def fold_words(label: str, words: str, key: str) -> None:
+    """Show words in Markdown that open at a click."""
     fold(label, lambda: st.markdown(words), key)
 
 

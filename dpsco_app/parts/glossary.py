@@ -313,7 +313,7 @@ class Term(NamedTuple):
 
 
 def _all_terms() -> Iterator[Term]:
-    """Yield the letters of fields, then the terms listed above."""
+    """Yield the entries of the glossary: the letters of fields, then the listed terms."""
     for name, properties in TABLE.items():
         if sign := properties.sign:
             yield Term(properties.symbol, sign.latex, sign.name, sign.meaning, name)

@@ -41,7 +41,7 @@ def budget_text(budget: Budget) -> str:
 
 
 def short_text(value: float, digits: int = 3) -> str:
-    """Return a number with so many digits, in the notation for people."""
+    """Return a number with this many digits, in the notation for people."""
     return number_text(float(f"{value:.{digits}g}"))
 
 
@@ -65,6 +65,7 @@ def rounded(value: float) -> str:
 
 
 def ranged(low: float, high: float) -> str:
+    """Return a range of numbers as text, or one number if the ends nearly agree."""
     return rounded(high) if high < 1.02 * low else f"{rounded(low)}–{rounded(high)}"
 
 
@@ -189,4 +190,5 @@ def number_text(value: float) -> str:
 
 
 def value_text(value: object) -> str:
+    """Return a value as text, numbers as people write them."""
     return number_text(value) if isinstance(value, int | float) else str(value)

@@ -35,7 +35,7 @@ class Scene:
 
 
 def opened(state: PageState[V]) -> V:
-    """Restore the page from its address, show the errors in the address, and return the view."""
+    """Restore a page's state from its address, list the address's errors, and return the view."""
     draw_wrong(state.restore())
     return state.current()
 

@@ -93,7 +93,7 @@ def _measured_line(curve: SlopedCurve, name: str, colour: Pair, y: Axis) -> Line
 
 
 def _predicted_line(curve: SlopedCurve, colour: Pair) -> Line:
-    """Return the dashed line that the predicted slope gives."""
+    """Return the dashed line whose slope is the predicted one."""
     return Line(
         key=f"{curve.method} predicted",
         name="",

@@ -21,14 +21,17 @@ class Preset:
 
     @property
     def kind(self) -> str:
+        """The kind of its problem: a mean, or optimisation."""
         return "mean" if self.scenario.problem == "mean" else "optimisation"
 
     @property
     def slug(self) -> str:
+        """The preset's name in lower case, with hyphens in place of all other characters."""
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
 
     @property
     def picture(self) -> Path:
+        """The file of its thumbnail."""
         return FOLDER / f"{self.slug}.svg"
 
 

@@ -31,6 +31,7 @@ OPTIMISATION = ProblemWords(
 
 
 def words_for(problem: str) -> ProblemWords:
+    """Return the words for means, or those for optimisation."""
     return ESTIMATION if problem == MEAN else OPTIMISATION
 
 

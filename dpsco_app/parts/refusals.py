@@ -23,6 +23,7 @@ class Refusal:
 
     @property
     def names(self) -> str:
+        """The names of the methods that are refused."""
         return " · ".join(catalogue.method_card(m).name for m in self.methods)
 
 

@@ -72,6 +72,7 @@ def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _proven(card: BoundCard) -> bool:
+    """Return whether every constant of the bound with a card is proven."""
     return card.constant == "explicit"
 
 
@@ -82,6 +83,7 @@ def _holding(
     points = [point.setting for _, point in scenario.points()]
 
     def holds(card: BoundCard) -> bool:
+        """Return whether a bound covers the worst class of laws at all points."""
         return worst == {card.laws} or all(worst <= {*covered(card, at)} for at in points)
 
     cards = (bound(slug).card for slug in slugs)

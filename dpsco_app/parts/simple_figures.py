@@ -23,7 +23,7 @@ def log_axis(title: str, low: float, high: float) -> Axis:
 
 
 def ladder_of(title: str, column: str, lines: Sequence[Line], values: Sequence[str]) -> Ladder:
-    """Return a ladder that names lines, each with a value."""
+    """Return a ladder of numbers: the names of lines, each with its value in a column."""
     rows = [
         ladder_row(line, value, [y for y in line.y if y > 0][-1])
         for line, value in zip(lines, values, strict=True)

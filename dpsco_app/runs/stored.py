@@ -181,6 +181,7 @@ def _without_image_links(remark: str | None) -> str:
 
 
 def _newest(path: Path) -> Path:
+    """Return the file with a store's newest cells, beside the store itself."""
     return path.with_name(f"{path.name}-wal")
 
 

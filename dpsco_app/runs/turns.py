@@ -30,6 +30,7 @@ class Turns:
     """The turns of all runs of one process."""
 
     def __init__(self, slots: int) -> None:
+        """Let at most `slots` runs compute at once; none waits yet."""
         # The number of runs that compute at the same time: the first ones in the queue.
         self._slots = slots
         self._lock = Lock()
@@ -108,6 +109,7 @@ class Turn:
     """The place of one run in the queue."""
 
     def __init__(self, turns: Turns) -> None:
+        """Make a turn that has not begun."""
         self._turns = turns
         self._began = 0.0
         self._left = SLICE_SECONDS  # The seconds left of the slice.

@@ -40,6 +40,7 @@ class Curves:
         *,
         runs_all: bool,  # Whether both panels run without being asked for, however long they take.
     ) -> None:
+        """Begin without a result, within some limits of work."""
         self.limits, self.runs_all = limits, runs_all
         self.result: Result | None = None  # The result of the last run.
         self.refused = ""  # Why the present settings cannot run; empty if they can.
@@ -55,7 +56,7 @@ class Curves:
     # -- the settings -------------------------------------------------------------------------
 
     def settle(self, scenario: Scenario, view: View, *, is_requested: bool) -> None:
-        """Take over the settings, and decide what is run and shown of them.
+        """Take over the settings, and decide what to run and what to show.
 
         A run continues while its settings are unchanged, and ends when they change. Results that
         are already known are shown at once; anything else runs only if `is_requested`.
@@ -156,12 +157,13 @@ class Curves:
 
     @property
     def _is_shown(self) -> bool:
-        """Whether the result belongs to the present settings."""
+        """Whether the result is that of the settings in the controls."""
         companions = self.companions.second_scenario, self.companions.overlay
         return self.result is not None and self.result.shows(self.scenario, *companions)
 
     @property
     def is_running(self) -> bool:
+        """Whether cells are still to be run."""
         return self._is_going and self.result is not None and not self.result.complete
 
     @property
@@ -173,6 +175,7 @@ class Curves:
         return is_stored and bool(refusal(self.scenario, self.limits))
 
     def cancel(self) -> None:
+        """Stop the run."""
         self._is_going = False
 
     def work(self, is_over: Callable[[], bool]) -> bool:
@@ -188,16 +191,17 @@ class Curves:
 
     @property
     def finished(self) -> int:
+        """The number of cells that have run."""
         return 0 if self.result is None else self.result.finished
 
     @property
     def so_far(self) -> str:
-        """The number of finished runs, in words."""
+        """The number of finished runs in words; empty before there is a result."""
         return "" if self.result is None else self.result.so_far
 
     @property
     def seconds_left(self) -> float:
-        """The predicted seconds of the rest of a run."""
+        """The predicted time until the run ends, in seconds."""
         return 0.0 if self._growth is None else self._growth.seconds_left
 
     @property

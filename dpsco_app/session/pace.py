@@ -25,6 +25,7 @@ class Pace:
         # The least interval between two drawings, as a share of the time since the pace began.
         share_of_elapsed: float = 0.0,
     ) -> None:
+        """Start the clock; the first drawing is due after `delay` seconds."""
         self._interval = interval
         self._pause_per_drawing = pause_per_drawing
         self._share_of_elapsed = share_of_elapsed

@@ -31,6 +31,7 @@ class Result:
         # The result of the pinned run, which is drawn in the first panel.
         overlay: Result | None = None,
     ) -> None:
+        """Join a scenario's outcomes with the results drawn beside or over it."""
         self.scenario, self.beside, self.role, self.overlay = scenario, second_panel, role, overlay
         parts = {"shown": self, "beside": second_panel, "pinned": overlay}
         self.parts_by_name = {name: part for name, part in parts.items() if part is not None}
@@ -55,18 +56,22 @@ class Result:
         return tuple(self._outcomes[place] for place in self._cells if place in self._outcomes)
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
+        """Add outcomes; one of the same cell replaces an older one."""
         self._outcomes |= {(o.method, o.x, o.trial): o for o in outcomes}
 
     @property
     def finished(self) -> int:
+        """The number of cells that have run, in all panels."""
         return sum(len(part._outcomes) for part in self.parts)
 
     @property
     def complete(self) -> bool:
+        """Whether all cells have run."""
         return self.finished == self.cells
 
     @property
     def so_far(self) -> str:
+        """The progress in words, such as "3 of 12 runs"."""
         return f"{self.finished:,} of {self.cells:,} runs"
 
     @property
@@ -110,6 +115,7 @@ class Growth:
     """
 
     def __init__(self, result: Result) -> None:
+        """Put the cells that a result lacks into a queue."""
         self.result = result
         missing = [(part, cell) for part in result.parts for cell in part.missing()]
         self._todo = deque(
@@ -123,14 +129,17 @@ class Growth:
 
     @property
     def is_left(self) -> bool:
+        """Whether cells are still to be run."""
         return bool(self._todo)
 
     @property
     def so_far(self) -> str:
+        """The progress in words, such as "3 of 12 runs"."""
         return self.result.so_far
 
     @property
     def seconds_left(self) -> float:
+        """The predicted time that is left, in seconds."""
         return self._left.seconds
 
     # A stopped run of a page may continue for a moment beside the next one.

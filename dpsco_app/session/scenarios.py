@@ -69,6 +69,7 @@ class Scenarios:
             self._page_scenarios[page] = with_methods_in_order(scenario)
 
     def is_apart(self, page: str) -> bool:
+        """Return whether a page shows another scenario than the visit."""
         return page in self._page_scenarios
 
     def follow(self, controls: Scenario, page: Page[Any]) -> None:

@@ -60,6 +60,7 @@ class Screen:
 
     @property
     def is_complete(self) -> bool:
+        """Whether the screen shows all runs of its scenario."""
         return not self.is_old and not self.is_running and self.result.complete
 
     @property
@@ -120,4 +121,5 @@ class Screen:
 
 
 def in_seconds(seconds: float) -> str:
+    """Return a time in words, in whole seconds."""
     return "less than 1 s" if seconds < 0.95 else f"about {seconds:,.0f} s"

@@ -48,6 +48,7 @@ class Session:
     """
 
     def __init__(self, limits: Limits, *, runs_all: bool = False) -> None:
+        """Begin a visit, with the first scenario in the controls."""
         self.scenarios = Scenarios({CURVES.name: FIRST.scenario})
         self.curves = Curves(limits, runs_all=runs_all)
         self.page: Page[Any] = NO_PAGE  # The page that is shown.
@@ -132,14 +133,14 @@ class Session:
         self.scenario = self.scenarios.scenario_for(page)
 
     def look(self, page: Page[Any], view: PageView) -> None:
-        """Change the view of a page without changing its scenario."""
+        """Change the view of a page, which changes nothing in its scenario."""
         if self.views.get(page.name) != view:
             self.views[page.name] = view
             self.forgive()
             self._settle()
 
     def forgive(self) -> None:
-        """Clear the errors in the page's address."""
+        """Forget the errors that were found in the page's address."""
         self._wrong.pop(self.page.name, None)
 
     # -- the scenario -------------------------------------------------------------------------
@@ -197,7 +198,7 @@ class Session:
         self._begin_anew()
 
     def take(self, scenario: Scenario) -> None:
-        """Make the page's scenario the scenario of the whole visit."""
+        """Make the scenario of the page that of the whole visit."""
         self.scenarios.take(scenario, self.page.name)
         self._load()
         self._settle()
@@ -209,6 +210,7 @@ class Session:
         self._settle()
 
     def is_apart(self) -> bool:
+        """Whether the page shows another scenario than the visit."""
         return self.scenarios.is_apart(self.page.name)
 
     def value(self, field: str) -> Any:
@@ -239,7 +241,9 @@ class Session:
         self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Forget the earlier values of single controls."""
+        """Forget what the visitor had chosen before the present scenario was
+        put into the controls.
+        """
         scenario = self.scenario
         self.because, self._wants_hardest = "", has_hardest_law(scenario)
         self.guess = None
@@ -268,6 +272,7 @@ class Session:
         self._settle(is_requested=True)
 
     def cancel(self) -> None:
+        """Stop the run of the curves."""
         self.curves.cancel()
 
     def start(self, scenario: Scenario) -> None:
@@ -318,6 +323,7 @@ class Session:
         self.look(CURVES, replace(self.view, pin=pin_text(result.scenario)))
 
     def unpin(self) -> None:
+        """Remove the pinned study from the figure."""
         self.look(CURVES, replace(self.view, pin=""))
 
     def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:

@@ -47,6 +47,7 @@ class Guard:
     """The outermost layer of the server (ASGI middleware), which checks the origin of requests."""
 
     def __init__(self, app: ASGIApp) -> None:
+        """Wrap the server's ASGI application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,7 +60,7 @@ class Guard:
         host, origin = request_headers.get("host", ""), request_headers.get("origin")
 
         async def answer(message: Message) -> None:
-            """Send a message with the headers of the guard."""
+            """Send a message of the server after adding the guard's headers to it."""
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *encoded(headers())]
             await send(message)
@@ -82,6 +83,7 @@ MIDDLEWARE = (Middleware(Guard),)
 
 
 def encoded(values: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    """Return headers as ASGI has them: pairs of bytes, the names in lower case."""
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in values.items()]
 
 
@@ -145,6 +147,7 @@ def _port(address: str) -> int | None:
 
 
 def _named_origins() -> Iterable[str]:
+    """Return the origins that the server's settings allow."""
     return [o.strip() for o in st.get_option("server.corsAllowedOrigins")]
 
 

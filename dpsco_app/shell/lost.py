@@ -22,6 +22,7 @@ class Signpost:
     """Answer requests for pages that do not exist (ASGI middleware)."""
 
     def __init__(self, app: ASGIApp) -> None:
+        """Wrap the server's ASGI application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

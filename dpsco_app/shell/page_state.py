@@ -54,9 +54,11 @@ class PageState(Page[V]):
     unused_fields: Callable[[V], Collection[str]] = lambda _: ()
 
     def __post_init__(self) -> None:
+        """Register the names of the page's fields."""
         KNOWN_SOMEWHERE.update(self.names)
 
     def key(self, field: str) -> str:
+        """Return the key of the widget for a field."""
         return (f"{self.name}_field_" if self.prefix is None else self.prefix) + field
 
     @property
@@ -69,6 +71,7 @@ class PageState(Page[V]):
 
     @property
     def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters that the page's address may have."""
         return self.names if self.use is None else (*self.names, *FIELDS)
 
     # -- the address ------------------------------------------------------------------------
@@ -152,6 +155,7 @@ class PageState(Page[V]):
         return list(session.wrong)
 
     def back_to_mine(self) -> None:
+        """Show the visit's own scenario on this page again."""
         visit.current().show_here(None)
 
     def _unknown(self) -> list[str]:

@@ -55,4 +55,5 @@ def link_to(
 
 
 def _no_page() -> None:
+    """Raise an error: this page is only linked to, and never drawn here."""
     raise AssertionError("This page is only linked to from here.")

@@ -31,6 +31,7 @@ class Preload:
     """Name in a page's head the addresses that the browser needs later (ASGI middleware)."""
 
     def __init__(self, app: ASGIApp) -> None:
+        """Wrap the server's ASGI application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -37,7 +37,9 @@ def serve(options: list[str]) -> None:
 
 
 def offer_study(study: str | None) -> None:
-    """Offer the studies of a results file to every visitor; raises `InvalidInput` if it is none."""
+    """Offer the studies of a results file to every visitor; raise
+    `InvalidInput` if it is not one.
+    """
     if study is None:
         return  # A file named by the environment variable may be written later.
     os.environ[ENVIRONMENT] = str(Path(study).absolute())

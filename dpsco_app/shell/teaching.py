@@ -86,6 +86,7 @@ class Teaching(PageView):
 
     @property
     def large(self) -> bool:
+        """Whether type is large."""
         return self.type == SIZES[1]
 
     @property
@@ -98,6 +99,7 @@ ADDRESS = Address(default=Teaching(), lists=(HIDE,))
 
 
 def hidden_names(hide: str) -> list[str]:
+    """Return the names of the parts to hide, from a list with commas."""
     return [name.strip() for name in hide.split(",") if name.strip()]
 
 

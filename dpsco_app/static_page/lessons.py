@@ -56,10 +56,12 @@ class KeptResults:
     """All results since the page was opened."""
 
     def __init__(self) -> None:
+        """Begin without results."""
         self._outcomes: dict[Cell, Outcome] = {}
         self._rows: dict[Part, tuple[LessonRow, ...]] = {}
 
     def has(self, item: Cell | Part) -> bool:
+        """Return whether the results hold that of a cell or of a part."""
         return item in (self._rows if isinstance(item, Part) else self._outcomes)
 
     def run(self, item: Cell | Part) -> None:
@@ -70,9 +72,11 @@ class KeptResults:
             self._outcomes[item] = run_cell(item)
 
     def outcomes(self, scenario: Scenario) -> Sequence[Outcome]:
+        """Return the outcomes of all cells of a scenario, which must have run."""
         return [self._outcomes[cell] for cell in cells(scenario)]
 
     def rows(self, part: Part) -> tuple[LessonRow, ...]:
+        """Return the rows of a part, which must have run."""
         return self._rows[part]
 
 
@@ -80,6 +84,7 @@ class Lessons:
     """The lessons of a visit: the current step, the answers, and the results."""
 
     def __init__(self, results: Results | None = None, path: LessonPath | None = None) -> None:
+        """Begin at the first step, with the given results and path or empty ones."""
         self.results: Results = KeptResults() if results is None else results
         self.path = path or LessonPath()
         self.view = VIEW.default
@@ -89,13 +94,13 @@ class Lessons:
     # -- the visitor's actions ------------------------------------------------------------------
 
     def open(self, query: str) -> None:
-        """Show the step of an address."""
+        """Show the step that an address's query names, and keep the query's errors."""
         view, wrong = VIEW.from_query(parameters(query))
         self._set(view)
         self.wrong = wrong
 
     def go(self, step: str) -> None:
-        """Show another step."""
+        """Show the step with another slug."""
         self._set(replace(self.view, lesson=step))
 
     def run(self, slug: str, answer: int) -> None:
@@ -108,11 +113,11 @@ class Lessons:
         self._set(replace(self.path.answer(slug, self.view), lesson=slug))
 
     def say(self, sentence: str) -> None:
-        """Keep the sentence that will be handed in."""
+        """Keep the sentence that the visitor will hand in."""
         self._set(replace(self.view, sentence=sentence))
 
     def reply(self, number: int, text: str) -> None:
-        """Keep the answer to a question of the assignment."""
+        """Keep the visitor's text as the answer to the question of a number in the assignment."""
         last_number = len(self.view.question_texts) - 1
         require(0 <= number <= last_number, "question", f"a number from 0 to {last_number}", number)
         self._set(self.view.reply(number, text))
@@ -148,6 +153,7 @@ class Lessons:
 
     @property
     def is_running(self) -> bool:
+        """Whether items are still to be run."""
         return bool(self.todo)
 
     def step(self, seconds: float) -> bool:
@@ -182,7 +188,9 @@ class Lessons:
         return measure(lesson, self.results, is_preview=is_before)
 
     def answered(self, slug: str) -> Answered | None:
-        """Return a lesson that was answered and has run."""
+        """Return the lesson with its answer and result; None unless it was answered and all of it
+        has run.
+        """
         is_whole = all(map(self.results.has, work(BY_SLUG[slug])))
         return self.path.answered(slug, self.view, self.results) if is_whole else None
 
@@ -259,7 +267,7 @@ class Lessons:
 
     @property
     def _next_step(self) -> str:
-        """The step after the current one."""
+        """The slug of the step that follows the current one."""
         return self.view.steps[self.view.steps.index(self.view.lesson) + 1]
 
     def all_answered(self) -> list[Answered]:

@@ -26,6 +26,7 @@ class LivePage:
     """All views of the page; each one runs its own cells, and keeps them while another is shown."""
 
     def __init__(self) -> None:
+        """Begin with a visit of the curves; the lessons are made when they are opened."""
         self.visit = Visit()
 
     @cached_property
@@ -48,7 +49,7 @@ class LivePage:
                 self.lessons.open(values[0])
 
     def _teach(self, name: str, *values: Any) -> None:
-        """Do one of the things that a visitor of the lessons can do, by its name."""
+        """Do what a visitor of the lessons asks for by the action's name."""
         acts: dict[str, Callable[..., None]] = {
             "go": self.lessons.go,
             "run": self.lessons.run,
@@ -64,6 +65,7 @@ class LivePage:
     # -- the runs ---------------------------------------------------------------------------
 
     def _worker(self, view: str) -> "Visit | Lessons":
+        """Return what works for a view: the lessons, or the visit."""
         return self.lessons if view == LESSONS else self.visit
 
     def is_working(self, view: str) -> bool:
@@ -75,11 +77,11 @@ class LivePage:
         return self._worker(view).step(seconds)
 
     def due(self, view: str) -> bool:
-        """Whether a view is to be drawn anew."""
+        """Whether the page must draw a view again, since its results have changed."""
         return self._worker(view).due()
 
     def status(self, view: str) -> str:
-        """Return how far the runs of a view are."""
+        """Return a sentence on how far the runs of a view are."""
         return self._worker(view).status()
 
     # -- the screen -----------------------------------------------------------------------------

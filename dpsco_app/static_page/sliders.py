@@ -165,6 +165,7 @@ def _bound_rows(scenario: Scenario) -> list[str]:
 
 
 def _packed_data(text: str) -> str:
+    """Return a text in compressed form, the same on every machine."""
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 

@@ -41,6 +41,7 @@ class Visit:
     """A session whose runs all start by themselves."""
 
     def __init__(self, limits: Limits | None = None) -> None:
+        """Open a session of the page, and show the first preset."""
         self.session = Session(limits or replace(DASHBOARD, where=LIMITS), runs_all=True)
         self.words: list[str] = []  # The messages about the last event.
         self.session.open(PAGE, {})
@@ -81,6 +82,7 @@ class Visit:
 
     @property
     def is_running(self) -> bool:
+        """Whether cells are still to be run."""
         return self.session.curves.is_running
 
     def step(self, seconds: float) -> bool:
@@ -96,6 +98,7 @@ class Visit:
 
     @property
     def scenario(self) -> Scenario:
+        """The scenario of the session."""
         return self.session.scenario
 
     @property
@@ -106,6 +109,7 @@ class Visit:
 
     @property
     def address(self) -> str:
+        """The query of the session's address."""
         return urlencode(self.session.address, safe=",")
 
     def screen(self, theme: Theme) -> dict[str, Any]:
@@ -157,7 +161,7 @@ class Visit:
         }
 
     def status(self) -> str:
-        """Return how far the runs are."""
+        """Return a sentence on how many runs have finished; empty without a result."""
         result = self.session.curves.result
         if result is None or self.session.curves.refused:
             return ""

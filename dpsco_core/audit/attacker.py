@@ -68,4 +68,5 @@ def promised_misses(false_alarms: Vector) -> Vector:
 
 
 def _percent(curve: TradeoffCurve, false_alarms: Vector) -> Vector:
+    """Return the rates of missed attacks at given rates of false alarms, all in percent."""
     return np.asarray(100 * curve.misses(np.asarray(false_alarms) / 100))

@@ -164,13 +164,14 @@ class Judged:
 
     @property
     def curve_name(self) -> str:
+        """The name of the trade-off curve in a sentence."""
         return (
             "the trade-off curve of its ledger" if self.is_ledger_curve else "its trade-off curve"
         )
 
     @property
     def grounds(self) -> str:
-        """Which of the two tests refute the claim, in words that go on after the verdict."""
+        """The tests that refute the claim, as words that follow the verdict in a sentence."""
         bound = f"the {self._claim} bound"
         match self.result.caught_at is not None, self.attack.refutes:
             case True, True:
@@ -183,6 +184,7 @@ class Judged:
 
     @property
     def _claim(self) -> str:
+        """What the method claims, by name: epsilon alone if delta is 0."""
         return "(epsilon, delta)" if self.result.delta else "epsilon"
 
 

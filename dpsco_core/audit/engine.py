@@ -57,7 +57,7 @@ LARGEST_PATH_NUMBERS = 60  # the number of values of a run's path that are compa
 
 
 def check_runs(runs: int, confidence: float) -> None:
-    """Raise `InvalidInput` unless an audit can have so many runs, and this confidence."""
+    """Raise `InvalidInput` unless the number of runs and the confidence are allowed in an audit."""
     whole("trials", runs, LEAST_RUNS, LARGEST_RUNS)
     require(runs % 2 == 0, "trials", "even: half of them on each neighbour", runs)
     real("confidence", confidence, 0.5, 1 - 1e-12)
@@ -97,10 +97,12 @@ class Audit:
 
     @property
     def method(self) -> str:
+        """The slug of the method that is audited."""
         return self.point.methods[0]
 
     @property
     def stage(self) -> Stage:
+        """The stage of the method: where it is audited, and how it can be broken there."""
         return method_class(self.method).stage
 
     @property
@@ -280,6 +282,7 @@ class _Mechanism:
         return _visible_numbers(self._release(data, ledger, rng))[None], ledger
 
     def _release(self, data: object, ledger: Ledger, rng: np.random.Generator) -> Release:
+        """Release by the method with the broken plan."""
         return released(self.method, data, self.broken, ledger, rng)
 
 
@@ -287,6 +290,7 @@ class _Outputs:
     """The outputs of the runs on one data set, and the entries of their ledgers."""
 
     def __init__(self, mechanism: _Mechanism, data: object, rng: np.random.Generator) -> None:
+        """Prepare to run a mechanism on a data set; nothing runs yet."""
         self._mechanism, self._data, self._rng = mechanism, data, rng
         self._values, self._books = list[Vector](), list[Vector]()
         self.ledger: Ledger | None = None  # the ledger of the last run that finished
@@ -311,6 +315,7 @@ class _Outputs:
 
     @property
     def width(self) -> int:
+        """The largest number of values of a batch of outputs."""
         return max(int(values.shape[1]) for values in self._values)
 
     @property

@@ -76,6 +76,7 @@ class FunctionFindings:
 
     @property
     def epsilon_lower_bound(self) -> float:
+        """The lower bound on epsilon that the evidence proves."""
         return self.evidence.epsilon_lower_bound
 
     @property

@@ -161,4 +161,5 @@ def data_sets(
 
 
 def _user(point: Scenario) -> str:
+    """Return the words for what the neighbour replaces at a point."""
     return f"all {point.m} items of one user" if point.m > 1 else "the item of one user"

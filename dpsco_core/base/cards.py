@@ -55,6 +55,7 @@ class Paper:
     doi: str = ""
 
     def __str__(self) -> str:
+        """Return the paper's key."""
         return self.key
 
 

@@ -32,6 +32,7 @@ class NotApplicable(Exception):
         changes: tuple[tuple[str, float | str | None], ...] = (),
         **change: float | str,
     ) -> None:
+        """Make the error with its reason, and with the nearest change by which the method runs."""
         assert len(change) <= 1 and not (change and nearest) and (change or not otherwise)
         for name, value in change.items():
             text = f"{value:g}" if isinstance(value, float) else str(value)
@@ -55,6 +56,7 @@ class CodeFailed(InvalidInput, NotApplicable):
     """
 
     def __init__(self, sentence: str) -> None:
+        """Make the error with a sentence that names the failed code."""
         NotApplicable.__init__(self, sentence)
 
 

@@ -162,6 +162,7 @@ class _Reader:
     """Turns tokens into an expression, from left to right; see the grammar above."""
 
     def __init__(self, tokens: list[tuple[str, str]], names: Mapping[str, str]) -> None:
+        """Begin to read tokens in which only the given names are letters."""
         self._tokens, self._place, self._depth = tokens, 0, 0
         self._names = names
         self.letters: dict[str, None] = {}  # the letters that have been read
@@ -198,11 +199,11 @@ class _Reader:
         return text
 
     def _read_sum(self) -> Expression:
-        """Read a sum of the grammar."""
+        """Read a chain of products joined by + and -, and return its expression."""
         return self._read_operator_chain("+-", self._read_product)
 
     def _read_product(self) -> Expression:
-        """Read a product of the grammar."""
+        """Read a chain of signed powers joined by * and /, and return its expression."""
         return self._read_operator_chain("*/", self._read_signed_power)
 
     def _read_operator_chain(self, signs: str, part: Callable[[], Expression]) -> Expression:
@@ -263,6 +264,6 @@ class _Reader:
         return Expression(name, tuple(parts))
 
     def _read_closing_bracket(self) -> None:
-        """Read a closing bracket."""
+        """Read a closing bracket, or refuse the formula."""
         if not self._take_sign(")"):
             self._refuse("closed with ) where a bracket is open")

@@ -33,6 +33,7 @@ class LawClass:
     constants: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        """Return the name of the class."""
         return self.name
 
 

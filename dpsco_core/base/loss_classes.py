@@ -39,6 +39,7 @@ class LossClass:
     squared_distance: bool = False
 
     def __str__(self) -> str:
+        """Return the properties of the losses in words."""
         if self.curvature == "mean":
             return "mean estimation"
         is_nonlinear = (
@@ -54,6 +55,7 @@ class LossClass:
 
     @property
     def strongly_convex(self) -> bool:
+        """Whether all losses of the class are strongly convex."""
         return self.curvature == "strongly convex"
 
     @property
@@ -74,7 +76,7 @@ class LossClass:
         return is_same or (container.curvature == "convex" and self.curvature != "mean")
 
     def is_within(self, container: LossClass) -> bool:
-        """Return whether `container` contains this class."""
+        """Return whether every loss of this class belongs to `container`."""
         is_linear = self.curvature == "linear"
         return (
             self.has_curvature_of(container)

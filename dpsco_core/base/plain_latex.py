@@ -72,6 +72,7 @@ class _Latex:
     """The part of a formula that has not been read yet."""
 
     def __init__(self, latex: str) -> None:
+        """Divide a LaTeX formula into its tokens."""
         self.tokens: list[str] = TOKEN.findall(latex)
 
     def next_token(self) -> str:

@@ -19,7 +19,7 @@ Check = Callable[..., str]
 
 
 def accept_any(*_: Any) -> str:
-    """Accept every result."""
+    """Return an empty text, by which every result of a plug-in is accepted."""
     return ""
 
 
@@ -35,7 +35,7 @@ def guarded(
 
     @wraps(call)
     def safe(*arguments: Any, **keywords: Any) -> Any:
-        """Call the plugin's code and check its result."""
+        """Call the plug-in's code, and return its result after checking it."""
         try:
             result = call(*arguments, **keywords)
             fault = check(result, *arguments)

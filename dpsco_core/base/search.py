@@ -107,7 +107,7 @@ def smallest_between(
 
 
 def best_count(value: Callable[[int], float], largest: int, *, what: str) -> int:
-    """Return the number from 1 to `most` with the smallest value, for a function with one valley.
+    """Return the number from 1 to `largest` at which a function with one valley is smallest.
 
     It tries powers of two first, then bisects the interval around the best of them.
 
@@ -124,7 +124,9 @@ def best_count(value: Callable[[int], float], largest: int, *, what: str) -> int
 
 
 def least_count(works: Callable[[int], bool], low: int, high: int, largest: int) -> int | None:
-    """Return the smallest number above `low` that works, if all larger ones do; None beyond `most`.
+    """Return the smallest number above `low` that works, if all larger ones do.
+
+    It is None if no number up to `largest` works.
 
     `high` is doubled until it works; then the interval below it is bisected.
 

@@ -26,11 +26,15 @@ class LastOfThread(Generic[P, T]):
     """
 
     def __init__(self, function: Callable[P, T]) -> None:
+        """Wrap a function, with an empty cache for every thread."""
         self._function = function
         self._cache = threading.local()
         update_wrapper(self, function)
 
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> T:
+        """Return the function's value, from the cache if the thread's last call had the same
+        arguments.
+        """
         key: Hashable = (arguments, tuple(sorted(keywords.items())))
         cached: tuple[Hashable, T] | None = getattr(self._cache, "value", None)
         if cached is None or cached[0] != key:
@@ -39,4 +43,5 @@ class LastOfThread(Generic[P, T]):
         return cached[1]
 
     def cache_clear(self) -> None:
+        """Forget the value of this thread."""
         self._cache.value = None

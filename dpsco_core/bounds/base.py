@@ -37,7 +37,7 @@ class Hypothesis:
     is_scope: bool = False
 
     def seen_from(self, view: Callable[[Setting], Setting]) -> "Hypothesis":
-        """Return the condition on the setting that `view` makes of the one at hand."""
+        """Return this condition, checked at the setting that `view` makes of the given one."""
         return replace(self, check=lambda setting: self.check(view(setting)))
 
 
@@ -144,7 +144,8 @@ class Bound:
         return "own" if self.card.method else ""
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
-        """Return the terms of the bound by name; of a bound on a run, of the run with this plan.
+        """Return the terms of the bound by name; a bound on runs is evaluated for the run with
+        `plan`.
 
         Where the proof does not hold (see `why_void`), there is the single term `VOID`.
         """
@@ -171,7 +172,7 @@ class Bound:
         return self.combined(self.terms(setting, plan))
 
     def combined(self, terms: Terms) -> float:
-        """Return the bound of its terms."""
+        """Return the bound's value from its terms."""
         if VOID in terms:
             return terms[VOID]
         return float(self.combine(tuple(terms.values())))
@@ -185,11 +186,13 @@ class Bound:
 
     @cached_property
     def has_scope(self) -> bool:
-        """Whether the row is made for some settings only, such as tail indices below 2."""
+        """Whether the bound is made for some settings only, such as tail indices below 2."""
         return any(h.is_scope for h in self.hypotheses)
 
     def is_in_scope(self, setting: Setting) -> bool:
-        """Whether the row is made for such settings; see `Hypothesis.is_scope`."""
+        """Whether a setting is one of those that the bound is made for; see
+        `Hypothesis.is_scope`.
+        """
         if not self.has_scope:
             return True
         view = self.setting_of_statement(setting)
@@ -230,7 +233,7 @@ def bound_like(
     optimal: Frontier | None = None,
     **changes: Any,  # the fields of the card that change
 ) -> Bound:
-    """Return a bound whose card is `card` but for some changes."""
+    """Return a bound with the card `card`, in which the given fields are changed."""
     return Bound(
         card=replace(card, **changes),
         evaluate=evaluate,

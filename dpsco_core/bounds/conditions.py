@@ -47,7 +47,11 @@ def in_moment_units(setting: Setting) -> Setting:
 
 
 def certified(text: str, template: str, number: Callable[[Setting], float]) -> Hypothesis:
-    """Return the condition that a number is finite; {p} in `what` is replaced by the order."""
+    """Return the condition that a number is finite.
+
+    `template` names the number in the sentence of a failure; ``{p}`` in it becomes the order of
+    moments.
+    """
 
     def check(setting: Setting) -> str:
         """Return the reason why the constant is not certified; empty if it is."""

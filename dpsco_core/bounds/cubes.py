@@ -112,7 +112,7 @@ def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
         unit, room = _scale_and_largest_square(setting, body, strong=strong)
 
         def on_cube(cube: Cube) -> float:
-            """Return the bound on one cube."""
+            """Return the bound whose instance has its means at the corners of a cube."""
             fewer = replace(setting, d=cube.signs, constraint=None)
             longest = math.sqrt(cube.signs) * cube.side_within(unit, room)
             return cube.factor(form) * value(fewer, form, longest)

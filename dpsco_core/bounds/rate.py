@@ -50,7 +50,7 @@ class Rate:
     void: float = math.inf  # each term's value where the rate is undefined; 0 for a lower bound
 
     def __call__(self, setting: Setting) -> Terms:
-        """Return the terms by name."""
+        """Return the values of the rate's terms at a setting, by their names."""
         void = dict.fromkeys(self.terms, self.void)
         if not self.applies(setting):
             return void
@@ -125,7 +125,9 @@ def is_approximate(setting: Setting) -> bool:
 
 
 def two_terms(sampling: str, privacy: str, **fields: Any) -> Rate:
-    """Return a rate with a term for the sample and one for privacy, and further fields."""
+    """Return a rate with one term for the sample and one for privacy; `fields` are passed on to
+    `Rate`.
+    """
     return Rate(terms={"sampling": sampling, "privacy": privacy}, **fields)
 
 
@@ -135,7 +137,9 @@ def bound_at_rate(
     hypotheses: tuple[Hypothesis, ...],
     **changes: Any,  # further arguments of `bound_like`: the fields of the card that change
 ) -> Bound:
-    """Return the bound whose formula is `rate`, with `card` but for some changes."""
+    """Return the bound whose formula is `rate` and whose card is `card` with the given fields
+    changed.
+    """
     return bound_like(
         card,
         evaluate=rate,

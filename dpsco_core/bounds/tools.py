@@ -34,7 +34,7 @@ DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
 
 
 def check_beta(beta: float) -> None:
-    """Raise `InvalidInput` unless beta is a failure probability."""
+    """Raise `InvalidInput` unless beta, a failure probability, is between 0 and 1."""
     require(0 < beta < 1, "beta", "between 0 and 1", beta)
 
 
@@ -61,7 +61,7 @@ class Parts:
         return math.hypot(self.sampling, self.bias, self.noise)
 
     def scaled(self, unit: float) -> Parts:
-        """Return every term times `unit`."""
+        """Return the parts with every term multiplied by `unit`."""
         return Parts(sampling=unit * self.sampling, bias=unit * self.bias, noise=unit * self.noise)
 
 
@@ -83,7 +83,7 @@ def at_run(
     """Return the terms of a run whose answer and mean are both in its ball; see `in_ball`."""
 
     def terms(plan: Any) -> tuple[float, ...]:
-        """Return the terms of a run's plan."""
+        """Return the terms of the bound at the parameters of a run's plan."""
         return in_ball(formula(plan), combine, plan.answer_radius).values
 
     return AtPlan(method=method, names=PARTS, formula=terms)
@@ -120,7 +120,7 @@ def rate_terms(
 
 
 def joint_bias(level: float, mean_bound: float, d: int, order: float) -> float:
-    r"""Bound on the norm of the bias of clipping to [-T, T], by means of norm at most R < T.
+    r"""Bound the norm of the bias of clipping to [-T, T], for means of norm at most R < T.
 
     .. math:: \sum_jb_j^2\le(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0),\quad\psi(a)=h_p(T-a)^2
 

@@ -139,7 +139,7 @@ def _print_json(task: Audit, judged: Judged) -> None:
 
 
 def _audit_task(chosen: argparse.Namespace) -> Audit:
-    """Return the audit that the flags describe; what they leave out is from the method's stage."""
+    """Return the audit that the flags describe; omitted fields are those of the method's stage."""
     fields_given = given_fields(chosen)
     methods = fields_given.pop("methods", ["mean.clipped"])
     require(len(methods) == 1, "method", "a single one", shorten(", ".join(methods)))

@@ -390,4 +390,5 @@ def _scenario_point(inputs: dict[str, float | None]) -> Point:
 
 
 def _format_value(value: object) -> str:
+    """Return a text unchanged, or a number as text."""
     return value if isinstance(value, str) else number(value)

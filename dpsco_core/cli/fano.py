@@ -231,10 +231,12 @@ def _problem_numbers(flags: dict[str, str | None], hard: str) -> dict[str, Any]:
 
 
 def _parse_number(name: str, text: str | None) -> float:
+    """Return the number of an option, or the option's default if it is left out."""
     return _DEFAULTS[name] if text is None else read_number(name, text)
 
 
 def _parse_whole(name: str, text: str | None) -> int:
+    """Return the whole number of an option, or the option's default if it is left out."""
     return read_whole(name, _parse_number(name, text))
 
 
@@ -283,4 +285,5 @@ def _print_sharpest(problem: dict[str, Any], best: Sequence[dict[str, Any]]) -> 
 
 
 def _format_value(value: object, digits: int = 6) -> str:
+    """Return a number with some significant digits, or any other value as text."""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

@@ -198,4 +198,5 @@ def _need_fields(row: Need) -> dict[str, Any]:
 
 
 def _plain_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values with None for each number that is not finite, as JSON needs it."""
     return {k: finite_or_none(v) if isinstance(v, float) else v for k, v in values.items()}

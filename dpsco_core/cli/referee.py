@@ -132,14 +132,17 @@ def _output_files(chosen: argparse.Namespace) -> dict[str, Writer]:
 
 
 def _has_figures() -> bool:
+    """Return whether the library that draws figures is installed."""
     return importlib.util.find_spec("matplotlib") is not None
 
 
 def _write_html(path: str, reports: Sequence[Report]) -> int:
+    """Write the reports as a page of HTML; return the exit status."""
     return _write_text(path, html_page(reports))
 
 
 def _write_json(path: str, reports: Sequence[Report]) -> int:
+    """Write the reports as JSON; return the exit status."""
     return _write_text(path, f"{json.dumps(reports_dict(reports), indent=2, allow_nan=False)}\n")
 
 

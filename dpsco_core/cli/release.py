@@ -190,4 +190,5 @@ def _read_lengths(
 
 
 def _plain(values: float | Vector | None) -> float | list[float] | None:
+    """Return an array as a list, and any other value unchanged."""
     return values.tolist() if isinstance(values, np.ndarray) else values

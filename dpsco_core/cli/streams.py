@@ -210,7 +210,8 @@ def whole_file(target: str) -> Iterator[Path]:
         if is_existing:
             path.open("ab").close()  # fails if the file is read-only
         with TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-            part = Path(folder, path.name)  # the same name, because archives store it
+            # The name is that of the file, because archives store it.
+            part = Path(folder, path.name)
             yield part
             if is_existing:
                 shutil.copymode(path, part)

@@ -232,7 +232,7 @@ def run_export(chosen: argparse.Namespace) -> None:
     base, path = os.path.realpath(chosen.file), Path(os.path.realpath(target))
     store_files = [
         Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")
-    ]  # including SQLite's extra files
+    ]  # the results file, and the files that SQLite keeps beside it
     is_own_file = path in store_files or (
         path.exists() and any(p.exists() and p.samefile(path) for p in store_files)
     )

@@ -162,6 +162,7 @@ def _narrow_columns(columns: list[list[str]]) -> list[int]:
 
 
 def _wrap_cell(cell: str, width: int) -> list[str]:
+    """Return the lines of a cell in a column of this width, at least one."""
     return textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 

@@ -66,6 +66,9 @@ class AlikeItems(Distribution):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a share outside [0, 1], a p below 2, and a law without a
+        density in closed form.
+        """
         require(0 <= self.alike <= 1, "alike", "from 0 to 1", self.alike)
         must = "at least 2 where the items of a user are alike"
         require(self.moment_order >= 2, "p", must, self.moment_order)
@@ -77,22 +80,27 @@ class AlikeItems(Distribution):
 
     @property
     def tail_index(self) -> float:
+        """The tail index of an item."""
         return self.base.tail_index
 
     @property
     def mean(self) -> Vector:
+        """The mean of an item, shape (d,)."""
         return self.base.mean
 
     @property
     def centred(self) -> AlikeItems:
+        """The law of items that are as alike, with mean 0."""
         return alike_items(self.base.centred, self.alike)
 
     @property
     def noise_law(self) -> Distribution:
+        """The law of the noise in a regression on such features."""
         return self.base.noise_law
 
     @property
     def scales(self) -> Vector:
+        """The scales of the coordinates under the base law, shape (d,)."""
         return self.base.scales
 
     @property
@@ -113,10 +121,12 @@ class AlikeItems(Distribution):
 
     @property
     def variance_trace(self) -> float:
+        """The trace of the covariance of an item."""
         return self.factor**2 * self.base.variance_trace
 
     @property
     def directional_moment(self) -> float:
+        """A bound on the root of the p-th central moment in any direction."""
         return self.moment_root * self.direction_factor(self.moment_order)
 
     def direction_factor(self, order: float) -> float:
@@ -139,6 +149,7 @@ class AlikeItems(Distribution):
     # -- Random draws -----------------------------------------------------------------------
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law itself, which has no prior."""
         return self
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:

@@ -130,7 +130,7 @@ class Distribution(ABC):
 
     @property
     def lead(self) -> float:
-        """The largest scale of a coordinate."""
+        """The largest of the scales of the coordinates, which is the first one."""
         return float(self.scales[0])
 
     @property
@@ -314,6 +314,7 @@ class ScaledLaw(Distribution):
     decay: float = 0.0
 
     def __post_init__(self) -> None:
+        """Refuse a dimension, an order, a scale or an offset outside its range."""
         require_dimension_and_order(self.card, self.d, self.moment_order)
         require(0 < self.margin < math.inf, "margin", "finite and above 0", self.margin)
         # Laws without a finite tail index ignore the margin.
@@ -327,6 +328,7 @@ class ScaledLaw(Distribution):
 
     @property
     def tail_index(self) -> float:
+        """The tail index: the order of the bounded moments plus the margin."""
         return self.moment_order + self.margin
 
     @property
@@ -349,6 +351,7 @@ class ScaledLaw(Distribution):
 
     @property
     def scales(self) -> Vector:
+        """The scales of the coordinates, the largest first, shape (d,)."""
         return falling_scales(self.d, self.decay)
 
     @property
@@ -360,6 +363,7 @@ class ScaledLaw(Distribution):
 
     @property
     def variance_trace(self) -> float:
+        """The trace of the covariance."""
         return self.d * (self.moment(2) / self.lead**2)
 
     @property
@@ -370,10 +374,12 @@ class ScaledLaw(Distribution):
         return self.moment(2) * (float(self.scales[-1]) / self.lead) ** 2
 
     def squared_margin(self, v: Vector) -> float:
+        """Return the mean squared product of a record with v, at mean 0."""
         return super().squared_margin(v if self.decay == 0 else v * (self.scales / self.lead))
 
     @property
     def directional_moment(self) -> float:
+        """A bound on the root of the p-th central moment in any direction."""
         return self.moment_root * self.direction_factor(self.moment_order)
 
     def direction_factor(self, order: float) -> float:
@@ -402,14 +408,17 @@ class ScaledLaw(Distribution):
             out[:, 0] += self.peak
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the law itself, which has no prior."""
         return self
 
     @property
     def noise_law(self) -> Self:
+        """The law of one coordinate at mean 0, which is that of the noise in a regression."""
         return replace(self, d=1, offset=0.0, peak=0.0, decay=0.0)
 
     @property
     def centred(self) -> Self:
+        """The law shifted to mean 0."""
         return replace(self, offset=0.0, peak=0.0)
 
     @abstractmethod

@@ -47,7 +47,7 @@ def whole_blocks(n: int, d: int) -> int:
 
 
 def draw_key(rng: np.random.Generator) -> Key:
-    """Draw the key of a sample."""
+    """Draw the random key, two 64-bit words, from which a sample's rows are generated."""
     high_word, low_word = rng.integers(0, 2**64, size=2, dtype=np.uint64)
     return int(high_word), int(low_word)
 
@@ -56,6 +56,7 @@ class BlockStreams:
     """The generators of the blocks of one key; threads must not share it."""
 
     def __init__(self, key: Key) -> None:
+        """Make the random generator that the key of a sample seeds."""
         self._bits = np.random.PCG64DXSM(np.random.SeedSequence(key))
         self._start = self._bits.state
         self._rng = np.random.Generator(self._bits)

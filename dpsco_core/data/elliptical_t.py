@@ -47,6 +47,7 @@ class EllipticalT(ScaledLaw):
     )
 
     def direction_factor(self, order: float) -> float:
+        """Return 1: every direction has the law of a coordinate."""
         return 1.0
 
     @property
@@ -72,6 +73,7 @@ class EllipticalT(ScaledLaw):
 
     @property
     def univariate(self) -> StudentLaw:
+        """The law of a coordinate before centring."""
         return StudentLaw(scale=self.scale, nu=self.tail_index)
 
     @property
@@ -102,6 +104,7 @@ class EllipticalT(ScaledLaw):
         out *= (numerator / np.sqrt(rng.standard_gamma(half, size=len(out))))[:, None]
 
     def _log_moment(self, k: float) -> float:
+        """Return the log of the k-th absolute moment of the unscaled coordinate."""
         return log_student_moment(self.tail_index, k)
 
 

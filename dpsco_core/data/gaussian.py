@@ -46,13 +46,16 @@ class Gaussian(ScaledLaw):
 
     @property
     def tail_index(self) -> float:
+        """Infinity: all moments exist."""
         return math.inf
 
     def direction_factor(self, order: float) -> float:
+        """Return 1: every direction has the law of a coordinate."""
         return 1.0
 
     @property
     def univariate(self) -> NormalLaw:
+        """The law of a coordinate before centring."""
         return NormalLaw(scale=self.scale)
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
@@ -79,9 +82,11 @@ class Gaussian(ScaledLaw):
         )
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill an array with independent coordinates of mean 0."""
         ziggurat(NormalShape()).fill(out.reshape(-1), rng, self.scale)
 
     def _log_moment(self, k: float) -> float:
+        """Return the log of the k-th absolute moment of the unscaled coordinate."""
         return log_normal_moment(k)
 
 

@@ -35,6 +35,7 @@ class BlockSource(ABC, Generic[Block]):
     """
 
     def __init__(self, n: int, d: int) -> None:
+        """Make a source of n rows of d numbers, without any block in memory."""
         self.n, self.d = require_sample_size(n), d
         self.size = stream_rows(d)
         self._lock = Lock()
@@ -82,14 +83,17 @@ class RowSource(BlockSource[Vector]):
     """The blocks of a sample from a law."""
 
     def __init__(self, law: Law, key: Key, n: int) -> None:
+        """Make a source of n rows that a law and a key determine."""
         super().__init__(n, law.d)
         self.law, self.key = law, key
         self._streams = BlockStreams(key)
 
     def __reduce__(self) -> tuple[type[RowSource], tuple[Law, Key, int]]:
+        """Return what pickle needs to make the source again: its law, its key and its size."""
         return RowSource, (self.law, self.key, self.n)
 
     def fresh_copy(self) -> RowSource:
+        """Return a source of the same rows that shares no state with this one."""
         return RowSource(self.law, self.key, self.n)
 
     def _draw(self, number: int, rows: int) -> Vector:
@@ -109,15 +113,18 @@ class Range(Generic[AnySource]):
     stop: int  # the end of the range, which is not part of it; above `start`
 
     def __post_init__(self) -> None:
+        """Refuse a range that is empty or leaves the source's rows."""
         is_range = 0 <= self.start < self.stop <= self.source.n
         require(is_range, "start", f"before stop, both in 0 to {self.source.n}", self.start)
 
     @property
     def n(self) -> int:
+        """The number of rows in the range."""
         return self.stop - self.start
 
     @property
     def d(self) -> int:
+        """The number of columns."""
         return self.source.d
 
     def part(self, start: int, stop: int) -> Self:

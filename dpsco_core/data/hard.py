@@ -42,6 +42,9 @@ class HardInstance(Distribution):
     tail_index = math.inf  # The records are bounded, so all moments exist.
 
     def __post_init__(self) -> None:
+        """Refuse a dimension or an order outside its range, and a spike
+        probability outside (0, 1].
+        """
         require_dimension_and_order(self.card, self.d, self.moment_order, self.smallest_d)
         q = self.spike_probability
         require(0 < q <= 1, "spike_probability", "in (0, 1]", q)
@@ -80,6 +83,7 @@ class HardInstance(Distribution):
 
     @property
     def noise_law(self) -> Gaussian:
+        """The law of the noise in a regression on such features: normal."""
         return Gaussian(d=1, moment_order=self.moment_order)
 
     @property
@@ -89,6 +93,7 @@ class HardInstance(Distribution):
 
     @property
     def second_moment_trace(self) -> float:
+        """The mean squared l2 norm of a record."""
         return self.spike_probability * self.record_norm**2
 
     def record_moment(self, k: float) -> float:
@@ -155,6 +160,7 @@ class TwoPoint(HardInstance):
 
     @property
     def two_point(self) -> Self | None:
+        """The law itself: a record is 0 or one fixed vector."""
         return self
 
     @property
@@ -169,14 +175,17 @@ class TwoPoint(HardInstance):
 
     @property
     def largest_second_moment(self) -> float:
+        """The largest eigenvalue of the second moment matrix, in the direction of the spike."""
         return self.second_moment_trace
 
     @property
     def smallest_second_moment(self) -> float:
+        """The smallest eigenvalue of the second moment matrix: 0 if there is another direction."""
         return self.largest_second_moment if self.d == 1 else 0.0
 
     @property
     def fourth_moment_trace(self) -> float:
+        """The largest mean of the squared product with a unit vector times the squared norm."""
         return self.spike_probability * self.record_norm**4
 
     def central_direction(self, k: float) -> float:
@@ -261,6 +270,7 @@ class Spike(TwoPoint):
     smallest_d = 2
 
     def __post_init__(self) -> None:
+        """Refuse a pattern that is not `weight` ones among zeros."""
         super().__post_init__()
         if self.pattern is not None:
             fits_prior = len(self.pattern) == self.d and set(self.pattern) <= {0, 1}
@@ -270,6 +280,7 @@ class Spike(TwoPoint):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a spike: half of them."""
         return self.d // 2
 
     def draw(self, rng: np.random.Generator) -> Self:
@@ -316,6 +327,7 @@ class Hypercube(TwoPoint):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a support, a centre or a pattern that does not fit the dimension."""
         super().__post_init__()
         support = self.support
         if support is not None:
@@ -333,6 +345,7 @@ class Hypercube(TwoPoint):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a spike: the size of the support, or all d."""
         return self.d if self.support is None else self.support
 
     def draw(self, rng: np.random.Generator) -> Self:
@@ -349,6 +362,7 @@ class Hypercube(TwoPoint):
 
     @property
     def two_point(self) -> Self | None:
+        """The law itself unless it has a centre: a record is then 0 or one fixed vector."""
         return None if self.centre > 0 else self
 
     @property

@@ -53,6 +53,7 @@ class LogNormal(ScaledLaw):
 
     @property
     def tail_index(self) -> float:
+        """Infinity: all moments exist."""
         return math.inf
 
     @property
@@ -79,6 +80,7 @@ class LogNormal(ScaledLaw):
 
     @property
     def univariate(self) -> LogNormalLaw:
+        """The law of a coordinate before centring."""
         return LogNormalLaw(scale=self.scale, sigma=self.sigma)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
@@ -92,6 +94,7 @@ class LogNormal(ScaledLaw):
             part *= scale
 
     def _log_moment(self, k: float) -> float:
+        """Return the log of the k-th absolute central moment of the unscaled coordinate."""
         return log_centred_moment(self.sigma, k)
 
 

@@ -60,6 +60,7 @@ class Pareto(ScaledLaw):
 
     @property
     def univariate(self) -> SymmetricParetoLaw:
+        """The law of a coordinate before centring."""
         return SymmetricParetoLaw(scale=self.scale, alpha=self.tail_index)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
@@ -120,6 +121,7 @@ class SkewedPareto(ScaledLaw):
 
     @property
     def univariate(self) -> OneSidedParetoLaw:
+        """The law of a coordinate before centring."""
         return OneSidedParetoLaw(scale=self.scale, alpha=self.tail_index)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
@@ -132,6 +134,7 @@ class SkewedPareto(ScaledLaw):
             part *= self.scale
 
     def _log_moment(self, k: float) -> float:
+        """Return the log of the k-th absolute central moment of the unscaled coordinate."""
         return log_centred_pareto_moment(self.tail_index, k)
 
 

@@ -86,6 +86,7 @@ class Factors:
     norms: Vector | None = None
 
     def __post_init__(self) -> None:
+        """Make the arrays real."""
         object.__setattr__(self, "base", real_array("base", self.base))
         for name in ("coefficients", "norms"):
             factor = getattr(self, name)
@@ -105,6 +106,7 @@ class DenseRows(Rows):
     x: Vector
 
     def __post_init__(self) -> None:
+        """Make the array real and read-only; refuse one that is not of shape (n, d)."""
         object.__setattr__(self, "x", real_array("x", self.x, keep_single=True))
         # The array is shared by all methods of a trial.
         object.__setattr__(self, "x", read_only(self.x))
@@ -113,10 +115,12 @@ class DenseRows(Rows):
 
     @property
     def n(self) -> int:
+        """The number of rows."""
         return int(self.x.shape[0])
 
     @property
     def d(self) -> int:
+        """The number of columns."""
         return int(self.x.shape[1])
 
     def read(self, rows: int | slice | NDArray[np.intp]) -> Vector:
@@ -131,6 +135,7 @@ class DenseRows(Rows):
             yield self.read(slice(low, min(low + size, stop)))
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the rows at some indices, shape (len(indices), d)."""
         return self.read(indices)
 
     def norms(self) -> Vector:
@@ -171,10 +176,12 @@ class ScaledRows(Rows):
 
     @property
     def n(self) -> int:
+        """The number of rows."""
         return self.x.n
 
     @property
     def d(self) -> int:
+        """The number of columns."""
         return self.x.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
@@ -217,10 +224,12 @@ class MappedRows(Rows):
 
     @property
     def n(self) -> int:
+        """The number of rows."""
         return self.x.n
 
     @property
     def d(self) -> int:
+        """The number of columns of the rows before the function."""
         return self.x.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
@@ -229,6 +238,7 @@ class MappedRows(Rows):
             yield real_array("rows", self.function(block))
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the function of the rows at some indices."""
         return real_array("rows", self.function(self.x.take(indices)))
 
 

@@ -47,19 +47,24 @@ class SpreadRows(Rows):
 
     @property
     def n(self) -> int:
+        """The number of rows."""
         return self.rows.n
 
     @property
     def d(self) -> int:
+        """The number of columns."""
         return self.rows.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
+        """Yield the rows from `start` to `stop` in blocks, in this process."""
         return self.rows.blocks(start, stop)
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the rows at some indices."""
         return self.rows.take(indices)
 
     def factors(self) -> Iterator[Factors]:
+        """Yield the rows in blocks as factors, in this process."""
         return self.rows.factors()
 
     def total(self, part: Part) -> Vector:

@@ -68,12 +68,15 @@ class StudentT(ScaledLaw):
 
     @property
     def univariate(self) -> StudentLaw:
+        """The law of a coordinate before centring."""
         return StudentLaw(scale=self.scale, nu=self.tail_index)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill an array with independent coordinates of mean 0."""
         ziggurat(StudentShape(self.tail_index)).fill(out.reshape(-1), rng, self.scale)
 
     def _log_moment(self, k: float) -> float:
+        """Return the log of the k-th absolute moment of the unscaled coordinate."""
         return log_student_moment(self.tail_index, k)
 
 

@@ -59,6 +59,7 @@ class Tracing(HardInstance):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a shape or a spread outside its range, and biases that exceed the spread."""
         super().__post_init__()
         require(0 < self.shape < math.inf, "shape", "positive and finite", self.shape)
         require(0 < self.spread <= 1, "spread", "in (0, 1]", self.spread)
@@ -70,10 +71,12 @@ class Tracing(HardInstance):
 
     @property
     def shrink(self) -> float:
+        """The factor of a spike by which its central moments stay within one."""
         return centring_shrink(self.moment_order)
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a spike: all d."""
         return self.d
 
     @property

@@ -95,12 +95,15 @@ class NormalLaw(BellLaw):
 
     @property
     def peak(self) -> float:
+        """The largest value of the density."""
         return 1 / (self.scale * ROOT_TWO_PI)
 
     def density(self, x: Vector) -> Vector:
+        """Return the density at x."""
         return np.asarray(self.peak * np.exp(-0.5 * (x / self.scale) ** 2))
 
     def cdf(self, x: Vector) -> Vector:
+        """Return the distribution function at x."""
         return np.asarray(ndtr(x / self.scale))
 
     def integrated_cdf(self, x: Vector) -> Vector:
@@ -135,6 +138,7 @@ class StudentLaw(BellLaw):
         return np.asarray(self.peak * np.exp(power * np.log1p((x / self.scale) ** 2 / self.nu)))
 
     def cdf(self, x: Vector) -> Vector:
+        """Return the distribution function at x."""
         return np.asarray(stdtr(self.nu, x / self.scale))
 
     def integrated_cdf(self, x: Vector) -> Vector:
@@ -170,6 +174,7 @@ class SymmetricParetoLaw(EvenLaw):
 
     @property
     def jumps(self) -> tuple[float, ...]:
+        """The two points where the density jumps."""
         return (-self.scale, self.scale)
 
     def density(self, x: Vector) -> Vector:
@@ -208,18 +213,22 @@ class OneSidedParetoLaw(Univariate):
 
     @property
     def mean(self) -> float:
+        """The mean."""
         return self.scale * self.alpha / (self.alpha - 1)
 
     @property
     def median(self) -> float:
+        """The median."""
         return self.scale * math.pow(2.0, 1 / self.alpha)
 
     @property
     def peak(self) -> float:
+        """The largest value of the density, at the smallest number."""
         return self.alpha / self.scale
 
     @property
     def jumps(self) -> tuple[float, ...]:
+        """The smallest number, where the density jumps."""
         return (self.scale,)
 
     def density(self, x: Vector) -> Vector:
@@ -228,6 +237,7 @@ class OneSidedParetoLaw(Univariate):
         return np.where(x < self.scale, 0.0, self.peak * ratio ** (self.alpha + 1))
 
     def cdf(self, x: Vector) -> Vector:
+        """Return the distribution function at x."""
         return np.asarray(1 - (self.scale / np.maximum(x, self.scale)) ** self.alpha)
 
     def concentration(self, length: float) -> float:
@@ -256,10 +266,12 @@ class LogNormalLaw(Univariate):
 
     @property
     def mean(self) -> float:
+        """The mean."""
         return self.scale * math.exp(0.5 * self.sigma**2)
 
     @property
     def median(self) -> float:
+        """The median."""
         return self.scale
 
     @property
@@ -274,6 +286,7 @@ class LogNormalLaw(Univariate):
         return np.where(x > 0, shape, 0.0)
 
     def cdf(self, x: Vector) -> Vector:
+        """Return the distribution function at x."""
         return np.asarray(ndtr(self._positive_and_score(x)[1]))
 
     def integrated_cdf(self, x: Vector) -> Vector:

@@ -15,10 +15,14 @@ class Countable(Protocol):
     """A collection of n records in d dimensions or parameters."""
 
     @property
-    def n(self) -> int: ...
+    def n(self) -> int:
+        """The number n of records."""
+        ...
 
     @property
-    def d(self) -> int: ...
+    def d(self) -> int:
+        """The dimension d, or the number of parameters."""
+        ...
 
 
 Records = TypeVar("Records", bound=Countable)
@@ -32,6 +36,7 @@ class ByUsers(Generic[Records]):
     items: int  # the number m of records of each user, at least 1
 
     def __post_init__(self) -> None:
+        """Refuse a number of items that does not divide the number of records."""
         is_divisible = self.items >= 1 and self.records.n % self.items == 0
         require(is_divisible, "m", f"a divisor of the {self.records.n} records", self.items)
 

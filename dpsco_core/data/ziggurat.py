@@ -72,9 +72,11 @@ class StudentShape(DensityShape):
         return 0.5 * (self.nu + 1)
 
     def density(self, x: Vector) -> Vector:
+        """Return the density at x, up to a factor that makes it 1 at 0."""
         return np.asarray(np.exp(-self._half_exponent * np.log1p(x * x / self.nu)))
 
     def inverse(self, height: float) -> float:
+        """Return the positive x at which the density has this height."""
         return math.sqrt(self.nu * math.expm1(-math.log(height) / self._half_exponent))
 
     def tail_area(self, x: float) -> float:
@@ -109,15 +111,19 @@ class NormalShape(DensityShape):
     """The normal density, exp(-x^2/2)."""
 
     def density(self, x: Vector) -> Vector:
+        """Return the density at x, up to a factor that makes it 1 at 0."""
         return np.asarray(np.exp(-0.5 * x * x))
 
     def inverse(self, height: float) -> float:
+        """Return the positive x at which the density has this height."""
         return math.sqrt(-2 * math.log(height))
 
     def tail_area(self, x: float) -> float:
+        """Return the area under the density beyond x."""
         return math.sqrt(2 * math.pi) * float(ndtr(-x))
 
     def fresh(self, count: int, rng: np.random.Generator) -> Vector:
+        """Return `count` draws from the normal law."""
         return rng.standard_normal(count)
 
     def tail_proposals(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
@@ -175,7 +181,7 @@ class Ziggurat:
         scale: float,
         rng: np.random.Generator,
     ) -> None:
-        """Decide the places that the layers left open."""
+        """Accept or redraw the draws that the layers alone do not decide."""
         x = out[places] / scale
         lowest = layers == 0
         heights = self.heights[layers] + self.steps[layers] * rng.random(x.size)

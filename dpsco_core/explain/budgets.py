@@ -56,6 +56,7 @@ class Point:
     rho: float = 0.5  # the rho of a zCDP budget; not used by other budgets
 
     def __post_init__(self) -> None:
+        """Refuse an unknown kind of budget, and parameters outside their ranges."""
         one_of("budget", self.kind, KINDS)
         real("delta", self.delta, 1e-300, 0.999)
         if self.kind == "zcdp":

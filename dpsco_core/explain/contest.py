@@ -50,7 +50,9 @@ class Contest:
 
     @cached_property
     def smallest(self) -> NDArray[np.intp]:
-        """Return the best method of those that hold, shape (rows, columns); -1 for none."""
+        """Return the method with the smallest bound that holds, shape (rows,
+        columns); -1 for none.
+        """
         best: Vector = np.where(self.holds, self.values, np.inf)
         return smallest_index(best)
 

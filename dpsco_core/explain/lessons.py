@@ -139,7 +139,7 @@ class SeriesPoint:
 
 
 def series_points(rows: Iterable[LessonRow]) -> tuple[SeriesPoint, ...]:
-    """Return one point a (series, x): trials, mean, median, 10 % and 90 % quantiles.
+    """Return one point for each series and x: trials, mean, median, 10 % and 90 % quantiles.
 
     The mean of errors is their root mean square: the squares of their parts add up to its own.
 
@@ -172,7 +172,8 @@ def _point(name: str, x: float, values: list[float]) -> SeriesPoint:
 
 
 def study_points(outcomes: Sequence[Outcome]) -> tuple[SeriesPoint, ...]:
-    """Return the points of a study, a method a series, in the order of their first cells.
+    """Return the points of a study, with a series for each method, in the order of their first
+    cells.
 
     Their numbers are those of `summary` without the scenario.
     """
@@ -194,7 +195,7 @@ def study_points(outcomes: Sequence[Outcome]) -> tuple[SeriesPoint, ...]:
 
 
 def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
-    """Return `series_points` as a table."""
+    """Return the points of the lessons' series as a table, one row for each point."""
     import pandas as pd
 
     names = [known.name for known in fields(SeriesPoint)]

@@ -30,6 +30,7 @@ class Plane:
     y: Vector
 
     def __post_init__(self) -> None:
+        """Refuse an unknown axis, and two equal axes."""
         for name in ("x_axis", "y_axis"):
             axis = getattr(self, name)
             require(axis in AXES, name, f"one of {', '.join(AXES)}", axis)

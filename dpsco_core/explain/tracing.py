@@ -44,7 +44,7 @@ class TracingProof:
 
     @property
     def spikes(self) -> float:
-        """How many records are spikes, on average."""
+        """The expected number of records that are spikes."""
         return self.bounds.n * self.q
 
     @property
@@ -70,7 +70,7 @@ class TracingProof:
 
     @property
     def bound(self) -> float:
-        """The bound at this q and u."""
+        """The lower bound at this spike probability q and this u."""
         return self.bounds.value_at("l2", self.q, self.shape)
 
     def needed(self, error: float) -> float:

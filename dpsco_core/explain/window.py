@@ -348,7 +348,8 @@ def strength(point: Scenario) -> str:
 
 
 def grid(point: Scenario, field: str, count: int) -> Vector:
-    """Return values of a field over its span, equally apart in the log, the point's own included.
+    """Return values of a field over its range, evenly spaced on a log scale, with the point's own
+    value.
 
     n and d are whole; `count` is the number of the others.
     """

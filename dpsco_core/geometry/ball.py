@@ -40,6 +40,7 @@ class NormBall(Sized, Symmetric):
         return self.radius / norm_ratio(self.d, self.exponent, 2.0)
 
     def support(self, g: Vector) -> float:
+        """Return the largest product of g with a point of the ball."""
         return self.radius * lq_norm(g, dual_exponent(self.exponent))
 
     def radius_in(self, exponent: float) -> float:
@@ -47,6 +48,7 @@ class NormBall(Sized, Symmetric):
         return self.radius * norm_ratio(self.d, exponent, self.exponent)
 
     def minkowski_norm(self, w: Vector) -> float:
+        """Return the smallest factor by which the ball contains w."""
         return lq_norm(w, self.exponent) / self.radius
 
 
@@ -72,6 +74,7 @@ class Ball(NormBall):
         return w if norm <= self.radius else w * (self.radius / norm)
 
     def support_point(self, g: Vector) -> Vector:
+        """Return the point of the ball with the largest product with g, shape (d,)."""
         return self.radius * unit_vector(g, 2.0)
 
     def gaussian_width(self) -> Width:
@@ -139,6 +142,7 @@ class LqBall(NormBall):
     radius: float  # the radius r, finite and positive
 
     def __post_init__(self) -> None:
+        """Refuse an exponent that is not above 1 and finite, and set the name of the set."""
         super().__post_init__()
         require(1 < self.exponent < math.inf, "exponent", "above 1 and finite", self.exponent)
         object.__setattr__(self, "name", f"an lq ball with q = {self.exponent:g}")
@@ -218,6 +222,7 @@ class Box(Symmetric):
     name = "a box"
 
     def __post_init__(self) -> None:
+        """Make the half widths read-only; refuse any that is not finite and positive."""
         freeze_array(
             self, "half_widths", "a vector of finite positive numbers", ndim=1, lower_limit=0
         )
@@ -231,12 +236,15 @@ class Box(Symmetric):
 
     @property
     def inradius(self) -> float:
+        """The radius of the largest l2 ball in the box."""
         return float(self.half_widths.min())
 
     def project(self, w: Vector) -> Vector:
+        """Return the point of the box that is nearest to w."""
         return np.clip(w, -self.half_widths, self.half_widths)
 
     def support(self, g: Vector) -> float:
+        """Return the largest product of g with a point of the box."""
         return float(self.half_widths @ np.abs(g))
 
     def support_point(self, g: Vector) -> Vector:
@@ -245,9 +253,11 @@ class Box(Symmetric):
         return corner
 
     def radius_in(self, exponent: float) -> float:
+        """Return the largest l_exponent norm of a point of the box."""
         return lq_norm(self.half_widths, exponent)
 
     def minkowski_norm(self, w: Vector) -> float:
+        """Return the smallest factor by which the box contains w."""
         return float((np.abs(w) / self.half_widths).max())
 
     def gaussian_width(self) -> Width:

@@ -29,7 +29,7 @@ class Width:
 
     @classmethod
     def from_value(cls, value: float) -> Width:
-        """Return an exact width."""
+        """Return a width that is known exactly, with equal lower and upper bounds."""
         return cls(value=value, lower=value, upper=value, exact=True)
 
     @classmethod
@@ -121,16 +121,20 @@ class Symmetric(ConstraintSet):
 
     @property
     def centre(self) -> Vector:
+        """The centre of the set: the origin, shape (d,)."""
         return np.zeros(self.d)
 
     @property
     def diameter(self) -> float:
+        """The l2 diameter: twice the radius."""
         return 2 * self.l2_radius
 
     def diameter_in(self, exponent: float) -> float:
+        """Return the diameter in the l_exponent norm: twice the radius."""
         return 2 * self.radius_in(exponent)
 
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
+        """Return whether w is in the set enlarged by the factor 1 + tolerance."""
         return bool(np.isfinite(w).all()) and self.minkowski_norm(w) <= 1 + tolerance
 
 
@@ -140,6 +144,7 @@ class Sized(ConstraintSet):
     radius: float
 
     def __post_init__(self) -> None:
+        """Refuse a dimension or a radius outside its range."""
         check_dimension(self.d)
         check_radius(self.radius)
 

@@ -48,6 +48,7 @@ class Geometry:
     q: float | None = None
 
     def __post_init__(self) -> None:
+        """Refuse an unknown kind of set, and an exponent that does not fit the kind."""
         require(self.kind in GEOMETRIES, "geometry", f"one of {', '.join(GEOMETRIES)}", self.kind)
         if self.kind == "lq":
             has_exponent = self.q is not None and self.q >= 1
@@ -120,6 +121,7 @@ class Geometry:
         return -largest, largest
 
     def __str__(self) -> str:
+        """Return the kind of set; for lq balls, l and the exponent."""
         return self.kind if self.q is None else f"l{self.q:g}"
 
 

@@ -44,6 +44,7 @@ class PowerMirror:
     kappa: float = 1.0  # the factor of the squared norm, finite and positive
 
     def __post_init__(self) -> None:
+        """Refuse an exponent that is not above 1 and finite, and a kappa outside its range."""
         require(1 < self.exponent < math.inf, "exponent", "above 1 and finite", self.exponent)
         check_radius(self.kappa, "kappa")
 
@@ -95,6 +96,7 @@ class EntropyMirror:
     radius: float = 1.0  # the radius r of the simplex, finite and positive
 
     def __post_init__(self) -> None:
+        """Refuse a radius outside its range."""
         check_radius(self.radius)
 
     def value(self, w: Vector) -> float:
@@ -192,6 +194,7 @@ def _bregman_point_of_sum(mirror: PowerMirror, u: Vector, total: float) -> Vecto
     low = high * len(u) ** (-2 / mirror.dual_exponent)
 
     def point_for(t: float) -> Vector:
+        """Return the point for the threshold nu = max(u) - t."""
         return mirror.conjugate_gradient(np.maximum(t - gap, 0.0))
 
     # Rounding may put the root just outside the bounds, so they are widened.
@@ -238,7 +241,7 @@ def _bregman_point_in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
 
 
 def _log_norm(z: Vector, exponent: float) -> float:
-    """Return ln of the norm of exp(z)."""
+    """Return the logarithm of the norm with an exponent of the vector exp(z)."""
     top = float(z.max())
     return top + math.log(float(np.exp(exponent * (z - top)).sum())) / exponent
 

@@ -35,6 +35,7 @@ class RegularSpace:
     exponent: float
 
     def __post_init__(self) -> None:
+        """Refuse a dimension below 1, and an exponent outside [1, 2]."""
         require(isinstance(self.d, int) and self.d >= 1, "d", "a positive integer", self.d)
         require(1 <= self.exponent <= 2, "exponent", "between 1 and 2", self.exponent)
 

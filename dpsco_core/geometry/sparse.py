@@ -31,6 +31,7 @@ class Sparse(Sized, Symmetric):
     sparsity: int  # the number s of entries that may be nonzero
 
     def __post_init__(self) -> None:
+        """Refuse a sparsity that is not an integer from 1 to the dimension."""
         super().__post_init__()
         is_valid = isinstance(self.sparsity, int) and 1 <= self.sparsity <= self.d
         require(is_valid, "sparsity", f"an integer between 1 and d={self.d}", self.sparsity)
@@ -55,10 +56,12 @@ class SparseHull(Sparse):
 
     @property
     def l1_radius(self) -> float:
+        """The largest l1 norm of a point."""
         return math.sqrt(self.sparsity) * self.radius
 
     @property
     def inradius(self) -> float:
+        """The radius of the largest l2 ball in the set."""
         return self.radius * math.sqrt(self.sparsity / self.d)
 
     def project(self, w: Vector) -> Vector:
@@ -109,6 +112,7 @@ class SparseHull(Sparse):
         return self.radius * norm_ratio(self.sparsity, exponent, 2.0)
 
     def minkowski_norm(self, w: Vector) -> float:
+        """Return the smallest factor by which the set contains w."""
         return max(lq_norm(w, 1.0) / self.l1_radius, lq_norm(w, 2.0) / self.radius)
 
     def gaussian_width(self) -> Width:
@@ -193,6 +197,7 @@ class GroupBall(Sized, Symmetric):
     name = "the group-l1 ball"
 
     def __post_init__(self) -> None:
+        """Refuse a group size that does not divide the dimension."""
         super().__post_init__()
         is_integer = isinstance(self.group_size, int) and self.group_size >= 1
         is_divisor = is_integer and self.d % self.group_size == 0
@@ -200,10 +205,12 @@ class GroupBall(Sized, Symmetric):
 
     @property
     def groups(self) -> int:
+        """The number of groups of coordinates."""
         return self.d // self.group_size
 
     @property
     def inradius(self) -> float:
+        """The radius of the largest l2 ball in the set."""
         return self.radius / math.sqrt(self.groups)
 
     def project(self, w: Vector) -> Vector:
@@ -218,6 +225,7 @@ class GroupBall(Sized, Symmetric):
         return nearest
 
     def support(self, g: Vector) -> float:
+        """Return the largest product of g with a point of the set."""
         return self.radius * float(self._block_norms(g).max())
 
     def support_point(self, g: Vector) -> Vector:
@@ -232,6 +240,7 @@ class GroupBall(Sized, Symmetric):
         return self.radius * norm_ratio(self.group_size, exponent, 2.0)
 
     def minkowski_norm(self, w: Vector) -> float:
+        """Return the smallest factor by which the set contains w."""
         return float((self._block_norms(w) / self.radius).sum())
 
     def gaussian_width(self) -> Width:

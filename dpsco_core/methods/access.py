@@ -26,7 +26,7 @@ class KnownLosses(Protocol):
     """Losses of which constants hold for every record, such as those of `euclidean.lipschitz`."""
 
     def of(self, sample: Sample) -> Sample:
-        """Return the sample whose losses have these constants."""
+        """Return the sample with its losses changed so that these constants hold."""
         ...
 
 
@@ -66,9 +66,11 @@ class AllRecords(Access):
     """Every step reads all records, so the steps share the budget."""
 
     def rows(self, setting: Setting, steps: int) -> int:
+        """Return n: a step reads all records."""
         return setting.n
 
     def passes(self, steps: int) -> float:
+        """Return the number of steps: each reads all records."""
         return steps
 
     def open(
@@ -97,9 +99,11 @@ class OwnBlocks(Access):
     """Step t reads only block t: each record enters one step, which may spend the whole budget."""
 
     def rows(self, setting: Setting, steps: int) -> int:
+        """Return the size of a step's own block."""
         return setting.n // steps
 
     def passes(self, steps: int) -> float:
+        """Return 1: each record is in one block."""
         return 1
 
     def open(
@@ -122,12 +126,15 @@ class Batches(Access):
     size: int  # the number of records per step; the last step may have fewer
 
     def rows(self, setting: Setting, steps: int) -> int:
+        """Return the number of records in a batch."""
         return self.size
 
     def gradients(self, setting: Setting, steps: int) -> int:
+        """Return n: each record has one gradient."""
         return setting.n
 
     def passes(self, steps: int) -> float:
+        """Return 1: each record is in one batch."""
         return 1
 
     def open(
@@ -163,9 +170,11 @@ class BatchesInOrder(Access):
     secret: bool  # whether the order is drawn uniformly at random and never released
 
     def rows(self, setting: Setting, steps: int) -> int:
+        """Return the number of records in a batch."""
         return self.size
 
     def passes(self, steps: int) -> float:
+        """Return 1: each record is in at most one batch."""
         return 1
 
     def open(
@@ -200,6 +209,7 @@ class PoissonSamples(Access):
         return round(steps * self.rate * setting.n)
 
     def passes(self, steps: int) -> float:
+        """Return the expected number of steps that read a record."""
         return steps * self.rate
 
     def open(
@@ -235,9 +245,11 @@ class AllocatedRecords(Access):
         return setting.n // steps
 
     def gradients(self, setting: Setting, steps: int) -> int:
+        """Return n: each record is allocated to one step."""
         return setting.n
 
     def passes(self, steps: int) -> float:
+        """Return 1: each record is allocated to one step."""
         return 1
 
     def open(
@@ -272,7 +284,7 @@ class Batched(Protocol):
 
     @property
     def start(self) -> int:
-        """The index of the first record."""
+        """The index of the first record that the method reads."""
         ...
 
     @property
@@ -293,12 +305,15 @@ class PhasesOfBatches(Access):
     phases: tuple[Batched, ...]
 
     def rows(self, setting: Setting, steps: int) -> int:
+        """Return the size of a batch of the last phase."""
         return self.phases[-1].batch
 
     def gradients(self, setting: Setting, steps: int) -> int:
+        """Return the number of gradients of all steps of all phases."""
         return sum(phase.batch * phase.steps for phase in self.phases)
 
     def passes(self, steps: int) -> float:
+        """Return 1: each record is in at most one batch."""
         return 1
 
     def open(

@@ -50,26 +50,32 @@ class DescentPlan(Plan):
 
     @property
     def halts(self) -> bool:
+        """Whether a run may end before its last step."""
         return self.access.halts
 
     @property
     def passes(self) -> float:
+        """How often a run reads all records."""
         return self.access.passes(self.descent.steps)
 
     @property
     def moves(self) -> float:
+        """How often a run moves a point and projects it: its steps, or 0 without projection."""
         return self.descent.steps if self.descent.projected else 0
 
     @property
     def mirror(self) -> PowerMirror | None:
+        """The mirror map of the steps; None for Euclidean steps."""
         return self.descent.mirror
 
     @property
     def pieces(self) -> float:
+        """The number of pieces of the records that all steps process one after the other."""
         return self.descent.steps * self.statistic.pieces
 
     @property
     def gradients(self) -> int | None:
+        """The number of gradients of a run; None if it depends on the data."""
         return self.access.gradients(self.setting, self.descent.steps)
 
 

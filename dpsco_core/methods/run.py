@@ -28,6 +28,7 @@ class Path:
         start: Vector,  # the point before the first step
         steps: int,  # the number of steps to come
     ) -> None:
+        """Begin a path at a start, and choose which of its steps are stored."""
         spread = np.linspace(0, steps, min(steps, KEPT_ITERATES) + 1).round()
         self._wanted = set(np.unique(spread).astype(np.int64).tolist())
         self._steps = [0]
@@ -70,7 +71,7 @@ class Descended:
     def released(
         self, ledger: Ledger, diagnostics: Mapping[str, float], notes: Sequence[str] = ()
     ) -> Release:
-        """Return the release of the run."""
+        """Return the result of the run as a release, with its ledger, diagnostics and notes."""
         return Release(
             value=self.value,
             ledger=ledger,
@@ -144,10 +145,12 @@ class WholeAverage:
 
     @property
     def averaged(self) -> int:
+        """The number of points in the average: one a step."""
         return self.steps
 
     @property
     def points(self) -> int:
+        """The number of points of the path: one a step."""
         return self.steps
 
 

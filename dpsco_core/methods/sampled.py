@@ -33,6 +33,7 @@ class PoissonSums(Statistic):
     certificate: PoissonSteps  # the proof that all steps together are private
 
     def __post_init__(self) -> None:
+        """Refuse a radius outside its range."""
         check_level("radius", self.radius)
 
     def sensitivity(self, n: int, d: int) -> float:

@@ -135,6 +135,7 @@ class ExactMean(Statistic):
 
     @property
     def pieces(self) -> int:
+        """The number of blocks of rows that are processed one after the other in Python."""
         return self.work
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
@@ -155,9 +156,11 @@ class ClippedMean(Statistic):
     label: ClassVar[str] = "mean of clipped records"
 
     def value(self, rows: Rows) -> Vector:
+        """Return the mean of the rows clipped to the radius, shape (d,)."""
         return clipped_mean(rows, self.radius)
 
     def sensitivity(self, n: int, d: int) -> float:
+        """Return the l2 sensitivity 2R/n."""
         return 2 * self.radius / n
 
 
@@ -224,6 +227,7 @@ class MedianOfClippedMeans(Statistic):
 
     @property
     def pieces(self) -> int:
+        """The number of blocks."""
         return self.blocks
 
 
@@ -242,9 +246,11 @@ class SmoothlyTruncatedMean(Statistic):
     label: ClassVar[str] = "mean of smoothly truncated entries"
 
     def value(self, rows: Rows) -> Vector:
+        """Return the mean of the smoothly truncated rows, shape (d,)."""
         return smoothed_mean(rows, self.tau, self.smoothing_variance)
 
     def sensitivity(self, n: int, d: int) -> float:
+        """Return the l2 sensitivity of n rows of d entries, each truncated."""
         return self.tau * (2 * smoothed_supremum(self.smoothing_variance) * math.sqrt(d) / n)
 
     def noise(self, n: int, d: int, rho: float) -> GaussianNoise:
@@ -293,7 +299,9 @@ class DeepPointOfGroups(Statistic):
         return 1.0
 
     def search(self, d: int, noise_std: float) -> Search:
-        """Return the search for the point at this noise level."""
+        """Return the parameters of the search for the deepest point of group
+        means with this noise.
+        """
         length = self.walk or practical_length(self.bound, d, noise_std)
         return Search(left_out=left_out(self.groups, self.quantile), steps=length)
 
@@ -335,7 +343,7 @@ class NoisyDeepPoint:
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the point, shape (d,)."""
+        """Release noisy group means, and return a point that is deep among them, shape (d,)."""
         groups = self.statistic
         point = deep_point(
             rows,
@@ -364,9 +372,11 @@ class NormalisedMean(Statistic):
     label: ClassVar[str] = "mean of normalised gradients"
 
     def value(self, rows: Rows) -> Vector:
+        """Return the mean of the normalised rows, shape (d,)."""
         return normalised_mean(rows, self.scale, self.stability)
 
     def sensitivity(self, n: int, d: int) -> float:
+        """Return the l2 sensitivity 2R/n."""
         return 2 * self.scale / n
 
 

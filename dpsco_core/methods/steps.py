@@ -58,6 +58,7 @@ class Descent(Moves):
     modelled_risk: float = math.nan
 
     def __post_init__(self) -> None:
+        """Refuse numbers of steps, step sizes and averages outside their ranges."""
         whole = isinstance(self.steps, int) and self.steps >= 1
         require(whole, "steps", "a positive integer", self.steps)
         positive = 0 < self.step_size < math.inf
@@ -102,6 +103,7 @@ class MirrorSteps(Moves):
 
     @property
     def diagnostics(self) -> dict[str, float]:
+        """The number of steps, their size and their weight."""
         return {
             "steps": float(self.steps),
             "step_size": 1 / self.weight,
@@ -136,6 +138,7 @@ class PrefixSums(Moves):
 
     @property
     def diagnostics(self) -> dict[str, float]:
+        """The diagnostics of the last phase, with the number of all steps."""
         return self.descents[-1].diagnostics | {"steps": float(self.steps)}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:

@@ -45,7 +45,7 @@ class OwnFile(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A hash of the text."""
+        """A short hash of the file's text."""
         return hashlib.blake2b(self.text.encode(), digest_size=6).hexdigest()
 
 
@@ -60,7 +60,7 @@ class Addition:
 
     @property
     def slugs(self) -> tuple[str, ...]:
-        """The slugs of all added rows."""
+        """The slugs of all added methods, bounds and distributions."""
         methods = (m.card.slug for m in self.methods)
         bounds = (b.card.slug for b in self.bounds)
         return (*methods, *bounds, *(d.card.slug for d in self.distributions))
@@ -302,6 +302,7 @@ def _check_card(card: Any, source: str) -> None:
 
 
 def _has_card(family: type, kind: type[Card]) -> bool:
+    """Return whether a class has a card of this kind."""
     return isinstance(getattr(family, "card", None), kind)
 
 

@@ -55,6 +55,7 @@ class AddedBound(Bound):
 
     @property
     def _label(self) -> str:
+        """The name by which messages refer to the bound."""
         return f"bound={self.card.slug}"
 
     def _tried(
@@ -289,6 +290,7 @@ def _wrong_number(value: Any, *_: Any) -> str:
 
 
 def _wrong_rows(_: Any, law: Any, out: Any, *__: Any) -> str:
+    """Return what is wrong with the rows that a law has drawn, or nothing."""
     return "" if np.isfinite(out).all() else "a record that it draws is not finite"
 
 

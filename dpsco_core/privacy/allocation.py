@@ -289,6 +289,7 @@ def _tilting_rate(grid: Vector, logs: Vector) -> float:
     """
 
     def mean(rate: float) -> float:
+        """Return the mean of the grid under the tilted law."""
         return float(grid @ _tilt_law(grid, logs, rate)[0])
 
     reachable = grid[-1]
@@ -345,6 +346,7 @@ def _tail_part(
 
 
 def _points(steps: int) -> int:
+    """Return the base-2 logarithm of the number of grid points for this many steps."""
     return 18 if steps <= 10_000 else 20
 
 

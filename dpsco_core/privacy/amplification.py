@@ -88,6 +88,7 @@ def _check_groups(groups: int) -> None:
 
 
 def _meets_clones_condition(epsilon_group: float, groups: int, delta: float) -> bool:
+    """Return whether the condition on the epsilon of a group holds."""
     return epsilon_group + math.log(16 * math.log(2 / delta)) <= math.log(groups)
 
 

@@ -49,6 +49,7 @@ class PureDP:
     epsilon: float  # in (0, 1e6]
 
     def __post_init__(self) -> None:
+        """Refuse an epsilon outside its range."""
         _positive("epsilon", self.epsilon, EPSILON_MAX)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
@@ -62,6 +63,7 @@ class PureDP:
         return ZCDP(rho=self.epsilon**2 / 2 if conversion == "paper" else pure_rho(self.epsilon))
 
     def __str__(self) -> str:
+        """Return the budget as text, such as "1-DP"."""
         return f"{self.epsilon:.4g}-DP"
 
 
@@ -75,6 +77,7 @@ class ZCDP:
     rho: float  # in (0, 1e12]
 
     def __post_init__(self) -> None:
+        """Refuse a rho outside its range."""
         _positive("rho", self.rho, RHO_MAX)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
@@ -86,6 +89,7 @@ class ZCDP:
         return ApproxDP(epsilon=zcdp_epsilon(self.rho, delta, conversion), delta=delta)
 
     def __str__(self) -> str:
+        """Return the budget as text, such as "0.5-zCDP"."""
         return f"{self.rho:.4g}-zCDP"
 
 
@@ -97,6 +101,7 @@ class ApproxDP:
     delta: float  # in (0, 1)
 
     def __post_init__(self) -> None:
+        """Refuse an epsilon or a delta outside its range."""
         _positive("epsilon", self.epsilon, EPSILON_MAX)
         _check_delta(self.delta)
 
@@ -109,6 +114,7 @@ class ApproxDP:
         return ZCDP(rho=zcdp_rho(self.epsilon, self.delta, conversion))
 
     def __str__(self) -> str:
+        """Return the budget as text, such as "(1, 1e-06)-DP"."""
         return f"({self.epsilon:.4g}, {self.delta:.3g})-DP"
 
 
@@ -177,6 +183,7 @@ def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> 
         return paper
 
     def excess(log_rho: float) -> float:
+        """Return the epsilon of rho = exp(log_rho), less the one that is allowed."""
         return zcdp_epsilon(math.exp(log_rho), delta) - epsilon
 
     low = math.log(paper)
@@ -232,6 +239,7 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
 
 
 def _mills(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the Mills ratio (1 - cdf(x)) / pdf(x) of the normal law."""
     return math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2))
 
 
@@ -249,6 +257,7 @@ def gaussian_epsilon(rho: float, delta: float) -> float:
     safe = delta * (1 - CURVE_ACCURACY)
 
     def is_met(epsilon: float) -> bool:
+        """Return whether delta is safe at this epsilon."""
         return gaussian_delta(rho, epsilon) <= safe
 
     if is_met(0.0):
@@ -275,6 +284,7 @@ def gaussian_rho(epsilon: float, delta: float) -> float:
     safe = delta * (1 - CURVE_ACCURACY)
 
     def is_met(log_rho: float) -> bool:
+        """Return whether delta is safe at rho = exp(log_rho)."""
         return gaussian_delta(math.exp(log_rho), epsilon) <= safe
 
     low = math.log(_paper_rho(epsilon, delta)) - 1e-9

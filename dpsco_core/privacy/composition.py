@@ -95,6 +95,7 @@ class Tally:
     """
 
     def __init__(self) -> None:
+        """Begin with totals of 0."""
         self._sums: list[_Sum] = [_Sum() for _ in NO_SHARES]
         self._blocks: dict[tuple[int, int], list[_Sum]] = {}
         self._dearest: dict[int, Shares] = {}
@@ -153,7 +154,7 @@ class Tally:
         return choices_first, is_noise_drawn
 
     def _add_choices(self, entry: Entry) -> None:
-        """Add the exponential mechanisms of `entry`."""
+        """Add the exponential mechanisms of `entry` to those of its block, or of no block."""
         if entry.part is None:
             self._choices = (*self._choices, *_choices_of(entry))
             return
@@ -196,6 +197,7 @@ class Tally:
 
 
 def _choices_of(entry: Entry) -> Choices:
+    """Return the choices of an entry: how many, and the epsilon of each."""
     return ((entry.epsilon / entry.size, entry.size),)
 
 
@@ -209,6 +211,7 @@ class _Sum:
     """A sum with compensated rounding errors."""
 
     def __init__(self) -> None:
+        """Begin with a sum of 0."""
         self._total = self._correction = 0.0
 
     def value(self, extra: float = 0.0) -> float:
@@ -228,11 +231,12 @@ class _Sum:
 
 
 def _largest(a: Shares, b: Shares) -> Shares:
+    """Return the larger of the two shares at each place."""
     return tuple(max(p, q) for p, q in zip(a, b, strict=True))
 
 
 def total_shares(entries: Iterable[Entry]) -> Totals:
-    """Return the totals of `entries`."""
+    """Return the total shares of the budget that all of `entries` spend."""
     running = Tally()
     for entry in entries:
         running.add(entry)

@@ -31,7 +31,7 @@ class Entry:
     """One private release."""
 
     mechanism: MechanismName
-    label: str  # what was released, in words
+    label: str  # a name of the released quantity, in words
     # The sensitivity for which the noise was calibrated, in the l2 (Gaussian), l1 (Laplace) or dual
     # norm (generalized Gaussian); for an exponential mechanism the sensitivity of each candidate's
     # score.

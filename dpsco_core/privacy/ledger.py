@@ -124,7 +124,8 @@ class Ledger:
         return snap_to_budget(compose(self.entries, self.budget), self.budget)
 
     def bound_by(self) -> tuple[Privacy, ...]:
-        """Return the notions whose lower bounds apply to this run, at the setting's own numbers.
+        """Return the notions of the lower bounds that apply to this run at the setting's own
+        budget.
 
         ``"pure"`` is epsilon-DP at `pure_epsilon` of the budget. ``"zcdp"`` is zCDP at its
         `concentrated_rho`, which need not hold for a pure run under an (epsilon, delta) budget, nor

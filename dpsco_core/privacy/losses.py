@@ -200,7 +200,7 @@ class LossLaw:
 
     @property
     def values(self) -> Vector:
-        """The losses, shape (points,)."""
+        """The values that the privacy loss can have, shape (points,)."""
         return self.spacing * (self.first_index + np.arange(len(self.weights), dtype=np.float64))
 
     def repeated(self, count: int) -> LossLaw:

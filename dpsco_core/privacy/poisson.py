@@ -247,6 +247,7 @@ def _epsilon(law: LossLaw, steps: int, delta: float) -> float:
     """Return the least epsilon of at least 0 at which all steps have a delta of at most `delta`."""
 
     def excess(epsilon: float) -> float:
+        """Return the log of the delta at this epsilon over the one that is allowed."""
         return math.log(max(repeated_delta(law, steps, epsilon), 1e-300) / delta)
 
     if excess(0.0) <= 0:

@@ -75,6 +75,7 @@ def _positive_deltas(rho: float, epsilons: Vector) -> Vector:
 
 
 def _mills(x: Vector) -> Vector:
+    """Return the Mills ratio (1 - cdf(x)) / pdf(x) of the normal law."""
     return math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2))
 
 
@@ -130,6 +131,7 @@ def selection_epsilon(delta: float, rho: float, choices: Choices, *, choices_fir
     safe = delta * (1 - CURVE_ACCURACY)
 
     def excess(epsilon: float) -> float:
+        """Return the delta at this epsilon over the safe one, less 1."""
         return selection_delta(epsilon, rho, choices, choices_first=choices_first) / safe - 1
 
     plain = math.fsum(epsilon * count for epsilon, count in choices)  # basic composition

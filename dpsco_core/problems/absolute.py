@@ -70,5 +70,6 @@ class Absolute(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
+        """The certified constants; every slope is at most the feature's norm."""
         curvature = absolute_curvature(self.noise) if self.hidden is None else math.inf
         return self.bounded_slope_constants(curvature=curvature)

@@ -108,6 +108,7 @@ class Setting:
     exponent: float = 2.0
 
     def __post_init__(self) -> None:
+        """Refuse sizes, an order or an exponent outside their ranges."""
         for name in ("n", "d", "m"):
             value = getattr(self, name)
             require(isinstance(value, int) and value >= 1, name, "a positive integer", value)

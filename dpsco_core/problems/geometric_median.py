@@ -131,6 +131,7 @@ class GeometricMedian(PointProblem):
     hideable = ("mean", "median")
 
     def __post_init__(self) -> None:
+        """Refuse a law whose geometric median is not known in closed form."""
         super().__post_init__()
         law = self.distribution
         if law.two_point is not None or self.far_points is not None:
@@ -176,6 +177,7 @@ class GeometricMedian(PointProblem):
 
     @property
     def minimiser(self) -> Vector:
+        """The minimiser of the risk in the set, shape (d,)."""
         law = self.distribution
         if self.far_points is not None:
             return self.far_points.parameter(self.constraint)
@@ -199,6 +201,7 @@ class GeometricMedian(PointProblem):
 
     @property
     def constants(self) -> Constants:
+        """The certified constants; every gradient has norm at most 1."""
         p = self.distribution.moment_order
         return Constants(
             coordinate_moment=min(bounded_central_moment(p), centring_factor(p)),

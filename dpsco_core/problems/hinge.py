@@ -53,4 +53,5 @@ class Hinge(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
+        """The certified constants; the loss has no curvature bound."""
         return self.bounded_slope_constants(curvature=math.inf)

@@ -52,6 +52,7 @@ class Huber(LinearModelProblem):
 
     @property
     def noise(self) -> Noise:
+        """The law of the noise, scaled so that the Huber location is where it should be."""
         return noise_like(self.features, "huber")
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
@@ -69,5 +70,6 @@ class Huber(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
+        """The certified constants; every slope is at most the feature's norm."""
         curvature = huber_curvature(self.noise) if self.hidden is None else 1.0
         return self.bounded_slope_constants(curvature=curvature)

@@ -55,6 +55,7 @@ class LeastSquares(LinearModelProblem):
     gradient_units = ("features", "targets")
 
     def __post_init__(self) -> None:
+        """Refuse features of a moment order below 4."""
         super().__post_init__()
         order = self.features.moment_order
         require(order >= 4, "features", "a law of moment order 2p, at least 4", f"order {order:g}")
@@ -90,6 +91,7 @@ class LeastSquares(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
+        """The certified constants, from the moments of the features and of the noise."""
         law, p, reach = self.features, self.moment_order, self.reach
         noise = math.pow(law.noise_law.moment(p), 1 / p)
         direction = law.raw_direction(2 * p)

@@ -57,6 +57,7 @@ class Linear(PointProblem):
 
     @property
     def constants(self) -> Constants:
+        """The certified constants, which are the moments of the law."""
         law = self.distribution
         return Constants(
             coordinate_moment=law.class_moment,

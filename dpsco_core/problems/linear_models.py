@@ -45,6 +45,7 @@ class LinearModelProblem(OptimisationProblem):
     classes: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
+        """Refuse an offset that the set does not contain, and features with a mean other than 0."""
         super().__post_init__()
         check_offset(self.offset, self.radius)
         if self.features.two_point is None:
@@ -72,6 +73,7 @@ class LinearModelProblem(OptimisationProblem):
 
     @classmethod
     def on_law(cls, law: Any, *, offset: float, radius: float, geometry: Geometry) -> Self:
+        """Return the problem with features of this law, on a set of this geometry and radius."""
         return cls(features=law, radius=radius, offset=offset, geometry=geometry)
 
     @abstractmethod
@@ -100,15 +102,18 @@ class LinearModelProblem(OptimisationProblem):
 
     @property
     def minimiser(self) -> Vector:
+        """The minimiser of the risk in the set, shape (d,)."""
         if self.hidden is not None:
             return self.hidden.parameter(self.constraint)
         return self.geometry.point(self.features.d, self.offset, self.radius)
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the problem with a drawn member of the features' prior."""
         return replace(self, features=self.features.draw(rng))
 
     @property
     def law(self) -> Distribution:
+        """The law of the features."""
         return self.features
 
     def sample(self, n: int, rng: np.random.Generator) -> LinearSample:
@@ -126,6 +131,7 @@ class LinearModelProblem(OptimisationProblem):
         return self._with_targets(features, targets)
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:
+        """Return n records that are drawn block by block as they are read."""
         return GeneratedSample.from_keys(self, draw_key(rng), draw_key(rng), n)
 
     def records(self, rows: DenseRows, rng: np.random.Generator) -> LinearSample:

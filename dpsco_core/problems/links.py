@@ -77,15 +77,18 @@ class LogisticLink(Link):
     labels = (0.0, 1.0)
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the losses log(1 + e^z) - yz, shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             return softplus(margins) - targets * margins
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the derivatives sigmoid(z) - y, shape (rows,)."""
         slope: Vector = expit(margins)
         slope -= targets
         return slope
 
     def slope_at(self, margin: float, target: float) -> float:
+        """Return sigmoid(margin) - target, without overflow."""
         if margin >= 0:
             return 1 / (1 + math.exp(-margin)) - target
         if margin != margin:
@@ -105,15 +108,18 @@ class SquaredLink(Link):
     curvature_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return half the squared residuals, shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             residuals = margins - targets
             return 0.5 * residuals * residuals
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the residuals, shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             return margins - targets
 
     def slope_at(self, margin: float, target: float) -> float:
+        """Return the residual."""
         return margin - target
 
 
@@ -125,6 +131,7 @@ class HuberLink(Link):
     curvature_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the Huber losses of the residuals, shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             sizes = np.abs(margins - targets)
             capped = np.minimum(sizes, 1.0)
@@ -137,6 +144,7 @@ class HuberLink(Link):
             return np.clip(residuals, -1.0, 1.0, out=residuals)
 
     def slope_at(self, margin: float, target: float) -> float:
+        """Return the residual clipped to [-1, 1]."""
         residual = margin - target
         if residual > 1.0:
             return 1.0
@@ -150,21 +158,25 @@ class AbsoluteLink(Link):
     slope_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the absolute residuals, shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.abs(margins - targets)
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the signs of the residuals, shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             residuals = margins - targets
             return np.sign(residuals, out=residuals)
 
     def slope_at(self, margin: float, target: float) -> float:
+        """Return the sign of the residual."""
         residual = margin - target
         if residual != residual:
             return math.nan
         return float(residual > 0) - float(residual < 0)
 
     def rounded(self, curvature: float) -> Link:
+        """Return the absolute loss with its kink rounded off to this curvature."""
         return RoundedAbsoluteLink(curvature_bound=curvature)
 
 
@@ -176,6 +188,7 @@ class HingeLink(Link):
     labels = (-1.0, 1.0)
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the losses max(0, 1 - yz), shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.maximum(1.0 - targets * margins, 0.0)
 
@@ -185,9 +198,11 @@ class HingeLink(Link):
             return np.where(targets * margins < 1.0, -targets, 0.0)
 
     def slope_at(self, margin: float, target: float) -> float:
+        """Return -target where the margin times the target is below 1, and otherwise 0."""
         return -target if target * margin < 1.0 else 0.0
 
     def rounded(self, curvature: float) -> Link:
+        """Return the hinge loss with its kink rounded off to this curvature."""
         return RoundedHingeLink(curvature_bound=curvature)
 
     def admissible(self, targets: Vector) -> Vector:
@@ -206,14 +221,17 @@ class RoundedAbsoluteLink(Link):
     slope_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the absolute residuals, each rounded off near 0, shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             return _round_off(np.abs(margins - targets), self.curvature_bound)
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the residuals times the curvature, clipped to [-1, 1]."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.clip(self.curvature_bound * (margins - targets), -1.0, 1.0)
 
     def slope_at(self, margin: float, target: float) -> float:
+        """Return the residual times the curvature, clipped to [-1, 1]."""
         return max(-1.0, min(1.0, self.curvature_bound * (margin - target)))
 
 
@@ -227,14 +245,17 @@ class RoundedHingeLink(HingeLink):
     curvature_bound: float  # c, the bound on the curvature
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the hinge losses, each rounded off near its kink, shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             return _round_off(np.maximum(1.0 - targets * margins, 0.0), self.curvature_bound)
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the derivatives, which grow from -1 to 0 (times y) within 1/curvature."""
         with np.errstate(over="ignore", invalid="ignore"):
             return -targets * np.clip(self.curvature_bound * (1.0 - targets * margins), 0.0, 1.0)
 
     def slope_at(self, margin: float, target: float) -> float:
+        """Return the derivative for one record."""
         return -target * max(0.0, min(1.0, self.curvature_bound * (1.0 - target * margin)))
 
 

@@ -69,6 +69,7 @@ class Logistic(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
+        """The certified constants, from the moments of the features."""
         law, p = self.features, self.moment_order
         k = min(p - 2, 2.0)
         q = 2 * p / (p - k)

@@ -51,26 +51,34 @@ class MeanEstimation(Problem):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a bound on the mean that is not positive, and a dimension that the set lacks."""
         require(self.mean_bound > 0, "mean_bound", "a positive number", self.mean_bound)
         self.geometry.check_dimension(self.distribution.d)
 
     @property
     def law(self) -> Distribution:
+        """The law of a record."""
         return self.distribution
 
     @classmethod
     def on_law(
         cls, law: Any, *, offset: float, radius: float, geometry: Geometry
     ) -> MeanEstimation:
+        """Return the problem of a law's mean, whose norm is publicly known to
+        be at most `radius`.
+        """
         return cls(distribution=law, mean_bound=radius, geometry=geometry)
 
     def draw(self, rng: np.random.Generator) -> MeanEstimation:
+        """Return the problem with a drawn member of the law's prior."""
         return replace(self, distribution=self.distribution.draw(rng))
 
     def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Draw n independent records, and hold them in memory."""
         return self.distribution.sample(n, rng)
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedRows:
+        """Return n records that are drawn block by block as they are read."""
         return self.distribution.stream(n, rng)
 
     @property
@@ -120,6 +128,7 @@ class MeanEstimation(Problem):
         )
 
     def errors_along_the_mean(self, lengths: Vector) -> Vector:
+        """Return the errors of points of these lengths in the direction of the mean."""
         return np.abs(lengths - self.distribution.mean_norm)
 
     def setting(

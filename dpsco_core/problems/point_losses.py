@@ -38,13 +38,16 @@ class HalfSquaredDistance(PointLoss):
     needs_only_the_mean = True
 
     def value(self, w: Vector, points: Vector) -> Vector:
+        """Return half the squared distances of w from the points, shape (rows,)."""
         steps = w - points
         return np.asarray(0.5 * np.vecdot(steps, steps))
 
     def gradients(self, w: Vector, points: Vector) -> Vector:
+        """Return w less each point, shape (rows, d)."""
         return w - points
 
     def gradient(self, w: Vector, point: Vector) -> Vector:
+        """Return w less the point, shape (d,)."""
         return w - point
 
 
@@ -55,12 +58,15 @@ class NegativeProduct(PointLoss):
     needs_only_the_mean = True
 
     def value(self, w: Vector, points: Vector) -> Vector:
+        """Return minus the product of w with each point, shape (rows,)."""
         return -(points @ w)
 
     def gradients(self, w: Vector, points: Vector) -> Vector:
+        """Return minus each point, shape (rows, d)."""
         return -points
 
     def gradient(self, w: Vector, point: Vector) -> Vector:
+        """Return minus the point, shape (d,)."""
         return -point
 
 

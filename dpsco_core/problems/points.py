@@ -24,20 +24,25 @@ class PointProblem(OptimisationProblem):
     loss: ClassVar[PointLoss]
 
     def draw(self, rng: np.random.Generator) -> Self:
+        """Return the problem with a drawn member of the law's prior."""
         return replace(self, distribution=self.distribution.draw(rng))
 
     @property
     def law(self) -> Distribution:
+        """The law of a point."""
         return self.distribution
 
     @classmethod
     def on_law(cls, law: Any, *, offset: float, radius: float, geometry: Geometry) -> Self:
+        """Return the problem with points of this law, on a set of this geometry and radius."""
         return cls(distribution=law, radius=radius, geometry=geometry)
 
     def sample(self, n: int, rng: np.random.Generator) -> PointSample:
+        """Draw n independent records, and hold them in memory."""
         return self.records(self.distribution.sample(n, rng), rng)
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:
+        """Return n records that are drawn block by block as they are read."""
         key = draw_key(rng)
         return GeneratedSample.from_keys(self, key, key, n)
 

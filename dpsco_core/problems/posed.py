@@ -118,6 +118,7 @@ class OptimisationProblem(Problem):
     gradient_units: ClassVar[tuple[str, ...]] = ("records",)
 
     def __post_init__(self) -> None:
+        """Refuse a radius that is not positive, and a dimension that the set lacks."""
         require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)
         self.geometry.check_dimension(self.law.d)
 

@@ -59,6 +59,7 @@ class Quadratic(PointProblem):
 
     @property
     def constants(self) -> Constants:
+        """The certified constants, from the moments of the law and the largest distance."""
         law = self.distribution
         p, farthest = law.moment_order, self.l2_radius + law.mean_norm
         return Constants(

@@ -41,7 +41,7 @@ class Wealth:
 
     @property
     def log_value(self) -> float:
-        """The logarithm of the wealth."""
+        """The logarithm of the mean wealth over the candidate shares."""
         largest = max(self._logs)
         total = sum(math.exp(value - largest) for value in self._logs)
         return largest + math.log(total / len(SHARES))

@@ -165,6 +165,7 @@ def _guard_inequality(claim: Inequality, path: str) -> Inequality:
     row = f"claim={claim.slug}"
 
     def safe(function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function with its errors named by the row and the file of the claim."""
         return guarded(function, row, path, passes=UNDEFINED)
 
     return Inequality(

@@ -46,7 +46,7 @@ def html_page(reports: Sequence[Report]) -> str:
 
 
 def _report_text(report: Report) -> str:
-    """Return a report as HTML."""
+    """Return one report as the HTML of its headings, checks and settings."""
     conditions = "; ".join(report.hypotheses)
     parts = [
         f"<h1>{escape(report.title)}: {_verdict_text(report.verdict)}</h1>",
@@ -75,6 +75,7 @@ def _check_text(check: Check) -> str:
 
 
 def _verdict_text(verdict: str) -> str:
+    """Return a verdict as HTML, with the style class of its meaning."""
     return f'<span class="verdict {mark_of(verdict)}">{escape(verdict)}</span>'
 
 

@@ -148,6 +148,7 @@ def _yield_extremes(
 
 
 def _remove_duplicates(points: Iterator[Scenario]) -> tuple[Scenario, ...]:
+    """Return the points in their order, each once."""
     return tuple(dict.fromkeys(points))
 
 

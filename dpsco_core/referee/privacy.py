@@ -249,6 +249,7 @@ def _ledger_row(method: str, seed: int) -> tuple[tuple[str, str, str], str]:
 
 
 def _budget_words(budget: Any) -> str:
+    """Return the parameters of a budget by name, such as "epsilon 1, delta 1e-06"."""
     return ", ".join(f"{name} {value:.4g}" for name, value in vars(budget).items())
 
 

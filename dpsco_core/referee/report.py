@@ -72,7 +72,7 @@ class Report:
         return next((v for v in WORST_FIRST if v in verdicts), "not checked")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain texts, numbers and lists."""
+        """Return the report as a dictionary of texts, numbers and lists, for JSON."""
         return {
             "title": self.title,
             "claim": self.claim,

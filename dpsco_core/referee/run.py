@@ -139,6 +139,7 @@ def _bound_checks(
     began = time.monotonic()
 
     def end(name: str) -> float:
+        """Return the time by which a check must end."""
         return began + ENDS[name] * (deadline - began)
 
     files = submission.files

@@ -108,6 +108,7 @@ class _Explorer:
     """A search in one box, whose sides are shares of the ranges around their middle."""
 
     def __init__(self, claim: Inequality, seed: int, deadline: float, size: float) -> None:
+        """Prepare the search for a counter-example of a claim until a deadline."""
         self._claim, self._seed, self._deadline, self._size = claim, seed, deadline, size
         self._names = tuple(claim.ranges)
         self.tried = self.allowed = 0
@@ -192,7 +193,7 @@ class _Explorer:
         return shares, ratio
 
     def _moves(self, shares: Shares, step: float) -> Iterator[Shares]:
-        """Yield the neighbours of a place: one or two coordinates moved by a step."""
+        """Yield the neighbours of a point of the search: one or two coordinates moved by a step."""
         singles = [
             (place, min(1.0, max(0.0, shares[place] + direction)))
             for place, direction in product(range(len(shares)), (-step, step))
@@ -216,13 +217,14 @@ class _Explorer:
             yield tuple((MIDDLE + place * step) % 1.0 for step in steps)
 
     def _has_time(self) -> bool:
-        """Return whether the search may go on."""
+        """Return whether the time of the search is not used up."""
         if self.allowed == 0 and self.tried < SPREAD_POINTS:
             return True
         return time.monotonic() < self._deadline
 
 
 def _with_share(shares: Shares, place: int, share: float) -> Shares:
+    """Return the shares with the one at a place replaced."""
     return (*shares[:place], share, *shares[place + 1 :])
 
 

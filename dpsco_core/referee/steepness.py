@@ -60,7 +60,7 @@ class _Axis:
 
     @property
     def values_text(self) -> str:
-        """The values, for a table."""
+        """The values along the axis as one text for a table."""
         return ", ".join(f"{value:g}" for value, _ in self.points)
 
 

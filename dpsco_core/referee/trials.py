@@ -99,6 +99,7 @@ def check_trials(
 
 
 def _count_words(trials: Sequence[Trial]) -> str:
+    """Return the number of settings in words, such as "3 settings"."""
     return f"{len(trials)} setting" + "s" * (len(trials) != 1)
 
 

@@ -70,6 +70,7 @@ def reference_of(table: Table) -> str:
 
 
 def _has_run(group: Iterable[Outcome]) -> bool:
+    """Return whether every outcome of a group has an error."""
     return not any(math.isnan(o.error) for o in group)
 
 

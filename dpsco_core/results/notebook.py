@@ -164,7 +164,7 @@ def _check(scenarios: Sequence[Scenario]) -> None:
 
 
 def _comment_out(mark: str, text: str) -> str:
-    """Return a text as it is for code, and as comments for Markdown."""
+    """Return a text unchanged if it is code, or as comments if it is Markdown."""
     if mark == CELL:
         return text if text.endswith("\n") else text + "\n"
     return "".join(f"# {line}".rstrip() + "\n" for line in text.split("\n"))
@@ -179,11 +179,12 @@ def _imports(scenarios: Sequence[Scenario]) -> str:
 
 
 def _scenario(scenarios: Sequence[Scenario]) -> str:
+    """Return the code that defines the scenarios, one a line."""
     return "".join(f"{n} = {s.to_code()}\n" for n, s in zip(NAMES, scenarios, strict=False))
 
 
 def _cells(scenarios: Sequence[Scenario]) -> str:
-    """Return the lines that run the scenarios."""
+    """Return the lines of code that run the scenarios."""
     if len(scenarios) == 1:
         return "cells = frame(study(scenario))\n"
     companions = "".join(f', "{name}": {name}' for name in NAMES[1 : len(scenarios)])
@@ -215,7 +216,7 @@ def _table(scenarios: Sequence[Scenario]) -> str:
 
 
 def _figure(scenario: Scenario, lines: Mapping[str, Sequence[str]], formulas: Sequence[str]) -> str:
-    """Return the lines that draw the figure."""
+    """Return the lines of code that draw the figure of a scenario."""
     is_swept = scenario.axis is not None
     formulas = formulas if is_swept else ()
     imports = ["import plotly.graph_objects as go\n\n"]

@@ -268,6 +268,7 @@ def release(
 
 
 def _is_model(problem: str) -> bool:
+    """Return whether a problem is a linear model, with features and targets."""
     return issubclass(problem_class(problem), LinearModelProblem)
 
 

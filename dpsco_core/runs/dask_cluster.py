@@ -32,6 +32,7 @@ class Cluster(Executor):
     """The executor of a Dask client, which knows its number of workers; see `cluster`."""
 
     def __init__(self, client: Any, address: str) -> None:
+        """Use the workers of a connected Dask client."""
         self._client = client
         self._address = address
         self._executor = client.get_executor(pure=False)
@@ -45,6 +46,7 @@ class Cluster(Executor):
         return future
 
     def _not_alone(self, _: object = None) -> None:
+        """Note that workers are present, so that the time without workers ends."""
         self._alone_since = None
 
     def check(self) -> None:
@@ -184,8 +186,10 @@ def _require_workers(client: Any, address: str) -> None:
 
 
 def _load_plugins(files: tuple[extend.OwnFile, ...]) -> None:
+    """Load the user's files in a worker."""
     extend.load_text(*files)
 
 
 def _package_version() -> str:
+    """Return the version of this package in a worker."""
     return __version__

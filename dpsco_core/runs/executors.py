@@ -41,6 +41,7 @@ class Processes(Executor):
     """
 
     def __init__(self, workers: int) -> None:
+        """Start a pool of worker processes."""
         self.workers = workers
         self._pool = _new_pool(workers)
 
@@ -148,6 +149,7 @@ def _new_pool(workers: int) -> ProcessPoolExecutor:
 
 
 def _workers_of(pool: ProcessPoolExecutor) -> list[BaseProcess]:
+    """Return the processes of a pool."""
     return list((pool._processes or {}).values())
 
 

@@ -95,6 +95,7 @@ def require_memory(scenario: Scenario, workers: int = 1, *, listed: bool = False
 
 
 def _size_text(count: float) -> str:
+    """Return a number of bytes in MB, or in GB from 1 GB on."""
     return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.0f} MB"
 
 

@@ -16,6 +16,7 @@ from dpsco_core.problems.base import Setting
 
 
 def _point_price(fixed: float, per_column: float) -> Coefficients:
+    """Return the price of work on one point: fixed, and for each coordinate."""
     return Coefficients(fixed=fixed, per_row=0, per_element=0, per_column=per_column)
 
 

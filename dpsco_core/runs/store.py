@@ -87,6 +87,7 @@ class Store:
         *,
         read_only: bool = False,  # open an existing file without changing it
     ) -> None:
+        """Open a results file, or make one; `read_only` opens it without changing it."""
         self.path, self._read_only = Path(path), read_only
         address = self._address(read_only=read_only)
         with self._in_a_sentence("opened"):
@@ -121,7 +122,8 @@ class Store:
         if read_only:
             return
         self._write_ahead()
-        self._base.execute("PRAGMA synchronous = NORMAL")  # still safe if the process is killed
+        # The file remains intact if the process is killed.
+        self._base.execute("PRAGMA synchronous = NORMAL")
         # Another process may have created the tables meanwhile.
         with self._transaction("IMMEDIATE"):
             if self._number("SELECT count(*) FROM sqlite_master"):
@@ -172,6 +174,7 @@ class Store:
             yield
 
     def _number(self, query: str) -> int:
+        """Return the only number that a query has for an answer."""
         return int(self._base.execute(query).fetchone()[0])
 
     # -- cells ------------------------------------------------------------------------------
@@ -212,6 +215,7 @@ class Store:
             return sum(rows.fetchone() is not None for rows in cursors)
 
     def __len__(self) -> int:
+        """Return the number of stored cells."""
         with self._in_a_sentence("read"):
             return self._number("SELECT count(*) FROM cells")
 
@@ -295,7 +299,7 @@ class Store:
         )
 
     def _foreign(self, reason: str) -> StoreError:
-        """Return the error that the file is not one of this program."""
+        """Return the error for a file that this program has not written."""
         return StoreError(
             f"store must be a results file of this program, got store={self.path}, which {reason}."
         )
@@ -321,9 +325,11 @@ class Store:
                 connection.close()
 
     def __enter__(self) -> Self:
+        """Return the store itself."""
         return self
 
     def __exit__(self, *raised: object) -> None:
+        """Close the store."""
         self.close()
 
 
@@ -352,7 +358,9 @@ def text_without_sum(text: str, key: bytes = b"") -> str:
 
 
 def is_within(spent: Budget | None, budget: Budget) -> bool:
-    """Return whether a run under `budget` can spend this: a part of it, or of its pure budget."""
+    """Return whether a run under `budget` can have spent `spent`: a part of it, or of its pure
+    budget.
+    """
     if not isinstance(spent, (type(budget), PureDP)) or isinstance(budget, ZCDP) != isinstance(
         spent, ZCDP
     ):

@@ -29,6 +29,7 @@ class TimeLeft:
         self,
         cells: Iterable[Kind],  # the kind of every cell of the run
     ) -> None:
+        """Begin with the kinds of all cells, none of which has run."""
         self._remaining: dict[Kind, int] = defaultdict(int)
         for cell in cells:
             self._remaining[cell] += 1
@@ -62,4 +63,5 @@ class TimeLeft:
 
 
 def _ratio(products: float, squares: float, weight: float, otherwise: float) -> float:
+    """Return the regularised ratio of sums, or `otherwise` where there are no data."""
     return (products + weight * otherwise) / (squares + weight) if squares + weight else otherwise

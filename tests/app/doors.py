@@ -66,6 +66,7 @@ def lesson_shapes() -> Iterator[str]:
     y_scale = (HEIGHT - 2 * EDGE) / math.log(high / low)
 
     def place(radius: float, error: float) -> str:
+        """Return the pixel of an error at a clip radius."""
         x = EDGE + x_scale * math.log(radius / radii[0])
         return f"{x:.1f},{HEIGHT - EDGE - y_scale * math.log(max(error, low) / low):.1f}"
 
@@ -81,6 +82,7 @@ def lesson_shapes() -> Iterator[str]:
 
 @cache
 def story_records() -> Vector:
+    """Return the records of the story's scenario, the same on every call."""
     problem = replace(SCENARIO, n=RECORDS).instance.problem
     assert isinstance(problem, MeanEstimation)
     return problem.distribution.sample(RECORDS, stream(SCENARIO.seed, "door", 0)).x

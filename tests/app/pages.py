@@ -142,11 +142,13 @@ def status_line(page: AppTest) -> str:
 
 
 def _part(page: AppTest, pattern: str) -> str:
+    """Return the only match of a pattern in the HTML that a page draws."""
     (text,) = re.findall(pattern, drawn_html(page), re.DOTALL)
     return str(text)
 
 
 def _plain(text: str) -> str:
+    """Return the text of a piece of HTML without tags and entities."""
     return unescape(" ".join(re.sub("<[^>]*>", "", text.replace("<br>", " ")).split()))
 
 

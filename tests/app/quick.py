@@ -34,6 +34,7 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 
 
 def _rerun() -> None:
+    """Arrive at the page as a visitor does, and run its script again."""
     arrive()
     st.rerun()
 

@@ -34,5 +34,5 @@ def table(scenario: Scenario) -> pd.DataFrame:
 
 
 def bounds(scenario: Scenario, *slugs: str) -> list[Evaluation]:
-    """Return these bounds at every point of a scenario."""
+    """Return the chosen bounds at every point of a scenario."""
     return evaluate_all(scenario, slugs)

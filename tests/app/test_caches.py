@@ -18,7 +18,7 @@ NUMBER = re.compile(r"\d[\d,]*")
 
 
 def promised(row: str) -> list[int]:
-    """Return the numbers in the last column of the row of a cache."""
+    """Return the numbers that the table of caches states in the last column of a cache's row."""
     text = (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8")
     (line,) = [line for line in text.splitlines() if line.startswith("| ") and row in line]
     numbers = NUMBER.findall(line.strip("| ").rpartition("|")[2])
@@ -26,6 +26,7 @@ def promised(row: str) -> list[int]:
 
 
 def sizes(folder: str) -> set[int]:
+    """Return the sizes of all caches in a file, or in the files of a folder."""
     paths = (ROOT / folder).rglob("*.py") if (ROOT / folder).is_dir() else [ROOT / folder]
     texts = [path.read_text(encoding="utf-8") for path in paths]
     return {int(size) for text in texts for size in SIZE.findall(text)}

@@ -51,7 +51,7 @@ def faults(module: str, source: str) -> list[str]:
     return wrong
 
 
-def test_the_dashboard_keeps_its_parts_apart() -> None:
+def test_the_modules_of_the_dashboard_import_only_what_the_rule_allows() -> None:
     sources = modules()
     assert "dpsco_app.pages.explore.page" in sources
     wrong = [fault for module, source in sources.items() for fault in faults(module, source)]
@@ -87,11 +87,11 @@ def test_the_rule_catches_a_fault(module: str, source: str) -> None:
         ("dpsco_app.shell.main", "from dpsco_app.pages.users.page import page"),
     ],
 )
-def test_the_rule_lets_sound_code_pass(module: str, source: str) -> None:
+def test_the_rule_accepts_sound_code(module: str, source: str) -> None:
     assert not faults(module, source)
 
 
-def test_a_link_is_parsed_in_one_place() -> None:
+def test_only_one_module_parses_links() -> None:
     parsing = {module for module, source in modules().items() if "parse_qs" in source}
     assert {module for module in parsing if module.startswith("dpsco_app.")} == {links.__name__}
     assert links.parameters("n=5&pin=&n=7&odd") == {"n": "7", "pin": "", "odd": ""}

@@ -42,6 +42,7 @@ class Frame:
     y: Axis
 
     def place(self, x: float, y: float) -> str:
+        """Return the pixel of a point."""
         x_share = self._share(x, self.x, log=self.x.log)
         y_share = min(max(self._share(y, self.y, log=True), 0.0), 1.0)
         inner_width = self.width - 2 * EDGE
@@ -53,6 +54,7 @@ class Frame:
 
     @staticmethod
     def _share(value: float, axis: Axis, *, log: bool) -> float:
+        """Return where a value lies between the ends of an axis, from 0 to 1."""
         ends = (math.log(v) if log else v for v in (value, axis.low, axis.high))
         position, low, high = ends
         return (position - low) / ((high - low) or 1.0)
@@ -116,6 +118,7 @@ def thumbnail(preset: Preset) -> str:
 
 
 def main() -> None:
+    """Write the thumbnail of each preset."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for preset in PRESETS:
         preset.picture.write_text(thumbnail(preset), encoding="utf-8")

@@ -58,11 +58,13 @@ EVERY_WORD = [slug for slugs in WORDS.values() for slug in slugs]
 
 
 def picked(values: Sequence[T]) -> st.SearchStrategy[T]:
-    """One of `values`, which are not shown: some are a megabyte long."""
+    """Return a strategy for one of `values`, which are not shown because some
+    are a megabyte long.
+    """
     return st.integers(0, len(values) - 1).map(lambda i: values[i])
 
 
-# Any text, the nastiest most often.
+# Any text; texts that often cause errors are the most frequent.
 ANY_TEXT = picked(NASTY) | st.text(max_size=60) | (st.floats() | st.integers()).map(str)
 
 
@@ -108,7 +110,7 @@ LEAVES = (
     | ANY_TEXT
     | picked(EVERY_WORD)
 )
-# Any value that JSON or TOML can hold, edges most often.
+# Any value that JSON or TOML can hold; values at the limits are the most frequent.
 JSON_VALUES = st.recursive(
     LEAVES,
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=4), inner),
@@ -118,7 +120,7 @@ JSON_VALUES = st.recursive(
 
 @st.composite
 def objects(draw: st.DrawFn) -> dict[str, Any]:
-    """A JSON object that looks like a scenario, its values typed or as text."""
+    """Draw a JSON object that looks like a scenario, with its values typed or as text."""
     names = draw(st.lists(st.sampled_from(FIELDS), max_size=7, unique=True))
     fields: dict[str, Any] = {}
     for name in names:
@@ -135,7 +137,7 @@ def objects(draw: st.DrawFn) -> dict[str, Any]:
 
 
 WHOLE_FILES = objects().map(lambda values: dumps(values))
-# Text that is nearly JSON, or far from it.
+# Texts that are nearly JSON, and texts that are not like it at all.
 BROKEN_FILES = (
     WHOLE_FILES
     | st.tuples(WHOLE_FILES, st.integers(0, 200)).map(lambda pair: pair[0][: pair[1]])

@@ -55,9 +55,10 @@ def is_healthy(port: int) -> bool:
 def ask(
     port: int, method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b""
 ) -> tuple[int, http.client.HTTPMessage, bytes]:
-    """Send a request whose path is taken as it is; return status, headers and body."""
+    """Send a request whose path is sent unchanged; return status, headers and body."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    # As an attacker's own program would: neither spaces nor controls are refused on this side.
+    # The request is written by hand, as an attacker would: no library refuses spaces or control
+    # characters.
     connection._validate_path = lambda url: None  # type: ignore[attr-defined,method-assign]
     try:
         connection.request(method, path, body=body or None, headers=headers or {})

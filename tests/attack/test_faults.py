@@ -54,7 +54,7 @@ def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["far too large", "too large", "an end of a grid", "a dimension", "items"],
 )
-def test_what_does_not_fit_into_memory_is_refused_before_it_is_drawn(
+def test_records_that_do_not_fit_into_memory_are_refused_before_they_are_drawn(
     scenario: Scenario, tmp_path: Path
 ) -> None:
     with Store(tmp_path / "results.sqlite") as store:
@@ -67,14 +67,16 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_drawn(
 
 
 @pytest.mark.usefixtures("little_memory")
-def test_the_command_line_refuses_it_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_refuses_too_many_records_in_one_sentence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["run", "--n", "1e7", "--d", "40", "--method", "mean.clipped"]) == 2
     complaint = capsys.readouterr().err
     assert complaint.startswith("dpsco: The memory of this run must be at most the 50 MB")
     assert complaint.count("\n") == 1
 
 
-def test_outcomes_that_are_kept_in_a_list_count() -> None:
+def test_the_predicted_memory_includes_the_list_of_outcomes() -> None:
     few_trials, many_trials = replace(SMALL, trials=10), replace(SMALL, trials=100_000)
     assert memory.bytes_held(many_trials) == memory.bytes_held(few_trials)
     assert (
@@ -87,11 +89,13 @@ def test_outcomes_that_are_kept_in_a_list_count() -> None:
     )
 
 
-def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_limit_of_a_container_is_respected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limit_file, usage_file = tmp_path / "memory.max", tmp_path / "memory.current"
     monkeypatch.setattr(memory, "FOLDER", tmp_path)
     monkeypatch.setattr(memory, "_machine_bytes", lambda: 8e9)
-    assert memory.bytes_free() == 8e9  # Without a container there is no limit.
+    assert memory.bytes_free() == 8e9  # Outside a container memory is not limited.
     usage_file.write_text("300000000\n")
     limit_file.write_text("max\n")
     assert memory.bytes_free() == 8e9
@@ -99,7 +103,8 @@ def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.Mon
     assert memory.bytes_free() == 7e8
     limit_file.write_text("100000000\n")
     assert memory.bytes_free() == 0
-    # Files that were read lie in the cache, and make room when it is needed.
+    # The cache of read files does not count as used memory, since it is freed when memory is
+    # needed.
     (tmp_path / "memory.stat").write_text("anon 40000000\ninactive_file 260000000\n")
     assert memory.bytes_free() == 6e7
     limit_file.unlink()
@@ -166,7 +171,7 @@ def test_no_study_needs_more_than_was_predicted(
 # -- Stores and clocks --------------------------------------------------------------------------
 
 
-def test_a_full_disk_is_said_before_a_study_and_in_it(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_before_a_study_and_during_it(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     with Store(path) as store:
         finished = len(list(study(SMALL, store=store)))
@@ -210,7 +215,7 @@ def wall_clocks(source: str) -> list[int]:
     ]
 
 
-def test_nothing_asks_what_time_it_is() -> None:
+def test_no_module_reads_the_wall_clock() -> None:
     for package in ("dpsco_core", "dpsco_app"):
         for path in (ROOT / package).rglob("*.py"):
             source = path.read_text(encoding="utf-8")

@@ -21,9 +21,9 @@ from tests.attack.nasty import LONGEST_SENTENCE, NASTY, objects
 from tests.attack.test_readers import QUIET, TOML_FILES, toml_of
 
 ROOT = Path(__file__).resolve().parents[2]
-# What a study that runs says of its progress.
+# Matches the progress that a running study prints.
 PROGRESS = re.compile(r"[\d,]+ runs to do\.|[\d,]+ of [\d,]+ runs were there already\.")
-# Studies are begun and not run: what a file says is allowed is the user's own work to do.
+# Studies are begun and not run, since a file on the command line may ask for any amount of work.
 WATCHED = """
 import contextlib, io, json, os, sys
 from pathlib import Path
@@ -63,6 +63,7 @@ def texts(count: int) -> list[str]:
     wrap = settings(max_examples=count, deadline=None, database=None, suppress_health_check=QUIET)
 
     def keep(text: str) -> None:
+        """Note a text."""
         contents.append(text)
 
     wrap(given(readable | TOML_FILES | st.just("n = 100"))(keep))()

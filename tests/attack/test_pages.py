@@ -28,7 +28,7 @@ teaching.apply(teaching.take())
 DRAW["{0}"]()
 glossary.draw_glossary()
 """
-# Addresses that have broken a page, and their like.
+# Addresses that once broke a page, and similar ones.
 NASTY_ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
     ("learn", {"m": "1", "lesson": "the-mean", "answers": "heavy-tails"}),
     ("one-run", {"methods": "none"}),
@@ -53,10 +53,11 @@ NASTY_ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
 
 @pytest.fixture
 def cells_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
-    """Run no cell of a study; return the cells that would have run."""
+    """Let no cell of a study run; return the list of the cells that would have run."""
     cells: list[Cell] = []
 
     def instead(cell: Cell) -> Outcome:
+        """Note a cell, and return an outcome without running it."""
         cells.append(cell)
         return Outcome(
             method=cell.method, x=cell.x, trial=cell.trial, error=1.0, seconds=0.0, spent=None
@@ -69,7 +70,7 @@ def cells_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
 
 
 def visit(slug: str, query: dict[str, str]) -> AppTest:
-    """Open a page at an address; it must draw itself without a long sentence."""
+    """Open a page at an address; check that it draws itself and shows no long sentence."""
     page = AppTest.from_string(SCRIPT.format(slug), default_timeout=120)
     for name, value in query.items():
         if name and name not in ("embed", "embed_options"):
@@ -103,7 +104,7 @@ def is_fast(slug: str, query: dict[str, str]) -> bool:
         for i, (s, q) in enumerate(NASTY_ADDRESSES)
     ],
 )
-def test_an_address_that_is_known_to_be_nasty(
+def test_a_page_draws_itself_at_each_known_hostile_address(
     slug: str, query: dict[str, str], cells_run: list[Cell]
 ) -> None:
     visit(slug, query)
@@ -125,11 +126,13 @@ def parameters(slug: str) -> dict[str, Any]:
 def test_a_page_draws_itself_at_any_address(slug: str, cells_run: list[Cell]) -> None:
     # A megabyte does not fit into the address of a request.
     def fits(query: dict[str, str]) -> bool:
+        """Return whether a browser would send a query of this length."""
         return sum(len(name) + len(value) for name, value in query.items()) < 60_000
 
     values = parameters(slug)
 
     def check(query: dict[str, str]) -> None:
+        """Open the page at a query, and check the cells that it runs."""
         visit(slug, query)
         check_work(cells_run)
 

@@ -43,7 +43,7 @@ def names(count: int) -> Iterator[tuple[int, str, int]]:
 
 
 def first_words(count: int) -> tuple[int, int, int]:
-    """Return how many states, increments and first outputs of so many streams are distinct."""
+    """Return how many states, increments and first outputs of `count` streams are distinct."""
     states, increments, outputs = set(), set(), set()
     for seed, label, trial in names(count):
         rng = stream(seed, label, trial)
@@ -64,8 +64,8 @@ def test_a_hundred_thousand_streams_differ_in_state_sequence_and_output() -> Non
 
 
 def closest(step: int, period: int, limit: int) -> int:
-    """Return the least circular distance of two of `limit` points, `step` apart from one to the
-    next.
+    """Return the least circular distance between two of `limit` points that are `step` apart in
+    turn.
 
     The closest return of a rotation is at the denominators of its continued fraction.
     """
@@ -92,7 +92,7 @@ def test_the_blocks_of_a_sample_are_farther_apart_than_anybody_can_draw() -> Non
     assert closest(2**64, PERIOD, 2**40) == 2**64  # A step other than the golden section fails.
 
 
-def test_a_block_starts_so_many_jumps_after_the_first() -> None:
+def test_a_block_starts_its_number_of_jumps_after_the_first_block() -> None:
     streams, same_streams = blocks.BlockStreams((3, 4)), blocks.BlockStreams((3, 4))
     bits = np.random.PCG64DXSM(np.random.SeedSequence((3, 4)))
     for block in (0, 1, 2, 9):
@@ -126,7 +126,7 @@ def test_a_scenario_with_a_fresh_seed_records_it_and_can_be_repeated() -> None:
     assert run_cell(cell).error != run_cell(other_cell).error
 
 
-def test_the_command_line_says_the_fresh_seed_that_it_took(
+def test_the_command_line_prints_the_fresh_seed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     run = ["run", "--method", "mean.clipped", "--n", "50", "--d", "2", "--trials", "1", "--json"]
@@ -146,7 +146,7 @@ def test_the_command_line_says_the_fresh_seed_that_it_took(
     assert f"the seed is {stored.seed}." in capsys.readouterr().err
 
 
-def test_what_a_known_seed_costs_is_said_where_one_is_asked_for() -> None:
+def test_the_help_of_the_seed_says_that_a_known_seed_ends_privacy() -> None:
     whole = " ".join((Scenario.__doc__ or "").split())
     control = ALL_CONTROLS["seed"]
     for words in (whole, TABLE["seed"].description, control.help):
@@ -177,7 +177,7 @@ MAKER = re.compile("default_rng|SeedSequence|PCG64|Philox|RandomState")
 
 
 def made_from_constants(source: str) -> list[int]:
-    """Return the lines that make a generator from constants only."""
+    """Return the lines of a source that make a random generator from constants only."""
     makers = {"default_rng", "SeedSequence", "PCG64", "PCG64DXSM", "Philox", "RandomState", "seed"}
     lines = []
     for node in ast.walk(ast.parse(source)):

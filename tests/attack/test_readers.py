@@ -128,6 +128,7 @@ def assert_within(scenario: Scenario, limits: Limits, *, sampling: bool = True) 
 @few_and_many
 def test_a_scenario_of_any_query_is_allowed_or_refused_in_a_sentence(count: int) -> None:
     def check(query: dict[str, str]) -> None:
+        """Assert that a query is refused, or is a scenario within the limits."""
         scenario = read(lambda: Scenario.from_query(query).validate(DASHBOARD))
         if scenario is not None:
             assert_within(scenario, DASHBOARD)
@@ -138,6 +139,7 @@ def test_a_scenario_of_any_query_is_allowed_or_refused_in_a_sentence(count: int)
 @few_and_many
 def test_a_scenario_of_any_object_is_allowed_or_refused_in_a_sentence(count: int) -> None:
     def check(values: dict[str, Any]) -> None:
+        """Assert that an object is refused, or is a scenario within the limits."""
         scenario = read(lambda: Scenario.from_dict(values))
         if scenario is not None:
             assert_within(scenario, LIBRARY, sampling=False)
@@ -148,6 +150,7 @@ def test_a_scenario_of_any_object_is_allowed_or_refused_in_a_sentence(count: int
 @few_and_many
 def test_a_scenario_of_any_json_is_allowed_or_refused_in_a_sentence(count: int) -> None:
     def check(text: str) -> None:
+        """Assert that a text is refused, or is a scenario within the limits."""
         scenario = read(lambda: Scenario.from_json(text))
         if scenario is not None:
             assert_within(scenario, LIBRARY, sampling=False)
@@ -156,7 +159,7 @@ def test_a_scenario_of_any_json_is_allowed_or_refused_in_a_sentence(count: int) 
 
 
 def toml_of(values: dict[str, Any]) -> str:
-    """Return TOML: JSON's texts, numbers and lists are TOML's, but for null."""
+    """Return values as TOML, in which JSON's texts, numbers and lists are valid but null is not."""
     lines = []
     for name, value in values.items():
         if value is not None and not isinstance(value, dict):
@@ -188,6 +191,7 @@ def test_any_toml_file_is_a_scenario_or_refused_in_a_sentence(count: int, tmp_pa
     path = tmp_path / "study.toml"
 
     def check(text: str) -> None:
+        """Assert that a file is refused, or is a scenario within the limits."""
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         scenario = read(lambda: read_scenario(path, {}))
         if scenario is not None:
@@ -201,6 +205,7 @@ def test_much_of_the_toml_that_is_tried_is_read() -> None:
     counts = {"read": 0, "refused": 0, "no TOML": 0}
 
     def check(text: str) -> None:
+        """Count a text as read, as refused or as no TOML."""
         try:
             values = tomllib.loads(text)
         except (ValueError, RecursionError):
@@ -219,6 +224,7 @@ def test_much_of_the_toml_that_is_tried_is_read() -> None:
 @pytest.mark.parametrize("sampling", [True, False])
 def test_the_scenario_of_any_address_is_one_that_a_page_shows(count: int, sampling: bool) -> None:
     def check(query: dict[str, str]) -> None:
+        """Assert that every page can show what it reads from a query."""
         scenario, sentences = links.read(query, sampling=sampling)
         assert_within(scenario, DASHBOARD, sampling=sampling)
         assert len(sentences) <= len(query) + 1
@@ -238,7 +244,9 @@ def is_sentence(text: str) -> bool:
 
 @lru_cache
 def texts_for(name: str) -> dict[str, st.SearchStrategy[str]]:
-    """Return what each parameter of a page may well be: what the page offers, and its edges."""
+    """Return a strategy of texts for a page's parameter: what the page offers, and values at its
+    limits.
+    """
     state, module = STATES[name]
     offered: list[Any] = []
     for value in (v for k, v in vars(module).items() if k.isupper()):
@@ -266,6 +274,7 @@ def test_a_page_with_a_view_opens_at_any_address(name: str, count: int) -> None:
     state = STATES[name][0]
 
     def check(query: dict[str, str]) -> None:
+        """Assert that a view is valid, and that it is read again as it was written."""
         view, sentences = state.from_query(query)
         assert view.validate() == view
         assert state.from_query(state.to_query(view)) == (view, [])
@@ -292,6 +301,7 @@ def test_what_a_teacher_hides_may_be_any_text(count: int) -> None:
     hide = st.lists(picked(names) | ANY_TEXT, max_size=5).map(",".join)
 
     def check(query: dict[str, str]) -> None:
+        """Assert that what is hidden cannot break the style sheet."""
         hidden, sentences = teaching.ADDRESS.from_query(query)
         assert all(is_sentence(sentence) for sentence in sentences), sentences
         style = teaching.style(hidden)
@@ -311,6 +321,7 @@ def test_no_work_above_the_caps_is_let_through(count: int, monkeypatch: pytest.M
     monkeypatch.setattr(costing, "machine_speed", lambda: 1.0)
 
     def check(query: dict[str, str]) -> None:
+        """Assert that exactly the scenarios that take too long are refused."""
         scenario = links.read(query)[0]
         sentences = too_large(scenario, DASHBOARD)
         seconds = costing.cost(scenario, exact=True).seconds
@@ -349,7 +360,7 @@ def test_every_method_plans_or_refuses_at_the_edges_of_the_budget(slug: str) -> 
         assert reason.endswith(".") and reason.isprintable()
 
 
-def test_the_nastiest_texts_are_one_line_wherever_they_stand() -> None:
+def test_a_hostile_text_is_quoted_in_one_line_in_every_message() -> None:
     for name in ("n", "epsilon", "grid", "methods", "problem", "axis", "seed"):
         for text in NASTY:
             scenario = read(lambda name=name, text=text: Scenario.from_query({name: text}))

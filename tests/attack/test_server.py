@@ -29,6 +29,7 @@ FOREIGN_ORIGINS = (
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Yield the port of a running server."""
     with serving(tmp_path_factory.mktemp("server")) as (number, _):
         yield number
 
@@ -58,7 +59,7 @@ def test_the_page_of_streamlit_runs_under_the_policy(port: int) -> None:
         assert f"<script>{preload.SERVER}</script></head>".encode() in body, path
 
 
-def test_an_address_without_a_page_says_so_and_leads_on(port: int) -> None:
+def test_an_address_without_a_page_gets_a_page_that_says_so_and_has_links(port: int) -> None:
     for path, name in (("/nosuch", "nosuch"), ("/learn/x", "learn/x"), ("/%3Cb%3E", "&lt;b&gt;")):
         status, _, body = ask(port, "GET", path)
         assert status == 404, path
@@ -87,7 +88,9 @@ def test_a_websocket_opens_for_the_dashboards_own_page_only(port: int) -> None:
 
 
 def test_another_name_for_this_machine_is_refused(port: int) -> None:
-    """Else a site could give its own name this machine's address, and be of the same origin."""
+    """Otherwise a site could give its own name this machine's address, and so
+    have the same origin.
+    """
     evil = f"evil.example:{port}"
     status, _, body = ask(port, "GET", "/", {"Host": evil})
     assert status == 421
@@ -169,7 +172,7 @@ PATHS = (
 
 
 def test_no_path_leads_to_a_file(port: int) -> None:
-    """A refusal, or the page itself; what is no page is not found."""
+    """The answer is a refusal or the page itself; an address that is no page is not found."""
     _, _, front = ask(port, "GET", "/")
     _, _, other_page = ask(port, "GET", "/learn")
     for path in PATHS:
@@ -183,7 +186,7 @@ def test_no_path_leads_to_a_file(port: int) -> None:
             assert status in (400, 403, 404) or body in (front, other_page), (path, status)
 
 
-def test_programs_are_not_offered_the_pages(port: int) -> None:
+def test_the_server_does_not_offer_the_pages_to_programs(port: int) -> None:
     for path, message in (
         ("/_stcore/agent/interact", b"{}"),
         ("/_stcore/agent/mcp", b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'),

@@ -30,7 +30,7 @@ STEPS = """        value = ledger.release(
         {steps}
         return Release(value=value, ledger=ledger)"""
 WRITES = r"it writes in line \d+ into shared data: copy it first"
-# What a release does, and what is said of it.
+# Faulty releases: the line that the release runs, and a part of the sentence that reports it.
 FAULTS = {
     "writes-a-block": ("for block in rows.blocks():\n            block -= 5.0", WRITES),
     "writes-the-rows": ("rows.x[:] = 0.0", WRITES),
@@ -122,6 +122,7 @@ def arrays(value: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
 
 
 def assert_closed(name: str, array: np.ndarray) -> None:
+    """Assert that an array cannot be written to, nor be made writeable."""
     assert not array.flags.writeable, name
     with pytest.raises(ValueError, match="WRITEABLE"):
         array.view().setflags(write=True)
@@ -129,7 +130,7 @@ def assert_closed(name: str, array: np.ndarray) -> None:
 
 @pytest.mark.parametrize("m", [1, 4])
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
-def test_nothing_that_is_drawn_can_be_written_to(problem: str, m: int) -> None:
+def test_no_drawn_array_can_be_written_to(problem: str, m: int) -> None:
     point = data_point(Scenario(problem=problem, n=60, m=m, d=3))
     instance, sample = _cached_dataset(point, 0)
     named_arrays = list(arrays(sample, "sample"))
@@ -176,6 +177,7 @@ def test_a_refusal_of_a_part_of_the_ledger_is_remembered_by_the_whole() -> None:
         card = planned.__globals__["method_card"]("mean.clipped")
 
         def release(self, *_: Any) -> Release:
+            """Return zero, and spend nothing."""
             return Release(value=np.zeros(2), ledger=ledger)
 
     plan = Plan(setting=Scenario(n=10, d=2).setting)

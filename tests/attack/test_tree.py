@@ -28,7 +28,7 @@ SECRETS = {
     "a password": r"(?i)\b(?:password|secret|api_key|cookieSecret)\s*[:=]\s*[\"'][^\"'{}$]{6,}",
     "a password in an address": r"[a-z]+://[^/\s:@\"']+:[^/\s:@\"'{}$]+@",
 }
-# What a program may mean by an address without asking anybody: names of formats, and the reader's
+# Addresses that a program may contain without contacting a host: names of formats, and the reader's
 # own machine.
 NAMES = {"www.w3.org", "json-schema.org", "localhost", "127.0.0.1"}
 TELEMETRY = ("sentry", "segment.io", "mixpanel", "posthog", "google-analytics", "googletagmanager")
@@ -120,7 +120,7 @@ def test_no_tracked_file_holds_a_secret() -> None:
         "https://me:word" + "@example.org/",
     ],
 )
-def test_a_secret_is_found(text: str) -> None:
+def test_a_planted_secret_is_found(text: str) -> None:
     assert secrets_in(text)
 
 
@@ -181,7 +181,7 @@ def test_the_program_names_no_other_host_and_opens_no_connection() -> None:
     assert files > 100
 
 
-def test_a_host_and_a_caller_are_found() -> None:
+def test_a_planted_host_and_a_planted_caller_are_found() -> None:
     assert hosts("x = f'https://example.org/{a}'") == {"example.org"}
     assert hosts('"""See https://example.org."""\nx = "http://www.w3.org/2000/svg"') == set()
     assert callers("from urllib import request\nimport requests.adapters\nimport urllib.parse") == {

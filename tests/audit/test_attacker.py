@@ -26,7 +26,7 @@ def error_shares() -> dict[str, int]:
     return counts
 
 
-def test_the_attacker_errs_as_often_as_the_normal_law_says() -> None:
+def test_the_error_rates_of_the_attacker_are_those_of_the_normal_law() -> None:
     counts, people = error_shares(), GAMES * PEOPLE
     expected = norm.cdf(norm.isf(0.01) - attacker.MU)
     for series, chance in ((MISSED, expected), (ACCUSED, 0.01)):
@@ -35,7 +35,9 @@ def test_the_attacker_errs_as_often_as_the_normal_law_says() -> None:
 
 
 def test_the_curve_is_that_of_the_note_and_no_lower_than_what_the_budget_promises() -> None:
-    """theory/trade-off-curves.md, 2: f(.001), f(.01) and f(.1) at the rho of (1, 1e-6)."""
+    """The note is theory/trade-off-curves.md, 2: f(.001), f(.01) and f(.1) at
+    the rho of (1, 1e-6).
+    """
     percents = np.array([0.1, 1.0, 10.0])
     curve, promised = attacker.least_misses(percents), attacker.promised_misses(percents)
     assert curve == pytest.approx([99.7838, 98.1675, 85.1953], abs=1e-4)
@@ -43,6 +45,6 @@ def test_the_curve_is_that_of_the_note_and_no_lower_than_what_the_budget_promise
     assert (promised <= curve).all()
 
 
-def test_the_four_readings_are_of_one_curve() -> None:
+def test_the_four_quantities_are_read_from_the_same_curve() -> None:
     assert np.isclose(attacker.MU, np.sqrt(2 * attacker.RHO))
     assert gaussian_delta(attacker.RHO, attacker.BUDGET.epsilon) == pytest.approx(1e-6, rel=1e-6)

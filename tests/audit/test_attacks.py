@@ -21,15 +21,16 @@ COUNTS: dict[str, Any] = {"negatives": 1000, "positives": 1000, "confidence": 0.
 MU_ONE = gaussian_curve(0.5)
 
 
-def findings(
+def audit_stage(
     method: str, fault: Fault = "none", runs: int = 20_000, **budget: Any
 ) -> AuditFindings:
+    """Audit a method at its own stage; return the findings after the last run."""
     point = replace(stage(method), **budget)
     *_, result = run_audit(Audit(point=point, runs=runs, fault=fault, looks=False))
     return result
 
 
-def test_the_box_is_that_of_two_exact_intervals() -> None:
+def test_the_box_of_both_error_rates_has_two_exact_intervals_as_sides() -> None:
     refuted = measured(MU_ONE, false_alarms=10, misses=500, **COUNTS)
     assert refuted.alarm_interval[1] == pytest.approx(0.019633, abs=5e-7)
     assert refuted.miss_interval[1] == pytest.approx(0.535885, abs=5e-7)
@@ -66,28 +67,28 @@ def test_half_the_noise_is_caught_and_an_honest_run_is_not(
 ) -> None:
     if method == "mean.clipped" and budget["delta"] == 0:
         return
-    curve, honest = attack(findings(method, **budget), 0.999)
+    curve, honest = attack(audit_stage(method, **budget), 0.999)
     assert not honest.refutes
     assert (curve.mu is None) == (method == "mean.cwme-pure")
-    _, broken = attack(findings(method, "half-noise", **budget), 0.999)
+    _, broken = attack(audit_stage(method, "half-noise", **budget), 0.999)
     assert broken.refutes
 
 
 def test_the_curve_sees_half_the_noise_where_epsilon_at_a_small_delta_does_not() -> None:
-    result = findings("mean.clipped", "half-noise", epsilon=1.0, delta=1e-6)
+    result = audit_stage("mean.clipped", "half-noise", epsilon=1.0, delta=1e-6)
     assert result.bound_verdict == "not refuted"
     assert attack(result, 0.999)[1].refutes
 
 
 def test_one_test_of_two_is_enough_to_refute() -> None:
     """The parts disagree in both directions, and the joint verdict says which one refutes."""
-    judged = judge(findings("mean.clipped", "half-noise", epsilon=1.0, delta=1e-6), 0.999)
+    judged = judge(audit_stage("mean.clipped", "half-noise", epsilon=1.0, delta=1e-6), 0.999)
     assert judged.result.bound_verdict == "not refuted" and judged.attack.refutes
     assert judged.verdict == "refuted"
     assert judged.grounds == (
         "by the trade-off curve of its ledger (the (epsilon, delta) bound alone does not refute it)"
     )
-    caught = findings("mean.clipped", "half-noise")
+    caught = audit_stage("mean.clipped", "half-noise")
     assert caught.bound_verdict == "refuted"
     honest_attack = replace(judged.attack, miss_interval=(0.9, 1.0))
     by_bound = Judged(result=caught, curve=judged.curve, attack=honest_attack)
@@ -97,7 +98,9 @@ def test_one_test_of_two_is_enough_to_refute() -> None:
 
 
 def test_the_two_tests_share_the_failure_probability() -> None:
-    """Of beta = 0.1, the bounds of all looks and pairs take one half, the upper ends the other."""
+    """The bounds of all looks and pairs use one half of beta = 0.1, and the upper ends the other
+    half.
+    """
     point = replace(stage("mean.clipped"), epsilon=1.0, delta=1e-6)
     task = Audit(point=point, runs=200, confidence=0.9)
     *_, result = run_audit(task)
@@ -112,14 +115,14 @@ def test_the_two_tests_share_the_failure_probability() -> None:
 
 def test_a_ledger_that_varies_between_runs_is_held_to_its_budget_alone() -> None:
     """The curve of a ledger is for shares that are fixed in advance."""
-    result = findings("mean.clipped", epsilon=1.0, delta=1e-6)
+    result = audit_stage("mean.clipped", epsilon=1.0, delta=1e-6)
     assert result.has_fixed_shares and judge(result, 0.999).curve.mu is not None
     varied = judge(replace(result, has_fixed_shares=False), 0.999).curve
     assert varied.mu is None and varied.epsilon(1e-6) == pytest.approx(1.0)
 
 
 def test_a_method_without_its_clip_is_caught_at_once() -> None:
-    result = findings("mean.clipped", "no-clipping", runs=200, epsilon=1.0, delta=1e-6)
+    result = audit_stage("mean.clipped", "no-clipping", runs=200, epsilon=1.0, delta=1e-6)
     _, broken = attack(result, 0.999)
     assert (broken.false_alarms, broken.misses, broken.refutes) == (0, 0, True)
 
@@ -136,12 +139,12 @@ def fake_findings(mu: float, runs: int, rng: np.random.Generator) -> AuditFindin
         rho=0.5,
     )
     outputs = rng.standard_normal((2, runs, 1)) + np.array([mu, 0.0])[:, None, None]
-    example = findings("mean.clipped", runs=200, rho=0.5, epsilon=None, delta=None)
+    example = audit_stage("mean.clipped", runs=200, rho=0.5, epsilon=None, delta=None)
     return replace(example, entries=(entry,), outputs=outputs[0], neighbour_outputs=outputs[1])
 
 
 def test_an_honest_mechanism_is_refuted_no_more_often_than_the_confidence_says() -> None:
-    """At a confidence of 80 % and the exact claim, which is the hardest honest one."""
+    """The confidence is 80 %, and the claim is exact, which is the hardest claim that is true."""
     rng = np.random.default_rng(5)
     honest = fake_findings(1.0, 400, rng)
     wrong = 0
@@ -173,7 +176,7 @@ def test_either_order_of_the_neighbours_can_attack() -> None:
         ({"confidence": 1.0}, "confidence must be above 0 and below 1"),
     ],
 )
-def test_counts_that_cannot_be_are_refused(changes: dict[str, Any], message: str) -> None:
+def test_impossible_counts_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         measured(MU_ONE, **{"false_alarms": 1, "misses": 1} | COUNTS | changes)
 

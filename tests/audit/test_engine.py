@@ -50,11 +50,13 @@ LONG = [slug for slug in AUDITED if slug not in (*QUICK, *SLOW, CHOOSING)]
 
 
 def task(method: str, runs: int, **fields: object) -> Audit:
+    """Return the audit of a method at its own stage, without looks in between."""
     task = Audit(point=stage(method), runs=runs, confidence=CONFIDENCE, looks=False)
     return replace(task, **fields)  # type: ignore[arg-type]
 
 
 def audited(whole: Audit) -> AuditFindings:
+    """Run an audit; return its last findings."""
     *_, last_findings = run_audit(whole)
     return last_findings
 
@@ -85,9 +87,10 @@ def test_an_optimiser_is_audited_run_by_run(method: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", LONG)
-def test_the_other_methods_are_audited_too(method: str) -> None:
-    # Seven tenths of that one's budget show in its result: with half the noise the sharpest
-    # event proves 1.25 in 10,000 runs and 1.46 in 20,000, and the chosen one 0.2 to 0.4 less.
+def test_every_other_method_can_be_audited(method: str) -> None:
+    # This method's result reveals seven tenths of its budget. With half the noise the sharpest
+    # event proves an epsilon of 1.25 in 10,000 runs and 1.46 in 20,000; the chosen event proves 0.2
+    # to 0.4 less.
     check(method, 20_000 if method == "mean.instance-optimal" else 10_000)
 
 
@@ -107,7 +110,7 @@ def test_a_missing_clip_is_caught_in_a_few_hundred_runs(method: str) -> None:
 
 
 def test_the_printed_noise_of_smoothing_is_refuted_at_its_own_rho() -> None:
-    """theory/kamath-liu-zhang.md, 8, item 1: 16/9 of the rho that is claimed."""
+    """The noise spends 16/9 of the rho that is claimed (theory/kamath-liu-zhang.md, 8, item 1)."""
     point = replace(stage("mean.smoothed"), epsilon=None, delta=None, rho=gaussian_rho(1.0, 0.2))
     result = audited(Audit(point=point, runs=20_000, fault="printed-constant", delta=0.2))
     assert result.claimed_epsilon == pytest.approx(1.0)
@@ -118,9 +121,12 @@ def test_the_printed_noise_of_smoothing_is_refuted_at_its_own_rho() -> None:
 
 
 def scaled_to_the_largest_norm(smallest_norm: float) -> Callable[..., Release]:
-    """A release whose clip and noise are the largest norm of the records, or `smallest_norm`."""
+    """Return a `release` whose clip and noise follow the largest norm of the records, at least
+    `smallest_norm`.
+    """
 
     def release(self: Any, rows: Any, plan: Any, ledger: Ledger, rng: Any) -> Release:
+        """Release the mean with noise that is scaled to the largest record."""
         largest = max(float(rows.norms().max()), smallest_norm)
         mean = rows.x.mean(axis=0)
         sensitivity = 2 * largest / rows.n
@@ -156,6 +162,7 @@ def test_a_noise_scale_from_the_data_shows_where_the_results_say_nothing(
     """The ledger's entries are public: they are compared even if the result is the same."""
 
     def release(self: Any, rows: Any, plan: Any, ledger: Ledger, rng: Any) -> Release:
+        """Release zero, with a recorded noise that depends on the data."""
         scale = 1.0 + 0.01 * (float(rows.norms().max()) > 1)
         rho = ledger.budget.to_zcdp().rho
         value = 0 * ledger.release(GaussianNoise(l2_sensitivity=scale, rho=rho), np.zeros(1), rng)
@@ -173,7 +180,7 @@ def test_the_verdict_is_refuted_or_not_refuted_and_never_more(
         assert main(["audit", "--trials", "5000", "--fault", fault]) == 0
         printed = capsys.readouterr().out
         assert verdict in printed and "stands" not in printed
-    # the ledger calls the printed constant too small, and the runs by themselves say the same
+    # The ledger reports that the printed constant is too small, and the runs alone prove it too.
     assert main(["audit", "--method", "mean.smoothed", "--fault", "printed-constant"]) == 0
     printed = capsys.readouterr().out
     assert "is refuted after" in printed and "1.78 times less private" in printed
@@ -188,7 +195,7 @@ def test_a_refused_fault_names_a_method_for_the_same_problem(method: str) -> Non
     assert PRIVATE[suggestion].clip is not None and "loss" not in str(refused.value)
 
 
-def test_the_bound_rises_and_repeats() -> None:
+def test_the_bound_rises_with_the_runs_and_repeats_with_the_seed() -> None:
     looks = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
     bounds = [result.epsilon_lower_bound for result in looks]
     assert bounds == sorted(bounds) and bounds[0] < 0.2 < bounds[-1] < 1
@@ -232,6 +239,7 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
     assert amplified is not None and shuffled.amplified
 
     def noises(ledger: type[Ledger], **fields: float) -> dict[str, np.ndarray]:
+        """Return the noise of each mechanism, by a ledger of this kind."""
         rng, zero = np.random.default_rng(8), np.zeros(3)
         kinds = {
             "gaussian": lambda b: b.release(GaussianNoise(l2_sensitivity=1.0, rho=0.01), zero, rng),
@@ -279,6 +287,7 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
 
 
 def _passed(opened: object) -> np.ndarray:
+    """Assert that a huge score passes the opened test; return a noisy vector of zeros."""
     steps_ = opened
     while not steps_.passes(1e6):  # type: ignore[attr-defined]
         raise AssertionError("a score this large passes")
@@ -309,7 +318,7 @@ def test_the_neighbours_differ_in_one_record_and_the_claim_is_the_budget(method:
         ("mean.clipped", "printed-constant"),
     ],
 )
-def test_what_cannot_be_audited_is_refused_in_one_sentence(method: str, fault: str) -> None:
+def test_an_impossible_audit_is_refused_in_one_sentence(method: str, fault: str) -> None:
     with pytest.raises(NotApplicable, match=r"Nearest: "):
         next(run_audit(Audit(point=stage(method), fault=fault)))  # type: ignore[arg-type]
 
@@ -326,13 +335,15 @@ def test_what_cannot_be_audited_is_refused_in_one_sentence(method: str, fault: s
         ({"point": Scenario()}, "method"),
     ],
 )
-def test_a_wrong_audit_names_the_field(change: dict[str, object], field_name: str) -> None:
+def test_the_refusal_of_an_audit_names_the_wrong_field(
+    change: dict[str, object], field_name: str
+) -> None:
     task = replace(Audit(point=stage("mean.clipped")), **change)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=rf"^{field_name} must be"):
         task.validate()
 
 
-def test_an_audit_tells_how_far_it_is_and_how_long_it_takes() -> None:
+def test_an_audit_reports_its_progress_and_its_remaining_time() -> None:
     task = Audit(point=stage("sco.phased-sgd"), runs=400)
     runs_done = [runs_done for runs_done, _ in audit_steps(task)]
     assert runs_done == [100, 200, 300, 400, 500][: len(runs_done)] and runs_done[-1] == 400
@@ -357,7 +368,7 @@ def test_the_command_prints_what_the_library_finds(capsys: pytest.CaptureFixture
     assert "Nearest: choose user.clipped-means." in capsys.readouterr().err
 
 
-def test_an_audit_of_printed_noise_says_whose_claim_it_tests(
+def test_an_audit_of_printed_noise_states_the_claim_that_it_tests(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = ("audit", "--method", "mean.smoothed", "--trials", "400")

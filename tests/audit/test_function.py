@@ -44,11 +44,13 @@ def laplace_mean(records: Vector, rng: np.random.Generator) -> Vector:
 
 
 def half_noise(records: Vector, rng: np.random.Generator) -> Vector:
+    """Release the mean of clipped records with half the Laplace noise that epsilon 1 needs."""
     mean: Vector = np.clip(records, -1, 1).mean(axis=0)
     return mean + rng.laplace(scale=1 / len(records), size=mean.shape)
 
 
 def unclipped(records: Vector, rng: np.random.Generator) -> Vector:
+    """Release the mean of records with the noise of clipped ones, but without a clip."""
     mean: Vector = records.mean(axis=0)
     return mean + rng.laplace(scale=2 / len(records), size=mean.shape)
 
@@ -92,8 +94,9 @@ def test_the_same_seed_gives_the_same_findings() -> None:
     assert takes_generator(laplace_mean) and not takes_generator(np.mean)
 
 
-def test_records_that_the_function_changes_are_its_own_copy() -> None:
+def test_a_function_that_changes_its_records_changes_only_a_copy() -> None:
     def destructive(records: Vector, rng: np.random.Generator) -> Vector:
+        """Release a mean, and overwrite the records."""
         answer = laplace_mean(records, rng)
         records[:] = 7.0
         return answer
@@ -105,10 +108,11 @@ def test_records_that_the_function_changes_are_its_own_copy() -> None:
     assert audit_function(tasks[0]) == audit_function(tasks[1])
 
 
-def test_an_answer_in_a_buffer_that_is_used_again_is_kept() -> None:
+def test_an_answer_is_copied_before_the_function_reuses_its_buffer() -> None:
     buffer = np.zeros(1)
 
     def in_place(records: Vector, rng: np.random.Generator) -> Vector:
+        """Release a mean in the buffer of every call."""
         buffer[:] = half_noise(records, rng)
         return buffer
 
@@ -136,24 +140,25 @@ def test_a_wrong_audit_is_refused(changes: dict[str, float], message: str) -> No
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> str:
+def own_file(tmp_path: Path) -> str:
+    """Write the file of a user; return its path."""
     path = tmp_path / "own.py"
     path.write_text(FILE_TEXT, encoding="utf-8")
     return str(path)
 
 
 def test_the_command_audits_a_function_of_a_file(
-    place: str, capsys: pytest.CaptureFixture[str]
+    own_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--epsilon", "1", "--delta", "0", "--trials", "4000", "--fail-if-refuted"]
-    assert main(["audit", "--function", f"{place}:noisy", *words]) == 0
+    assert main(["audit", "--function", f"{own_file}:noisy", *words]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "The claim, 1-DP, is not refuted by 4,000 runs, with confidence 99.9 %" in text
     assert "generator of its own" not in text
-    assert main(["audit", "--function", f"{place}:half", *words, "--json"]) == 1
+    assert main(["audit", "--function", f"{own_file}:half", *words, "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert document["verdict"] == "refuted" and 1 < document["epsilon_lower_bound"] <= 2
-    assert main(["audit", "--function", f"{place}:alone", *words]) == 0
+    assert main(["audit", "--function", f"{own_file}:alone", *words]) == 0
     assert "generator of its own" in " ".join(capsys.readouterr().out.split())
 
 
@@ -175,27 +180,28 @@ def test_the_command_audits_a_function_of_a_file(
         (":noisy", ("--epsilon", "1", "--fault", "half-noise"), "fault must be left out"),
     ],
 )
-def test_what_the_command_refuses_is_one_sentence(
-    place: str,
+def test_the_command_refuses_in_one_sentence(
+    own_file: str,
     name: str,
     words: tuple[str, ...],
     message: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = place if name else Path(place).name
+    file = own_file if name else Path(own_file).name
     assert main(["audit", "--function", f"{file}{name}", *words]) == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
 
 
-def test_a_function_that_fails_is_the_fault_of_its_code() -> None:
+def test_the_error_of_a_failing_function_names_its_code() -> None:
     def failing(records: Vector) -> float:
+        """Fail."""
         raise RuntimeError("no")
 
     with pytest.raises(CodeFailed, match="RuntimeError"):
         audit_function(FunctionAudit(function=failing, epsilon=1.0))
 
 
-def test_a_far_value_is_for_functions_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_audit_of_a_function_takes_a_far_value(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--far-value", "3"]) == 2
     assert "far-value must be left out without function" in capsys.readouterr().err

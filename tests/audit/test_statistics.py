@@ -27,7 +27,7 @@ FALSE_ALARM = 1e-6
 @pytest.mark.parametrize("runs", [1, 7, 40])
 @pytest.mark.parametrize("level", [0.001, 0.05])
 def test_the_limits_of_a_probability_err_at_most_as_often_as_said(runs: int, level: float) -> None:
-    """Coverage by the exact binomial law, not by simulation."""
+    """The coverage is computed from the exact binomial law, without a simulation."""
     counts = np.arange(runs + 1)
     low, high = proportion_low(counts, runs, level), proportion_high(counts, runs, level)
     assert low[0] == 0 and high[-1] == 1
@@ -43,7 +43,7 @@ def test_the_limits_agree_with_their_closed_forms_at_the_ends() -> None:
     assert proportion_high(0, 20, 0.01) == pytest.approx(1 - 0.01 ** (1 / 20))
 
 
-def test_what_is_proven_is_never_negative_and_falls_with_delta() -> None:
+def test_the_proven_epsilon_is_never_negative_and_falls_with_delta() -> None:
     bounds = [float(proven_epsilon(300, 30, 500, delta, 0.001)) for delta in (0.0, 0.05, 0.2, 0.59)]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] == 0 and bounds[0] < math.log(10)
@@ -61,14 +61,16 @@ def alarms(
 
 
 def most_alarms(audits: int, level: float) -> int:
-    """How many alarms have a probability below the false-alarm rate, if each has `level`."""
+    """Return the least number of false alarms that is too improbable if each has probability
+    `level`.
+    """
     return int(binom.isf(FALSE_ALARM, audits, level)) + 1
 
 
 LEVEL, AUDITS, RUNS = 0.2, 150, 200  # A large level produces some false alarms.
 
 
-def test_two_samples_of_one_law_are_hardly_ever_told_apart() -> None:
+def test_two_samples_of_one_law_are_rarely_declared_different() -> None:
     rng = np.random.default_rng(1)
     outputs, neighbour_outputs = rng.standard_cauchy((2, AUDITS, RUNS))
     assert alarms(outputs, neighbour_outputs, 0.0, 0.0, LEVEL) <= most_alarms(AUDITS, LEVEL)
@@ -83,7 +85,7 @@ def test_an_honest_mechanism_is_hardly_ever_accused() -> None:
     assert alarms(outputs + 1.0, neighbour_outputs, 0.25, 0.0, LEVEL) > AUDITS / 2
 
 
-def test_gaussian_noise_keeps_to_its_exact_curve_and_half_of_it_does_not() -> None:
+def test_gaussian_noise_agrees_with_its_exact_curve_and_half_the_noise_does_not() -> None:
     rng = np.random.default_rng(3)
     rho, delta = 0.5, 0.1
     claim, shift = gaussian_epsilon(rho, delta), math.sqrt(2 * rho)
@@ -95,7 +97,9 @@ def test_gaussian_noise_keeps_to_its_exact_curve_and_half_of_it_does_not() -> No
 
 
 def test_the_half_that_chooses_is_not_the_half_that_counts() -> None:
-    """Samples that differ in the even runs only: whatever is chosen, nothing is proven."""
+    """The samples differ in the even runs only: whatever is chosen on those, nothing is proven on
+    the others.
+    """
     rng = np.random.default_rng(4)
     outputs, neighbour_outputs = rng.normal(size=(2, 2000, 1))
     outputs[::2] += 10.0
@@ -110,7 +114,7 @@ def test_the_half_that_chooses_is_not_the_half_that_counts() -> None:
     )
 
 
-def test_either_neighbour_may_be_the_likelier_and_the_event_either_side() -> None:
+def test_the_test_is_two_sided_in_the_neighbours_and_in_the_event() -> None:
     rng = np.random.default_rng(5)
     narrow, wide = rng.normal(size=1000), np.abs(rng.normal(size=1000)) * 30 + 8
     for outputs, neighbour_outputs, is_above, likelier in (
@@ -144,13 +148,13 @@ def test_the_direction_finds_a_small_shift_among_loud_and_constant_numbers() -> 
     assert audit(outputs, neighbour_outputs, delta=0.0, confidence=0.999).epsilon_lower_bound > 3
 
 
-def test_looks_share_the_allowance() -> None:
+def test_the_looks_of_an_audit_share_its_error_probability() -> None:
     assert 1 - shared_confidence(0.999, 8) == pytest.approx(0.001 / 8)
     assert checkpoints(20_000) == (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
     assert checkpoints(100) == (100,)
 
 
-def test_what_is_no_audit_is_refused() -> None:
+def test_invalid_counts_of_an_audit_are_refused() -> None:
     good = np.zeros((40, 1))
     for outputs, neighbour_outputs, delta, confidence in (
         (good, good[:20], 0.0, 0.9),

@@ -16,12 +16,14 @@ from dpsco_core.base.dispatch import WorkersLost, finished, in_groups, in_order
 RUN = 4  # Number of consecutive tasks that share work.
 
 
-def alike(task: int) -> int:
+def run_of(task: int) -> int:
+    """Return the run that a task belongs to."""
     return task // RUN
 
 
 @pytest.fixture(scope="module")
 def threads() -> Iterator[Executor]:
+    """Yield an executor with two threads."""
     with ThreadPoolExecutor(2) as executor:
         yield executor
 
@@ -30,30 +32,31 @@ def test_tasks_that_are_alike_stay_with_one_worker(threads: Executor) -> None:
     tasks_by_thread: dict[int, list[int]] = defaultdict(list)
 
     def work(task: int) -> int:
+        """Note the thread that has a task, and do it."""
         tasks_by_thread[threading.get_ident()].append(task)
         return -task
 
-    results = dict(in_groups(threads, work, range(100 * RUN), alike))
+    results = dict(in_groups(threads, work, range(100 * RUN), run_of))
     assert results == {task: -task for task in range(100 * RUN)}
     runs = list(tasks_by_thread.values())
     assert sum(map(len, runs)) == 100 * RUN
     shared_count = sum(
-        1 + sum(alike(a) != alike(b) for a, b in itertools.pairwise(o)) for o in runs
+        1 + sum(run_of(a) != run_of(b) for a, b in itertools.pairwise(o)) for o in runs
     )
     assert shared_count <= 150  # Shared work is done about once per group, not once per task.
 
 
-def test_what_a_worker_did_not_come_to_goes_to_another(
+def test_the_tasks_that_a_worker_has_not_begun_go_to_another_worker(
     threads: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # There is no time for more than one task per call.
     monkeypatch.setattr(dispatch, "SHORT", 1e-9)
     monkeypatch.setattr(dispatch, "LONG", 1e-9)
-    calls = list(in_groups(threads, abs, range(-50, 0), alike))
+    calls = list(in_groups(threads, abs, range(-50, 0), run_of))
     assert sorted(calls) == [(task, -task) for task in range(-50, 0)]
 
 
-def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
+def test_finished_results_come_before_an_error_and_the_remaining_tasks_are_dropped(
     threads: Executor,
 ) -> None:
     gate = threading.Event()
@@ -61,10 +64,12 @@ def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
 
     class Watched(Executor):
         def submit(self, fn, /, *args, **kwargs):
+            """Submit a call to the threads, and keep its future."""
             submitted.append(threads.submit(fn, *args, **kwargs))
             return submitted[-1]
 
     def work(task: int) -> float:
+        """Return 1/task; task 0 fails once another task has begun."""
         if task == 0:
             gate.wait(30)
         else:
@@ -75,6 +80,7 @@ def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
     labels = []
 
     def read() -> None:
+        """Note the label of each call that finishes."""
         for label, _ in finished(Watched(), work, lambda: next(calls, None), 2):
             labels.append(label)
 
@@ -84,9 +90,10 @@ def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
     assert all(future.done() for future in submitted)
 
 
-def test_dropped_work_and_broken_executors_are_said() -> None:
+def test_dropped_tasks_and_broken_executors_are_reported() -> None:
     class Closing(Executor):
         def submit(self, fn, /, *args, **kwargs):
+            """Return a future that is cancelled."""
             future: Future[object] = Future()
             future.cancel()
             future.set_running_or_notify_cancel()
@@ -101,6 +108,7 @@ class Deadly(Executor):
     """Runs calls as they come; one that ends its worker takes along what comes before a restart."""
 
     def __init__(self, *deadly: int) -> None:
+        """Begin unbroken; each of the calls `deadly` ends its worker."""
         self.workers = 2
         self.deadly = deadly
         self.restarts = 0
@@ -108,6 +116,7 @@ class Deadly(Executor):
         self.calls_held: list[list[int]] = [[]]  # The calls since every start.
 
     def submit(self, fn, /, *args, **kwargs):
+        """Do a call at once, unless it is deadly or a worker has died."""
         self.calls_held[-1].append(args[0])
         self.broken |= args[0] in self.deadly
         future: Future[object] = Future()
@@ -118,12 +127,13 @@ class Deadly(Executor):
         return future
 
     def restart(self) -> None:
+        """Start new workers."""
         self.restarts += 1
         self.broken = False
         self.calls_held.append([])
 
 
-def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_done() -> None:
+def test_a_call_that_always_kills_its_worker_is_given_up_after_all_others() -> None:
     executor = Deadly(8)
     calls = iter([(number, number) for number in range(100)])
     labels: list[int] = []
@@ -134,7 +144,7 @@ def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_
     assert executor.calls_held[-1][-1] == 8  # The task runs alone, and last.
 
 
-def test_calls_that_a_dead_worker_took_along_run_again_until_the_workers_die_in_a_row() -> None:
+def test_calls_of_a_dead_worker_run_again_until_workers_die_several_times_in_a_row() -> None:
     dies_once = Deadly(8)
     calls = iter([(number, number) for number in range(100)])
     labels: list[int] = []
@@ -148,7 +158,7 @@ def test_calls_that_a_dead_worker_took_along_run_again_until_the_workers_die_in_
     assert dies_always.restarts == 3
 
 
-def test_an_executor_that_cannot_start_again_is_said() -> None:
+def test_an_executor_that_cannot_be_restarted_is_reported() -> None:
     with ThreadPoolExecutor(1, initializer=divmod, initargs=(1, 0)) as failing:
         sentence = r"workers must stay alive, got .*initializer failed.*; what had finished is kept"
         with pytest.raises(WorkersLost, match=sentence):

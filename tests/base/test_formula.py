@@ -86,23 +86,23 @@ def test_a_formula_has_the_value_that_arithmetic_gives_it(text: str, value: floa
         "1" * (LONGEST + 1),
     ],
 )
-def test_what_is_no_formula_is_refused_in_one_sentence(text: str) -> None:
+def test_an_invalid_formula_is_refused_in_one_sentence(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"^formula must be .+, got .+\.$"):
         parse_formula(text)
 
 
-def test_a_name_that_is_not_known_is_said_with_those_that_are() -> None:
+def test_an_unknown_name_is_reported_with_the_known_ones() -> None:
     names = r"n, d, m, p, epsilon, .*, sqrt, log, ln, exp, min, max"
     with pytest.raises(InvalidInput, match=f"^formula must be made of {names}, got foo\\.$"):
         parse_formula("d/(n*foo)")
 
 
 @pytest.mark.parametrize("text", ["1/0", "log(0)", "sqrt(-1)", "(-8)^(1/3)", "0*exp(1000)-1/0"])
-def test_where_a_formula_has_no_value_it_is_not_a_finite_number(text: str) -> None:
+def test_a_formula_is_not_finite_where_it_is_undefined(text: str) -> None:
     assert not math.isfinite(parse_formula(text).value(LETTER_VALUES))
 
 
-def test_a_power_that_is_too_large_is_infinite_and_quick() -> None:
+def test_a_huge_power_is_infinite_and_quickly_computed() -> None:
     assert parse_formula("9^9^9^9^9").value(LETTER_VALUES) == math.inf
 
 
@@ -111,7 +111,9 @@ def test_letters_are_listed_once_under_their_own_names() -> None:
 
 
 def test_random_texts_are_read_or_refused_and_never_run() -> None:
-    """Fuzz: whatever is typed becomes a number or an `InvalidInput`; python agrees on the value."""
+    """Any text becomes a number or an `InvalidInput`; where it is a number, Python finds the same
+    value.
+    """
     rng = random.Random(20)
     pieces = [*LETTERS, *FUNCTIONS, *"0123456789.+-*/^(),% _'[]{}:;=eE", "**", "10", "2.5", "1e3"]
     reread = 0
@@ -135,7 +137,7 @@ def test_random_texts_are_read_or_refused_and_never_run() -> None:
     assert reread > 500
 
 
-def test_a_formula_that_breaks_off_is_shown_whole() -> None:
+def test_the_error_about_an_incomplete_formula_quotes_it_whole() -> None:
     for text, must in (("d/(n+1", "closed with )"), ("d/", "complete after"), ("sqrt", "bracket")):
         whole = " ".join(re.findall(r"\w+|\W", text))
         with pytest.raises(InvalidInput, match=re.escape(must)) as refused:
@@ -143,7 +145,7 @@ def test_a_formula_that_breaks_off_is_shown_whole() -> None:
         assert str(refused.value).endswith(f"got formula={whole}.")
 
 
-def test_moments_have_letters_and_k_is_p() -> None:
+def test_the_moments_have_letters_and_k_stands_for_p() -> None:
     formula = parse_formula("G_2/sqrt(n) + G_k*(d/(n*ε))^(1-1/k) + M + G_p")
     assert formula.letters == ("G_2", "n", "G_p", "d", "epsilon", "p", "M")
     with pytest.raises(InvalidInput, match=r"got G_3\.$"):

@@ -16,6 +16,7 @@ LETTERS |= {"epsilon": 0.7, "delta": 0.01, "rho": 0.2, "kappa": 5.0, "G_2": 3.0}
 
 
 def latex(text: str) -> str:
+    """Return the LaTeX of a formula that is given as text."""
     return latex_of(parse_formula(text).expression)
 
 
@@ -49,7 +50,7 @@ def latex(text: str) -> str:
         ("exp(-n)", "e^{-n}"),
     ],
 )
-def test_a_formula_is_set_as_in_a_paper(text: str, written: str) -> None:
+def test_the_latex_of_a_formula_is_that_of_a_paper(text: str, written: str) -> None:
     assert latex(text) == written
 
 

@@ -18,16 +18,19 @@ DEFAULT_HANDLER = signal.getsignal(signal.SIGINT)
 
 
 def press_ctrl_c() -> None:
+    """Send this process the signal of Ctrl-C."""
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def pressed_within(action: Callable[[], object]) -> None:
+def interrupt_before(action: Callable[[], object]) -> None:
+    """Press Ctrl-C while interrupts are held back, and then act."""
     with uninterrupted():
         press_ctrl_c()
         action()
 
 
 def failing() -> None:
+    """Fail while interrupts are held back."""
     with uninterrupted():
         raise ValueError("bad")
 
@@ -35,14 +38,14 @@ def failing() -> None:
 def test_ctrl_c_waits_for_the_end_of_the_block() -> None:
     reached: list[str] = []
     with pytest.raises(KeyboardInterrupt):
-        pressed_within(lambda: reached.append("the end"))
+        interrupt_before(lambda: reached.append("the end"))
     assert reached == ["the end"]
     assert signal.getsignal(signal.SIGINT) is DEFAULT_HANDLER
 
 
-def test_an_error_gives_way_to_ctrl_c_and_the_handler_is_back() -> None:
+def test_ctrl_c_replaces_an_error_and_the_old_handler_is_restored() -> None:
     with pytest.raises(KeyboardInterrupt) as caught:
-        pressed_within(failing)
+        interrupt_before(failing)
     assert isinstance(caught.value.__context__, ValueError)
     assert signal.getsignal(signal.SIGINT) is DEFAULT_HANDLER
     with pytest.raises(ValueError, match="bad"):
@@ -50,10 +53,11 @@ def test_an_error_gives_way_to_ctrl_c_and_the_handler_is_back() -> None:
     assert signal.getsignal(signal.SIGINT) is DEFAULT_HANDLER
 
 
-def test_another_thread_and_another_way_to_end_are_left_alone() -> None:
+def test_other_threads_and_other_signals_are_not_affected() -> None:
     frames: list[Any] = []
 
     def look() -> None:
+        """Note the handler of Ctrl-C where interrupts are held back."""
         with uninterrupted():
             frames.append(signal.getsignal(signal.SIGINT))
 
@@ -74,11 +78,15 @@ class Pressed(Future[int]):
     """A future during one of whose calls somebody presses Ctrl-C."""
 
     def __init__(self, step: str) -> None:
+        """Make a future that presses Ctrl-C at a step."""
         super().__init__()
         self.step = step
         self.whole: list[str] = []
 
     def _note(self, name: str, call: Callable[[], Any]) -> Any:
+        """Make a call that is to be noted, and before it press Ctrl-C if it is the step to
+        interrupt.
+        """
         if name == self.step:
             self.step = ""
             press_ctrl_c()
@@ -87,18 +95,22 @@ class Pressed(Future[int]):
         return result
 
     def cancel(self) -> bool:
+        """Cancel the future, and note it."""
         return bool(self._note("cancel", super().cancel))
 
     def result(self, timeout: float | None = None) -> int:
+        """Return the result, and note it."""
         return int(self._note("result", lambda: super(Pressed, self).result(timeout)))
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Return the exception, and note it."""
         error: BaseException | None = self._note(
             "exception", lambda: super(Pressed, self).exception(timeout)
         )
         return error
 
     def add_done_callback(self, fn: Callable[[Future[int]], object]) -> None:
+        """Add a callback, and note it."""
         self._note("callback", lambda: super(Pressed, self).add_done_callback(fn))
 
 
@@ -106,10 +118,12 @@ class AtOnce(Executor):
     """Runs the first call at once and never the second."""
 
     def __init__(self, step: str) -> None:
+        """Make an executor that presses Ctrl-C at a step."""
         self.step = step
         self.submitted: list[Pressed] = []
 
     def submit(self, fn: Callable[..., int], /, *args: Any, **kwargs: Any) -> Future[int]:
+        """Do the first call at once, and let the others wait."""
         if self.step == "submit" and not self.submitted:
             press_ctrl_c()
         future = Pressed(self.step)
@@ -120,7 +134,7 @@ class AtOnce(Executor):
 
 
 def work(executor: Executor, step: str) -> None:
-    """Run two calls, and stop reading after the first."""
+    """Run two calls on an executor, and stop reading their results after the first."""
     todo = iter([("a", 2), ("b", 3)])
     with closing(finished(executor, abs, lambda: next(todo, None), most_calls=2)) as results:
         next(results)

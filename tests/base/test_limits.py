@@ -11,7 +11,7 @@ from dpsco_core.base.limits import DASHBOARD, changed
 from dpsco_core.base.thread_cache import LastOfThread
 
 
-def test_the_environment_changes_the_named_limits_only() -> None:
+def test_the_environment_changes_only_the_limits_that_it_names() -> None:
     limits = changed(DASHBOARD, "seconds=30, n=200000")
     assert (limits.seconds, limits.n) == (30, 200_000)
     assert (limits.d, limits.cells, limits.where) == (DASHBOARD.d, DASHBOARD.cells, DASHBOARD.where)
@@ -21,7 +21,7 @@ def test_the_environment_changes_the_named_limits_only() -> None:
 @pytest.mark.parametrize(
     "text", ["n", "n=", "n=0", "n=-1", "n=1.5", "n=²", "n=9999999999", "where=1", "d=100001", "x=1"]
 )
-def test_a_limit_that_is_none_is_refused_by_name(text: str) -> None:
+def test_an_invalid_limit_is_refused_by_name(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"^DPSCO_LIMITS must be"):
         changed(DASHBOARD, text)
 
@@ -33,6 +33,7 @@ def test_threads_that_take_turns_make_each_value_once() -> None:
     answers: dict[int, list[int]] = {}
 
     def work(x: int) -> None:
+        """Ask for the double of x five times, in turn with the other threads."""
         answers[x] = []
         for _ in range(5):
             turn.wait()
@@ -47,7 +48,7 @@ def test_threads_that_take_turns_make_each_value_once() -> None:
     assert sorted(calls) == [("1", 1), ("2", 2)]
 
 
-def test_the_last_value_goes_before_the_next_is_made() -> None:
+def test_the_last_value_is_dropped_before_the_next_is_computed() -> None:
     cached_values: list[object] = []
     cached_function = LastOfThread(
         lambda x: cached_values.append(cached_function._cache.value) or x

@@ -31,11 +31,12 @@ ISSUE = [
 
 
 def own_class(problem: str) -> LossClass:
+    """Return the class of losses of a problem."""
     return problem_card(problem).loss_class
 
 
 @each("slug", BOUND_SLUGS)
-def test_every_bound_has_the_class_that_its_hypotheses_ask_for(slug: str) -> None:
+def test_every_bound_has_the_class_that_its_hypotheses_require(slug: str) -> None:
     card, hypotheses = bound(slug).card, {h.text for h in bound(slug).hypotheses}
     loss_class = card.loss_class
     assert (loss_class == classes.MEAN) == (card.problems == ("mean",))
@@ -78,7 +79,7 @@ def test_the_class_of_a_bound_agrees_with_the_problems_on_its_card(slug: str) ->
         assert card.applies_to(made_by)
 
 
-def test_a_class_is_within_another_if_it_has_all_that_the_other_asks_for() -> None:
+def test_a_class_is_within_another_if_it_has_all_properties_of_the_other() -> None:
     assert classes.SMOOTH_STRONG.is_within(classes.SMOOTH)
     assert classes.LINEAR.is_within(classes.SMOOTH) and classes.LINEAR.is_within(classes.CONVEX)
     assert classes.LIPSCHITZ_LINEAR.is_within(classes.GENERALISED_LINEAR)
@@ -176,7 +177,7 @@ def test_a_run_prints_the_strongly_convex_bounds_first_and_names_the_wider_class
     assert "not squared-distance losses" in note
 
 
-def test_a_run_on_a_problem_of_the_class_has_no_such_note(
+def test_a_run_on_a_problem_of_the_class_has_no_note_about_a_wider_class(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     linear = [*ISSUE]

@@ -24,7 +24,8 @@ JSON = st.recursive(
 )
 
 
-def sentence(problem: pytest.ExceptionInfo[InvalidInput]) -> str:
+def message_of(problem: pytest.ExceptionInfo[InvalidInput]) -> str:
+    """Return the message of an error that was caught."""
     return str(problem.value)
 
 
@@ -49,7 +50,7 @@ def test_a_grid_survives_the_way_to_text_and_back(grid: list[float]) -> None:
 
 
 @pytest.mark.parametrize("name", OPTIONAL)
-def test_nothing_survives_the_way_to_text_and_back(name: str) -> None:
+def test_none_survives_the_way_to_text_and_back(name: str) -> None:
     assert parse(name, to_text(None)) is None
 
 
@@ -60,14 +61,14 @@ def test_a_number_with_signs_that_only_python_reads_is_refused(name: str, text: 
         parse(name, text)
 
 
-def test_an_end_just_below_1_is_not_written_as_1() -> None:
+def test_a_number_just_below_1_is_not_written_as_1() -> None:
     with pytest.raises(InvalidInput, match=r"^c must be at least 0.5 and below 1, got c=1\.$"):
         real("c", 1.0, 0.5, 1 - 1e-12)
 
 
 @settings(deadline=None)
 @given(name=st.sampled_from(NAMES), value=JSON)
-def test_whatever_comes_in_is_read_or_refused_in_one_line(name: str, value: Any) -> None:
+def test_any_input_is_read_or_refused_in_one_line(name: str, value: Any) -> None:
     try:
         parse(name, value)
     except InvalidInput as problem:
@@ -96,7 +97,7 @@ def test_whatever_comes_in_is_read_or_refused_in_one_line(name: str, value: Any)
         ("problem", "mean", "mean"),
     ],
 )
-def test_text_numbers_and_lists_are_taken(name: str, text: Any, value: Any) -> None:
+def test_texts_numbers_and_lists_are_read(name: str, text: Any, value: Any) -> None:
     parsed = parse(name, text)
     assert parsed == value
     assert type(parsed) is type(value)
@@ -134,20 +135,18 @@ def test_text_numbers_and_lists_are_taken(name: str, text: Any, value: Any) -> N
         ("problem", None, "problem must be given, got problem=none."),
     ],
 )
-def test_what_cannot_be_read_is_named_with_what_is_allowed(
-    name: str, value: Any, message: str
-) -> None:
+def test_the_refusal_of_a_value_says_what_is_allowed(name: str, value: Any, message: str) -> None:
     with pytest.raises(InvalidInput) as problem:
         parse(name, value)
-    assert sentence(problem) == message
+    assert message_of(problem) == message
 
 
-def test_a_number_that_is_none_reaches_the_check_of_its_range() -> None:
+def test_nan_and_infinity_reach_the_check_of_the_range() -> None:
     assert math.isnan(parse("epsilon", "nan"))
     assert parse("epsilon", "1e400") == math.inf
 
 
-def test_numbers_of_numpy_are_written_like_any_other() -> None:
+def test_numpys_numbers_are_written_like_pythons() -> None:
     assert to_text(np.float64(0.1)) == "0.1"
     assert to_plain((np.float64(0.1), 2)) == [0.1, 2]
     assert type(to_plain(np.float64(0.1))) is float
@@ -197,11 +196,11 @@ def test_ranges_include_their_ends() -> None:
 def test_a_range_is_named_with_its_value(check: Any, message: str) -> None:
     with pytest.raises(InvalidInput) as problem:
         check()
-    assert sentence(problem) == message
+    assert message_of(problem) == message
 
 
 @pytest.mark.parametrize("text", ["1e15", "1e50", "1.7e308", "-1e50", "inf", "nan", "12.5", "7.0"])
-def test_large_numbers_of_a_grid_come_back(text: str) -> None:
+def test_large_numbers_of_a_grid_survive_the_way_to_text_and_back(text: str) -> None:
     read = parse("grid", text)
     parsed = parse("grid", json.loads(json.dumps(to_plain(read))))
     assert repr(parsed) == repr(read)

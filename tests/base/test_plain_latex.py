@@ -57,7 +57,7 @@ def test_every_command_of_a_story_or_a_bound_is_known() -> None:
     assert commands <= KNOWN_COMMANDS
 
 
-def test_no_formula_leaves_a_command_and_brackets_match() -> None:
+def test_no_plain_formula_contains_a_command_or_an_unmatched_bracket() -> None:
     for latex in formulas():
         plain = plain_formula(latex)
         assert plain.strip() and not set("\\$") & set(plain), latex
@@ -66,7 +66,7 @@ def test_no_formula_leaves_a_command_and_brackets_match() -> None:
 
 
 @each("slug", METHOD_SLUGS)
-def test_a_method_is_told_without_latex(slug: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_method_is_described_without_latex(slug: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["about", slug])
     output = capsys.readouterr().out
     assert slug in output and "\\" not in output and "$" not in output

@@ -42,6 +42,6 @@ def test_the_root_is_that_of_scipy_to_the_last_bit(
     assert roots > 10
 
 
-def test_what_is_not_a_number_ends_the_search() -> None:
+def test_nan_ends_the_search() -> None:
     with pytest.raises(ValueError, match="is NaN"):
         find_root(lambda x: math.nan if x > 1 else -1.0, 0.0, 2.0)

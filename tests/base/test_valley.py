@@ -11,10 +11,13 @@ from dpsco_core.base.valley import lowest_between
 
 
 def followed(value: Callable[[float], float]) -> tuple[Callable[[float], float], list[float]]:
-    """Return a function and the list of places at which it will have been asked."""
+    """Return a function that records the places at which it is evaluated, and the list of those
+    places.
+    """
     places: list[float] = []
 
     def traced(x: float) -> float:
+        """Note a place, and evaluate there."""
         places.append(float(x))
         return value(float(x))
 
@@ -48,12 +51,12 @@ def test_the_steps_are_those_of_scipy() -> None:
             assert (place, lowest) == (float(result.x), float(result.fun))
 
 
-def test_a_place_is_as_near_as_the_tolerance_asks() -> None:
+def test_the_minimiser_is_within_the_tolerance() -> None:
     place, lowest = lowest_between(lambda x: (x - 1 / 3) ** 2, 0.0, 1.0, tolerance=1e-7)
     assert place == pytest.approx(1 / 3, abs=1e-7)
     assert lowest == (place - 1 / 3) ** 2
 
 
-def test_nothing_but_infinity_is_told_as_such() -> None:
+def test_a_search_returns_infinity_or_nan_where_no_value_is_finite() -> None:
     assert lowest_between(lambda x: math.inf, 0.0, 1.0)[1] == math.inf
     assert math.isnan(lowest_between(lambda x: math.nan, 0.0, 1.0)[1])

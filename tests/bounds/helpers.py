@@ -31,8 +31,8 @@ ARGUMENTS = {
 
 
 def instances_of(card: BoundCard) -> tuple[str, ...]:
-    """Return the instances that a lower bound may have: all, unless it is named after an
-    argument.
+    """Return the instances that a lower bound may have: all, unless its card names the bound after
+    an argument.
     """
     if card.losses:  # A bound on a loss uses the problem's own instances, whatever its argument.
         return HARD_INSTANCES
@@ -116,6 +116,7 @@ def exact_binomial_pmf(n: int, p: float) -> list[float]:
 
 
 def mean_over(n: int, p: float, f) -> float:
+    """Return the mean of f(B) for a binomial count B of n trials with probability p, as a sum."""
     return math.fsum(weight * f(b) for b, weight in enumerate(exact_binomial_pmf(n, p)))
 
 
@@ -144,6 +145,7 @@ def plain_wrong_signs(d: int, t: float) -> float:
 
 
 def spike_fano(p: float, n: int, d: int, k: float, rho: float, power: int = 1) -> float:
+    """Return the Fano bound of zCDP on the error (to a power) for spikes of probability p."""
     second_moment = mean_over(n, p, lambda b: b * b)
     words = d / 8 * LOG_2
     error = max(0.0, 1 - (rho * second_moment + LOG_2) / words) if words > 0 else 0.0
@@ -152,6 +154,7 @@ def spike_fano(p: float, n: int, d: int, k: float, rho: float, power: int = 1) -
 
 
 def spike_pure(p: float, n: int, d: int, k: float, epsilon: float) -> float:
+    """Return the Fano bound of pure DP on the error for spikes of probability p."""
     if d < 8:
         return 0.0
     words = 2 ** (d / 8)
@@ -160,6 +163,7 @@ def spike_pure(p: float, n: int, d: int, k: float, epsilon: float) -> float:
 
 
 def hypercube_cdp(p: float, n: int, d: int, k: float, rho: float) -> float:
+    """Return the bound of zCDP on the l2 error for a hypercube of spikes."""
     mean = mean_over(n, p, lambda b: plain_entropy_inverse(rho * b * b / d))
     return 2 * math.sqrt(d) * p ** (1 - 1 / k) * mean
 
@@ -173,10 +177,12 @@ def hypercube_cdp_pinsker(p: float, n: int, d: int, k: float, rho: float) -> flo
 
 
 def hypercube_cdp_squared(p: float, n: int, d: int, k: float, rho: float) -> float:
+    """Return the bound of zCDP on the squared l2 error for a hypercube of spikes."""
     mean = mean_over(n, p, lambda b: max(0.0, 1 - 2 * rho * b * b / d))
     return d * p ** (2 - 2 / k) * mean
 
 
 def hypercube_pure(p: float, n: int, d: int, k: float, epsilon: float, power: int = 1) -> float:
+    """Return the bound of pure DP on the l2 error (to a power) for a hypercube of spikes."""
     mean = mean_over(n, p, lambda b: plain_wrong_signs(d, epsilon * b))
     return 2 * (math.sqrt(d) * p ** (1 - 1 / k)) ** power * mean

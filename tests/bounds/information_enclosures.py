@@ -53,15 +53,18 @@ def best_centre(losses: Floats, weights: Floats) -> Floats:
 
 
 def chance(n: int, count: int, q: arb) -> arb:
+    """Return an enclosure of the binomial probability of a count."""
     return arb(math.comb(n, count)) * q**count * (1 - q) ** (n - count)
 
 
 def atoms_of(d: int) -> tuple[Floats, Floats]:
+    """Return the values of a normalised sum of d signs, and their probabilities."""
     counts = np.arange(d + 1)
     return (2 * counts - d) / math.sqrt(d), binom.pmf(counts, d, 0.5)
 
 
 def exact_weights(d: int) -> list[arb]:
+    """Return enclosures of the probabilities of 0 to d positive signs."""
     return [arb(math.comb(d, k)) / arb(2) ** d for k in range(d + 1)]
 
 
@@ -72,6 +75,7 @@ def best_probability(
     n, d, a = setting.n, setting.d, 1 - 1 / setting.moment_order
 
     def at_probability(q: float) -> float:
+        """Return the bound at spike probability q."""
         counts = np.arange(min(n, int(last_count)) + 1.0)
         return q**a * value(counts, binom.pmf(counts, n, q))
 
@@ -159,6 +163,7 @@ def two_sided_distance(setting: Setting) -> arb:
     tall = {x: approximate_height(d, x) for x in slopes}
 
     def lines(counts: Floats) -> tuple[Floats, Floats]:
+        """Return the slopes of the tangents, and their heights at each count."""
         steep = np.array(sorted(tall))
         high = np.array([tall[x] for x in sorted(tall)])
         return steep, (high[:, None] - rho * share * counts**2) / steep[:, None]
@@ -174,6 +179,7 @@ def two_sided_distance(setting: Setting) -> arb:
             tall[middle] = approximate_height(d, middle)
 
     def value(counts: Floats, chances: Floats) -> float:
+        """Return the mean distance over counts with these probabilities."""
         left = np.maximum(lines(counts)[1].max(axis=0), 0)
         left[0] = math.sqrt(d)
         return float(chances @ left)
@@ -198,11 +204,14 @@ def two_sided_distance(setting: Setting) -> arb:
 
 
 def spread(g: arb) -> arb:
+    """Return an enclosure of (sqrt(1 + g^2) - g)/2."""
     return ((1 + g * g).sqrt() - g) / 2
 
 
 def mean_cube_above(d: int, threshold: arb) -> arb:
-    """E(W - tau)_+^3, a sum over all values of W; of doubtful ones the larger side is taken."""
+    """Return an enclosure of E(W - tau)_+^3 as a sum over the values of W,
+    doubtful ones included.
+    """
     root, total = arb(d).sqrt(), arb(0)
     for k, w in enumerate(exact_weights(d)):
         gap = (2 * k - d) / root - threshold
@@ -218,6 +227,7 @@ def level_of(setting: Setting) -> tuple[float, float]:
 
 
 def group_failure(epsilon: float, delta: float, count: int) -> arb:
+    """Return an enclosure of the delta of a group of this size."""
     e = arb(epsilon)
     return arb(delta) * ((e * count).exp() - 1) / (e.exp() - 1)
 
@@ -280,6 +290,7 @@ class Distances:
     """Enclosures of the distance to a sign vector from points on a grid of norms."""
 
     def __init__(self, d: int) -> None:
+        """Compute the mean distances of answers from the signs in d dimensions."""
         self.d, self.root = d, math.sqrt(d)
         self.norms = self.root * np.arange(NORMS + 1) / NORMS
         self.half_step = arb(d).sqrt() / (2 * NORMS)
@@ -296,13 +307,14 @@ class Distances:
         self.exact_cubes: dict[tuple[int, int], arb] = {}
 
     def square(self, i: int, k: int) -> arb:
-        """The squared distance at the i-th norm where k signs agree."""
+        """Return the squared distance at the i-th norm where k signs agree."""
         if i == NORMS:  # The answer is a corner of the cube.
             return arb(4 * (self.d - k))
         root, norm = arb(self.d).sqrt(), self.exact_norms[i]
         return arb(self.d) + norm**2 - 2 * norm * (2 * k - self.d) / root
 
     def enclosed_means(self) -> list[arb]:
+        """Return enclosures of the largest mean distance up to each norm."""
         means, best = [], arb(self.d).sqrt()
         for i in range(NORMS + 1):
             total = sum((w * self.square(i, k).sqrt() for k, w in enumerate(self.weights)), arb(0))
@@ -311,6 +323,7 @@ class Distances:
         return means
 
     def enclosed_cube(self, i: int, j: int) -> arb:
+        """Return an enclosure of the mean cubed gap at norm i and power j."""
         if (i, j) not in self.exact_cubes:
             total = arb(0)
             for k, w in enumerate(self.weights):
@@ -444,6 +457,7 @@ def distance_losses(setting: Setting) -> list[arb]:
 
 
 def packing_distance(setting: Setting) -> arb:
+    """Return an enclosure of the packing bound on the mean distance."""
     return averaged_losses(setting, distance_losses(setting))
 
 

@@ -49,10 +49,12 @@ def printed_value(latex: str, letters: Mapping[str, float]) -> float:
 
 
 def _holds(case: str, q: float) -> bool:
+    """Return whether q satisfies the condition of a case, `q < 2` or `q >= 2`."""
     return q < 2 if "<" in case else q >= 2
 
 
 def _spelled(text: str) -> str:
+    """Return a formula with the minimiser, or its norm, written as theta."""
     return text.replace(r"\|\theta^*\|_q", r"\theta").replace(r"\theta^*", r"\theta")
 
 
@@ -62,6 +64,7 @@ def _parts(latex: str) -> list[str]:
 
 
 def _tokens(text: str) -> list[str]:
+    """Return the tokens of a formula in plain spelling."""
     for printed, plain in SPELLINGS:
         text = text.replace(printed, plain)
     return TOKEN.findall(SPACE.sub(" ", text))
@@ -75,21 +78,25 @@ class _Reader:
 
     @property
     def token(self) -> str:
+        """Return the next token, or nothing at the end."""
         return self.tokens[self.place] if self.place < len(self.tokens) else ""
 
     def take(self, token: str = "") -> str:
+        """Return the next token and pass it; it must be the one that is given, if any."""
         if token and self.token != token:
             raise ValueError(f"{token} is not at {self.tokens[self.place :]}")
         self.place += 1
         return self.tokens[self.place - 1]
 
     def whole(self) -> float:
+        """Return the value of the whole formula."""
         value = self.sum()
         if self.token:
             raise ValueError(f"{self.tokens[self.place :]} is left")
         return value
 
     def sum(self) -> float:
+        """Return the value of a sum."""
         value = self.product()
         while self.token in ("+", "-"):
             sign = 1 if self.take() == "+" else -1
@@ -97,6 +104,7 @@ class _Reader:
         return value
 
     def product(self) -> float:
+        """Return the value of a product or a quotient."""
         sign = -1.0 if self.token == "-" and self.take() else 1.0
         value = self.power()
         while self.token and self.token not in "+-,)}":
@@ -108,6 +116,7 @@ class _Reader:
         return sign * value
 
     def power(self) -> float:
+        """Return the value of an atom with its exponent."""
         value = self.atom()
         if self.token == "^":
             self.take()
@@ -127,6 +136,7 @@ class _Reader:
         return self.atom()
 
     def atom(self) -> float:
+        """Return the value of a number, a letter, a function or a group."""
         token = self.take()
         if token == "(":
             value = self.sum()
@@ -166,6 +176,7 @@ class _Reader:
         return math.pow(math.log(value), exponent)
 
     def extreme(self, choose: Callable[..., float]) -> float:
+        """Return the largest or smallest of a list in parentheses."""
         self.take("(")
         values = [self.sum()]
         while self.token == ",":

@@ -37,6 +37,7 @@ CONCENTRATED_ROWS = ("tracing-cdp", "rate-distortion-cdp", "hypercube-cdp")
 
 
 def largest_value(names: tuple[str, ...], setting, suffix: str = "") -> float:
+    """Return the largest value of some lower bounds on means at a setting."""
     return max(bound(f"lower.mean.{name}{suffix}").value(setting) for name in names)
 
 
@@ -97,6 +98,7 @@ def test_under_zcdp_a_bound_on_approximate_privacy_states_that_it_does_not_apply
 
 
 def random_settings(count: int, seed: int):
+    """Yield random settings under approximate and pure budgets."""
     source = random.Random(seed)
     for _ in range(count):
         epsilon, delta = 10 ** source.uniform(-2.5, 1), 10 ** source.uniform(-10, -2)
@@ -184,6 +186,7 @@ SETTINGS = (
 
 
 def instance(sizes) -> Scenario:
+    """Return a scenario on the instance of tracing, from its sizes and budget."""
     n, d, p, diameter, budget = sizes
     return Scenario(
         distribution="tracing", n=n, d=d, p=p, diameter=diameter, offset=0.0, methods=(), **budget

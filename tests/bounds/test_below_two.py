@@ -51,7 +51,7 @@ TABLE = (
 
 
 def at_both(n, d, p, rho, epsilon, mean_bound) -> tuple[Setting, Setting]:
-    """Return the settings of a table row under zCDP and under pure DP."""
+    """Return the settings of one row of the table under zCDP and under pure DP."""
     cdp = make_setting(n, d, p, ZCDP(rho=rho), mean_bound=mean_bound)
     return cdp, replace(cdp, budget=PureDP(epsilon=epsilon))
 
@@ -60,6 +60,7 @@ def at_both(n, d, p, rho, epsilon, mean_bound) -> tuple[Setting, Setting]:
 
 
 def kappa(p):
+    """Return (p-1)^(p-1)/p^p, the constant of the bias of a clip."""
     return (p - 1) ** (p - 1) / p**p
 
 
@@ -69,6 +70,7 @@ def plain_coordinatewise_bound(n, d, p, mean_bound, limit, noise):
     """
 
     def psi(size):
+        """Return the squared bias of a coordinate whose mean has this size."""
         return (kappa(p) * (limit - size) ** (1 - p)) ** 2
 
     step = 1e-6 * limit
@@ -79,6 +81,7 @@ def plain_coordinatewise_bound(n, d, p, mean_bound, limit, noise):
 
 
 def clipped_norms(n, d, p, mean_bound, radius, noise):
+    """Return the bound on the error of the mean of clipped records, below two moments."""
     bias = kappa(p) * d * (radius - mean_bound) ** (1 - p)
     return math.sqrt(d * (radius + mean_bound) ** (2 - p) / n + bias**2 + noise * radius**2)
 
@@ -105,9 +108,12 @@ def spike_size(q, p):
 
 
 def over_spikes(value, p, d, mean_bound):
-    """Return the largest value over all q whose means are within the bound."""
+    """Return the largest value over all spike probabilities q whose means have a norm within the
+    bound.
+    """
 
     def room(log_q):
+        """Return by how much the norm of the instance's mean exceeds its bound."""
         return spike_size(math.exp(log_q), p) * math.sqrt(d) - mean_bound
 
     top = 0.0 if room(0.0) <= 0 else brentq(room, -60, 0)
@@ -184,18 +190,22 @@ def test_lower_bounds_match_the_table_and_a_second_implementation(sizes, values)
     cdp, pure_setting = at_both(n, d, p, rho, epsilon, mean_norm)
 
     def without_privacy(q):
+        """Return the bound from unseen spikes."""
         return math.sqrt(d) * spike_size(q, p) * (1 - q) ** n
 
     def entropy(q):
+        """Return the bound of zCDP on the l2 error."""
         b, weights = counts(n, q)
         left = [plain_entropy_inverse(rho * x * x / d) for x in b]
         return 2 * math.sqrt(d) * spike_size(q, p) * float(weights @ left)
 
     def in_squares(q):
+        """Return the bound of zCDP on the squared error."""
         b, weights = counts(n, q)
         return d * spike_size(q, p) ** 2 * float(weights @ np.maximum(1 - 2 * rho * b**2 / d, 0))
 
     def group_privacy(q):
+        """Return the bound of pure DP on the l2 error."""
         b, weights = counts(n, q)
         left = [wrong_sign_fraction(epsilon * x, d) for x in b]
         return 2 * math.sqrt(d) * spike_size(q, p) * float(weights @ left)
@@ -271,6 +281,7 @@ def plain_fresh_batches_bound(n, d, p, rho, mean_norm, radius_of_set, moments, s
         size = n // steps
 
         def risk(radius, size=size, steps=steps):
+            """Return the risk bound at a clip radius."""
             if moments == "coordinate":
                 bias = kappa(p) * d * scale**p * max(radius - mean_norm, 1e-300) ** (1 - p)
                 bias = min(bias, d ** (1 / p) * scale + mean_norm)
@@ -317,6 +328,7 @@ def test_the_descent_bound_is_at_most_the_table_of_its_simpler_form():
             size = n // steps
 
             def risk(radius, size=size, steps=steps, n=n, d=d, p=p, rho=rho):
+                """Return the simpler form of the risk bound at a clip radius."""
                 bias = kappa(p) * d * (radius - 1.0) ** (1 - p)
                 pull = (1 + bias) ** 2 + d * (radius + 1) ** (2 - p) / size
                 pull += 2 * d * radius**2 / (rho * size**2)

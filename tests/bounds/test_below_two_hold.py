@@ -33,6 +33,7 @@ ALL_IN = 40  # One setting in this many also evaluates the slow bounds.
 
 
 def random_point(seed: int) -> Scenario:
+    """Return a scenario of random problem, law, sizes and order of moments."""
     rng = np.random.default_rng([seed, 55])
     problem = str(rng.choice(["mean", "mean", "linear", "quadratic"]))
     law = str(rng.choice([*LAWS, "hypercube", "hypercube", "tracing"]))
@@ -59,6 +60,9 @@ def random_point(seed: int) -> Scenario:
 
 
 def is_proven(row: Bound, kind: str, quantity: str) -> bool:
+    """Return whether a row is an explicit bound of a kind on a mean quantity,
+    for a class of laws.
+    """
     card = row.card
     return (card.kind, card.constant, card.guarantee, card.quantity) == (
         kind,
@@ -69,6 +73,7 @@ def is_proven(row: Bound, kind: str, quantity: str) -> bool:
 
 
 def is_asked(row: Bound, seed: int) -> bool:
+    """Return whether a bound is evaluated at this seed; slow ones are only at some."""
     is_quick = row.card.paper in (KAMATH_2022, ACHARYA_2021) or row.has_scope
     return seed % ALL_IN == 0 or is_quick or row.card.instance == "tracing"
 
@@ -116,6 +121,7 @@ def check_bounds(point: Scenario, seed: int) -> None:
 
 
 def errors_of(point: Scenario, slug: str, seed: int) -> np.ndarray:
+    """Return the errors of independent runs of a method at a point."""
     method = make_method(slug, "tight", "practical")
     plan = method.plan(point.setting)
     errors = []

@@ -28,7 +28,8 @@ RUNS = [
 ]
 
 
-def planned(bound: Bound, setting: Setting, **fields: str) -> Plan:
+def plan_of(bound: Bound, setting: Setting, **fields: str) -> Plan:
+    """Return the plan of the method that a bound is evaluated at."""
     assert isinstance(bound.evaluate, AtPlan)
     return replace(bound.evaluate.method, **fields).plan(bound.setting_of_statement(setting))  # type: ignore[type-var]
 
@@ -51,6 +52,7 @@ def setting_dominated_by_noise(bound: Bound) -> Setting:
 
 
 def is_proven(bound: Bound, setting: Setting) -> bool:
+    """Return whether a bound holds at a setting and has a finite value."""
     return not bound.failures(setting) and math.isfinite(bound.value(setting))
 
 
@@ -64,15 +66,15 @@ def test_where_noise_dominates_a_bound_is_the_diameter_of_the_ball(bound: Bound)
 
 @pytest.mark.parametrize(
     "bound",
-    [b for b in RUNS if hasattr(planned(b, setting_dominated_by_noise(b)), "answer_radius")],
+    [b for b in RUNS if hasattr(plan_of(b, setting_dominated_by_noise(b)), "answer_radius")],
     ids=lambda b: b.card.slug,
 )
 def test_the_diameter_bounds_only_answers_that_are_projected(bound: Bound) -> None:
     """Adaptive clipping projects in either tuning. Terms keep their shares."""
     setting = setting_dominated_by_noise(bound)
-    printed = planned(bound, setting, tuning="theory")
+    printed = plan_of(bound, setting, tuning="theory")
     assert bound.value(setting, printed) > 0.5
-    capped = planned(bound, setting)
+    capped = plan_of(bound, setting)
     free = replace(capped, answer_radius=math.inf)  # type: ignore[call-arg]
     shares = [
         [term / bound.value(setting, plan) for term in bound.terms(setting, plan).values()]

@@ -37,6 +37,7 @@ def encloses(slug: str) -> Callable[[T], T]:
     """Return a decorator that registers a function as an enclosure of the bound `slug`."""
 
     def mark(function: T) -> T:
+        """Note the function as the enclosure of the bound."""
         ENCLOSED[slug] = function
         return function
 
@@ -44,11 +45,13 @@ def encloses(slug: str) -> Callable[[T], T]:
 
 
 def kappa(p: float) -> arb:
+    """Return an enclosure of (p-1)^(p-1)/p^p, the constant of the bias of a clip."""
     q = arb(p)
     return (q - 1) ** (q - 1) / q**q
 
 
 def hinge(t: arb, p: float) -> arb:
+    """Return an enclosure of the largest mean excess over t of a law with p-th moment 1."""
     if p == 2:
         return ((1 + t * t).sqrt() - t) / 2
     return kappa(p) * t ** (1 - arb(p))
@@ -68,21 +71,25 @@ def entry_error_without_noise(setting: Setting, level: arb) -> arb:
 
 
 def clip_bias(setting: Setting, radius: arb) -> arb:
+    """Return an enclosure of the bias of clipping to a ball of this radius."""
     d, p = arb(setting.d), setting.moment_order
     return kappa(p) * d ** (arb(p) / 2) * (radius - REACH) ** (1 - arb(p))
 
 
 def cwme_cdp(setting: Setting, level: arb) -> arb:
+    """Return an enclosure of the error of coordinatewise clipping with Gaussian noise."""
     noise = 2 * arb(setting.d) ** 2 * level**2 / (arb(setting.gaussian_rho) * arb(setting.n) ** 2)
     return (entry_error_without_noise(setting, level) + noise).sqrt()
 
 
 def cwme_pure(setting: Setting, level: arb) -> arb:
+    """Return an enclosure of the error of coordinatewise clipping with Laplace noise."""
     scale = 2 * level * setting.d / (setting.n * arb(setting.laplace_epsilon))
     return (entry_error_without_noise(setting, level) + 2 * setting.d * scale**2).sqrt()
 
 
 def clipped(setting: Setting, radius: arb) -> arb:
+    """Return an enclosure of the error of clipping to a ball with Gaussian noise."""
     d = arb(setting.d)
     noise = 2 * d * radius**2 / (arb(setting.gaussian_rho) * arb(setting.n) ** 2)
     return (d / setting.n + clip_bias(setting, radius) ** 2 + noise).sqrt()
@@ -92,6 +99,7 @@ def best_level(formula: Formula, setting: Setting) -> arb:
     """Return the best of many levels above R."""
 
     def value(level: float) -> float:
+        """Return the middle of the enclosure at a level."""
         return float(formula(setting, arb(level)).mid())
 
     best = min((1 + 10 ** (k / 100) for k in range(-100, 400)), key=value)
@@ -102,6 +110,7 @@ def best_level(formula: Formula, setting: Setting) -> arb:
 
 
 def smallest_value(formula: Formula, setting: Setting) -> arb:
+    """Return an enclosure of a formula at its best level."""
     return formula(setting, best_level(formula, setting))
 
 
@@ -113,31 +122,37 @@ def one_step(formula: Formula, bias: Formula, setting: Setting) -> arb:
 
 @encloses("upper.mean.cwme-cdp-expected")
 def best_cwme_cdp(setting: Setting) -> arb:
+    """Return the least bound of coordinatewise clipping with Gaussian noise."""
     return smallest_value(cwme_cdp, setting)
 
 
 @encloses("upper.mean.cwme-pure-expected")
 def best_cwme_pure(setting: Setting) -> arb:
+    """Return the least bound of coordinatewise clipping with Laplace noise."""
     return smallest_value(cwme_pure, setting)
 
 
 @encloses("upper.mean.clipped-expected-coordinate")
 def best_clipped(setting: Setting) -> arb:
+    """Return the least bound of clipping to a ball."""
     return smallest_value(clipped, setting)
 
 
 @encloses("upper.sco.one-step-cwme-cdp-expected")
 def step_cwme_cdp(setting: Setting) -> arb:
+    """Return the risk bound of one step with the mean of coordinatewise clipping."""
     return one_step(cwme_cdp, entry_bias, setting)
 
 
 @encloses("upper.sco.one-step-cwme-pure-expected")
 def step_cwme_pure(setting: Setting) -> arb:
+    """Return the risk bound of one step with coordinatewise clipping under pure DP."""
     return one_step(cwme_pure, entry_bias, setting)
 
 
 @encloses("upper.sco.one-step-clipped-expected-coordinate")
 def step_clipped(setting: Setting) -> arb:
+    """Return the risk bound of one step with the mean of clipped gradients."""
     return one_step(clipped, clip_bias, setting)
 
 
@@ -160,7 +175,10 @@ def sign_bound(setting: Setting, r: arb, u: arb) -> arb:
 
 @encloses("lower.mean.biased-signs")
 def best_signs_alone(setting: Setting) -> arb:
+    """Return an enclosure of the bound from signs, at the best parameters of a local search."""
+
     def value(candidate: tuple[float, float]) -> float:
+        """Return the middle of the enclosure at a pair of parameters."""
         return float(sign_bound(setting, arb(candidate[0]), arb(candidate[1])).mid())
 
     pairs = [(10 ** (-j / 15), 10 ** (k / 12)) for j in range(46) for k in range(-12, 40)]
@@ -182,6 +200,7 @@ def sampling_sign_bound(setting: Setting) -> arb:
     counts = np.arange(max(0, n // 2 - width), min(n, n // 2 + width) + 1)
 
     def overlap(theta: float) -> float:
+        """Return the overlap of the counts of two coins with opposite biases."""
         delta = theta / (1 - theta)
         upward, downward = (
             binom.pmf(counts, n, (1 + delta) / 2),
@@ -192,6 +211,7 @@ def sampling_sign_bound(setting: Setting) -> arb:
         )
 
     def value(theta: float) -> float:
+        """Return the bound at a bias theta."""
         total = overlap(theta)
         return theta * total / (1 + math.sqrt(1 - total))
 
@@ -233,11 +253,13 @@ def two_sided_bound(setting: Setting) -> arb:
     share = 1 - 2.0**-d
 
     def lines(s: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the likely counts, and the height of each tangent there."""
         b = np.arange(int(binom.ppf(1e-13, n, s)), int(binom.ppf(1 - 1e-13, n, s)) + 2)
         phi = (tall[:, None] - rho * share * b**2.0) / lambdas[:, None]
         return b, phi
 
     def value(s: float) -> float:
+        """Return the bound at spike probability s."""
         b, phi = lines(s)
         return s**a * float(binom.pmf(b, n, s) @ np.maximum(phi.max(axis=0), 0))
 
@@ -273,6 +295,7 @@ encloses("lower.sco.approx-packing")(packing_linear)
 
 
 def setting_of(row: ConstantsRow) -> Setting:
+    """Return the setting of a row of the table of constants."""
     return scenario_of(row.problem, row.notion, row.n, row.d, row.p).setting
 
 

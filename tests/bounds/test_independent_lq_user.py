@@ -26,6 +26,7 @@ INF = math.inf
 
 
 def catalogue_bound(slug):
+    """Return the bound of the catalogue on an lq method, by the end of its slug."""
     return ROWS[f"upper.lp.{slug}"]
 
 
@@ -38,6 +39,7 @@ def gaussian_ratio(epsilon, delta):
     """
 
     def excess(log):
+        """Return the log of the delta of the ratio exp(log) over the allowed one."""
         r = math.exp(log)
         tail = math.exp(epsilon + norm.logcdf(-r / 2 - epsilon / r))
         return math.log(max(norm.cdf(r / 2 - epsilon / r) - tail, 1e-300) / delta)
@@ -46,6 +48,7 @@ def gaussian_ratio(epsilon, delta):
 
 
 def gaussian_rho(epsilon, delta):
+    """Return the rho of the Gaussian mechanism that is (epsilon, delta)-private."""
     return gaussian_ratio(epsilon, delta) ** 2 / 2
 
 
@@ -57,6 +60,7 @@ def concentrated_rho(epsilon, delta):
     fixed = ORDERS * np.log1p(-1 / ORDERS) - np.log(ORDERS - 1)
 
     def excess(log):
+        """Return the log of the delta of rho = exp(log) over the allowed one."""
         grown = (ORDERS - 1) * (ORDERS * math.exp(log) - epsilon)
         return float(np.min(grown + fixed)) - math.log(delta)
 
@@ -97,6 +101,7 @@ def closed_record_rho(n, epsilon, delta):
         return 0.0
 
     def shuffled(e):
+        """Return the shuffled epsilon of a local one, less the allowed one."""
         grown = math.exp(e)
         inner = 8 * math.sqrt(grown * math.log(8 / delta) / n) + 8 * grown / n
         return min(e, math.log(1 + (grown - 1) / (grown + 1) * inner)) - epsilon
@@ -115,6 +120,7 @@ class Case:
     """A problem on a set whose constants in l_q are known in closed form."""
 
     def __init__(self, seed, exponents, lipschitz=True):
+        """Draw the sizes, the budget and the constants of a case."""
         source = random.Random(seed)
         self.n, self.d = source.randint(60, 300), source.choice([2, 5, 30, 200])
         self.q = source.choice(exponents)
@@ -179,6 +185,7 @@ class Case:
         return d / 2 * min(embedded, direct)
 
     def b3(self, steps, weight, energy):
+        """Return bound (B3) with these steps, regulariser and noise."""
         noise, start = steps * energy, self.kappa / 2 * self.radius**2
         slope = (self.L / weight) ** 2
         mean = np.minimum(slope / (2 * self.plus), start + 2 * slope / self.n)
@@ -211,6 +218,7 @@ class Case:
         return weight * reach / steps + total / (2 * (weight - self.beta)) + self.M * bias
 
     def least_b4(self, noise, orders):
+        """Return the least of bound (B4) over steps, batches and truncation."""
         allowed = gaussian_rho if noise == "gaussian" else concentrated_rho
         energy = self.energy(noise, smooth=True)
         grown = energy * (1 if noise == "gaussian" else self.plus)
@@ -228,6 +236,7 @@ class Case:
         return min(values)
 
     def printed_b4(self, orders):
+        """Return bound (B4) at the printed parameters."""
         energy, values = self.energy("printed", smooth=True), []
         x = self.n * self.epsilon
         if "record" in orders:
@@ -240,6 +249,7 @@ class Case:
         room = max(self.G, math.sqrt(self.variance) * level)
 
         def weight(total):
+            """Return the printed weight of a step for this noise."""
             return max(2 * self.beta, math.sqrt(2 * steps * total / self.kappa) / self.M)
 
         for order in orders:
@@ -329,6 +339,7 @@ def test_the_methods_for_q_from_two_on_agree_with_their_formulas(seed):
     count = int(math.log2(scenario.n))
 
     def b3_prime(step):
+        """Return bound (B3') at a step size."""
         total = scenario.reach**2 / (2 * step / 4 * (scenario.n // 2))
         for i in range(1, count + 1):
             total += 4.0**-i * step * scenario.L**2 / 2
@@ -425,6 +436,7 @@ def erm_terms(case, users, weights, totals, noises, failure):
 
 
 def user_case(seed):
+    """Return random sizes, constants and a budget at user level."""
     source = random.Random(seed)
     return UserLevel(
         n=int(10 ** source.uniform(3.7, 6)),

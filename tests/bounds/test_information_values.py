@@ -33,11 +33,13 @@ SMALL = (10_000, 8, 2.0, RHO)
 FORMS: tuple[Form, ...] = ("l2", "squared", "linear")
 
 
-def by_distance(point: Point, form: Form = "l2", kind: distance.Chance = "all orders") -> float:
+def distance_value(point: Point, form: Form = "l2", kind: distance.Chance = "all orders") -> float:
+    """Return the bound of Fano's distance argument at its best parameters."""
     return fano_distance(distance.best(*point, 1.0, form, kind), *point, form, kind)
 
 
 def two_sided_value(point: Point, form: Form = "l2") -> float:
+    """Return the two-sided bound at its best parameters."""
     return two_sided.two_sided(two_sided.best(*point, 1.0, form), *point, form)
 
 
@@ -67,7 +69,7 @@ def test_fano_by_distance_has_the_values_of_its_note(
     point: Point, form: Form, kind: distance.Chance, value: float
 ) -> None:
     digit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    assert by_distance(point, form, kind) == pytest.approx(value, abs=0.6 * digit)
+    assert distance_value(point, form, kind) == pytest.approx(value, abs=0.6 * digit)
 
 
 @pytest.mark.parametrize(
@@ -151,12 +153,14 @@ def plain_loss(d: int, form: Form, norm: float, wrong: int) -> float:
 
 
 def plain_conjugate(c: Floats) -> Floats:
+    """Return the conjugate of the divergence in closed form, by the Wright omega function."""
     t = wrightomega(1 - np.minimum(c, 300.0))
     return np.asarray(1 / t + t - 2 + c)
 
 
 @lru_cache
 def plain_losses(d: int, form: Form) -> tuple[Floats, Floats]:
+    """Return the losses on a grid of norms for each count of signs, and the counts' chances."""
     norms = [0.0] if form == "linear" else np.linspace(0, math.sqrt(d), 61)
     losses = [[plain_loss(d, form, float(r), k) for k in range(d + 1)] for r in norms]
     return np.array(losses), np.array([binom.pmf(k, d, 0.5) for k in range(d + 1)])
@@ -180,6 +184,7 @@ def plain_curve(d: int, form: Form, information: float) -> float:
     """
 
     def value(log_slope: float) -> float:
+        """Return the bound by the tangent of slope exp(log_slope)."""
         slope = math.exp(log_slope)
         return (plain_height(d, form, slope) - information) / slope
 
@@ -271,6 +276,7 @@ def plain_chance(kappa: float, g: float, words: int) -> float:
         return g
 
     def excess(x: float) -> float:
+        """Return the divergence of a chance x from g, less what is allowed."""
         ratio = math.log(x / g) + math.log1p(-g) - math.log1p(-x)
         return (x - g) * ratio - kappa * (1 - 1 / words)
 

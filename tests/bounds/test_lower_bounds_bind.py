@@ -113,7 +113,9 @@ BUDGETS = (ZCDP_LOW, ZCDP_HIGH, APPROX, PURE)
 
 
 def on_sets(problem: str) -> tuple[Scenario, ...]:
-    """Return scenarios on every set other than the l2 ball, with its hard instance."""
+    """Return the scenarios of a problem on every set other than the l2 ball, each with its hard
+    instance.
+    """
     return tuple(
         Scenario(
             problem=problem,
@@ -147,7 +149,7 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
-        """The mean error over the bound; for squared errors the root of that ratio."""
+        """Return the mean error over the bound; for squared errors, the root of that ratio."""
         ratio = float(self.errors.mean()) / self.value
         return math.sqrt(ratio) if "squared" in self.bound else ratio
 
@@ -218,7 +220,10 @@ def compare_trials(
 def check_scenarios(
     chosen: tuple[Scenario, ...], method: str, calibration: Any, tuning: Any, trials: int
 ) -> list[Comparison]:
-    """Compare at every scenario; fail if a mean is below a bound, or if nothing was compared."""
+    """Compare the method's error with the bounds at every chosen scenario.
+
+    The test fails if a mean is below a bound, or if nothing was compared.
+    """
     comparisons = [
         c
         for s in chosen
@@ -229,17 +234,20 @@ def check_scenarios(
 
 
 def names(comparisons: list[Comparison]) -> set[str]:
+    """Return the bounds that some comparisons are with."""
     return {c.bound for c in comparisons}
 
 
 def by_a_test(method: str) -> bool:
-    """Whether it is (epsilon, delta)-DP by a test that may fail: no bound for zCDP binds it."""
+    """Whether a method is (epsilon, delta)-DP by a test that may fail, so that no bound for zCDP
+    binds it.
+    """
     return bool(method_class(method).stage.unseen)
 
 
 @cache
 def notions(method: str, scenarios: tuple[Scenario, ...]) -> set[str]:
-    """Return the classes of algorithms to which the runs belong; runs with fallible tests have
+    """Return the notions of privacy whose lower bounds bind a method's runs; a fallible test leaves
     few.
     """
     runs = (study(replace(s, methods=(method,), trials=1)) for s in scenarios)
@@ -247,7 +255,9 @@ def notions(method: str, scenarios: tuple[Scenario, ...]) -> set[str]:
 
 
 def expected_bounds(method: str, scenarios: tuple[Scenario, ...]) -> set[str]:
-    """Return the bounds that apply to a private optimiser on the hard instances."""
+    """Return the lower bounds that must be compared with a private optimiser on
+    the hard instances.
+    """
     # Some optimisers need a generalised linear loss, which the hard instances do not have.
     areas = [area for risk, area in AREAS.items() if accepts(method, risk, "l2")]
     forms: tuple[str, ...] = ("approx-tracing", "approx-assouad", "approx-packing")

@@ -45,6 +45,7 @@ SETS = {
 
 
 def mean_problem(kind: str, d: int, radius: float, p: float = 2.0) -> MeanEstimation:
+    """Return the problem of a mean on a hypercube instance, in a set of a kind."""
     law = Hypercube(d=d, moment_order=p, spike_probability=0.1)
     return MeanEstimation(distribution=law, mean_bound=radius, geometry=SETS[kind])
 

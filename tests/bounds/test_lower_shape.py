@@ -28,6 +28,7 @@ VALUES = {kind: at for kind, (at, _) in FORMS.items()}
 
 
 def random_settings(count, seed):
+    """Yield random n, d, order of moments and level of privacy."""
     source = random.Random(seed)
     for _ in range(count):
         yield (
@@ -43,6 +44,7 @@ def test_the_forms_of_a_lower_bound_are_ordered(point):
     n, d, k, rho = point
 
     def fano(p):
+        """Return the Fano bound at spike probability p."""
         return spikes.spike_fano_cdp(p, n, d, k, rho)
 
     best = fano(spikes.best_cdp(n, d, k, rho, 1.0))
@@ -76,6 +78,7 @@ def test_more_records_or_budget_never_raise_a_bound(kind, part):
 
 
 def assert_never_raised(kind, n, d, k, level):
+    """Assert that more records, a larger budget or a smaller cap do not raise a bound."""
     value = best_spike_probability(kind, n, d, k, level)[1]
     assert best_spike_probability(kind, 2 * n, d, k, level)[1] <= value * (1 + 1e-6)
     assert best_spike_probability(kind, n, d, k, 1.5 * level)[1] <= value * (1 + 1e-6)
@@ -99,6 +102,7 @@ def test_the_hypercube_bound_has_the_explicit_constant_everywhere():
 
 
 def dense_grid(low, high):
+    """Return 60 points between two ends, evenly spaced on a log scale."""
     return np.geomspace(low, high, 60)
 
 
@@ -199,6 +203,7 @@ def test_a_wide_normal_prior_tends_to_the_minimax_risk_from_below():
     minimax = gaussian_minimax(100, 5, 3)
 
     def bayes(prior_std):
+        """Return the Bayes risk of a normal prior with this standard deviation."""
         precision = 100 / gaussian_scale(3) ** 2 + prior_std**-2
         return normal_norm(5) / math.sqrt(precision)
 

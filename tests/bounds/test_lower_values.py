@@ -16,22 +16,24 @@ N, D, K, RHO, EPS = 10_000, 200, 4, 0.5, 1.0
 
 
 def agrees(value, printed, digits):
-    """To the last printed digit of a value with `digits` significant digits."""
+    """Return whether a value agrees with a printed one of `digits` significant digits to its last
+    digit.
+    """
     return value == pytest.approx(printed, rel=0.51 * 10.0 ** (1 - digits))
 
 
-def test_e1_the_papers_literal_p_makes_fano_vacuous():
+def test_at_the_papers_literal_p_fanos_bound_is_vacuous():
     p = math.sqrt(D) / (N * math.sqrt(RHO))
     words, _ = spikes.paper_packing(D)
     assert agrees(1 - (RHO * mean_squared_count(N, p) + math.log(2)) / words, -11.157, 5)
     assert spikes.spike_fano_cdp(p, N, D, K, RHO) == 0
 
 
-def test_e2_closed_form_of_fano():
+def test_the_closed_form_of_fano_has_its_reference_value():
     assert agrees(spikes.spike_closed_form_cdp(N, D, K, RHO), 0.0032150, 5)
 
 
-def test_e3_fano_and_its_square():
+def test_fanos_bounds_on_the_error_and_its_square_have_their_reference_values():
     p, value = best_spike_probability("fano-cdp", N, D, K, RHO)
     assert agrees(value, 0.0035375, 5) and agrees(p, 2.711e-4, 4)
     p = spikes.best_cdp(N, D, K, RHO, 1.0, True)
@@ -39,7 +41,7 @@ def test_e3_fano_and_its_square():
     assert agrees(p, 3.436e-4, 4)
 
 
-def test_e4_fano_with_the_exact_gilbert_size_at_a_quarter():
+def test_fano_with_the_exact_gilbert_size_has_its_reference_value():
     packing = (helpers.log_packing_size(D, D / 4), D / 4)
     assert agrees(packing[0], 30.185, 5)
     value = spikes.spike_fano_cdp(3.706e-4, N, D, K, RHO, packing=packing)
@@ -48,46 +50,46 @@ def test_e4_fano_with_the_exact_gilbert_size_at_a_quarter():
     assert spikes.spike_fano_cdp_gilbert(p, N, D, K, RHO) > value
 
 
-def test_e5_hypercube_closed_form():
+def test_the_closed_form_of_the_hypercube_has_its_reference_value():
     p = hypercube.best_cdp_closed(N, D, K, RHO, 1.0)
     value = hypercube.hypercube_cdp_closed(p, N, D, K, RHO)
     assert agrees(value, 0.031216, 5) and agrees(p, 6.061e-4, 4)
     assert value == pytest.approx(0.2334 * 0.13375, rel=2e-4)
 
 
-def test_e6_hypercube_entropy_form():
+def test_the_entropy_form_of_the_hypercube_has_its_reference_value():
     p, value = best_spike_probability("hypercube-cdp", N, D, K, RHO)
     assert agrees(value, 0.031848, 5) and p == pytest.approx(6.410e-4, rel=1e-3)
 
 
-def test_e7_hypercube_squared():
+def test_the_squared_form_of_the_hypercube_has_its_reference_value():
     p = hypercube.best_cdp(N, D, K, RHO, 1.0, True)
     assert agrees(hypercube.hypercube_cdp(p, N, D, K, RHO, squared=True), 0.0030456, 5)
     assert p == pytest.approx(9.380e-4, rel=1e-3)
 
 
-def test_e8_hypercube_pinsker_form():
+def test_the_pinsker_form_of_the_hypercube_has_its_reference_value():
     assert agrees(helpers.hypercube_cdp_pinsker(6.074e-4, N, D, K, RHO), 0.031225, 5)
 
 
-def test_p1_packing_conditioned_on_the_count():
+def test_the_packing_conditioned_on_the_count_has_its_reference_value():
     p, value = best_spike_probability("fano-pure", N, D, K, EPS)
     assert agrees(value, 0.014723, 5) and p == pytest.approx(1.256e-3, rel=1e-3)
 
 
-def test_p2_markov_form_at_t_ten_and_at_its_best():
+def test_the_markov_form_has_its_reference_values_at_t_ten_and_at_the_best_t():
     value = spikes.spike_markov_pure(1.443e-4, N, D, K, EPS, t=10)
     assert agrees(value, 0.0028076, 5)
     p = spikes.best_markov_pure(N, D, K, EPS, 1.0)
     assert spikes.spike_markov_pure(p, N, D, K, EPS) > value
 
 
-def test_p3_hypercube_pure():
+def test_the_pure_form_of_the_hypercube_has_its_reference_value():
     p, value = best_spike_probability("hypercube-pure", N, D, K, EPS)
     assert agrees(value, 0.10062, 5) and p == pytest.approx(4.347e-3, rel=2e-3)
 
 
-def test_p4_hypercube_pure_squared():
+def test_the_squared_pure_form_of_the_hypercube_has_its_reference_value():
     p = hypercube.best_pure(N, D, K, EPS, 1.0, "squared")
     assert agrees(hypercube.hypercube_pure(p, N, D, K, EPS, form="squared"), 0.030462, 5)
     assert p == pytest.approx(7.367e-3, rel=2e-3)
@@ -102,14 +104,14 @@ def test_n1_gaussian():
     )
 
 
-def test_n2_bounded_signs():
+def test_the_bound_of_bounded_signs_has_its_reference_value():
     delta = gaussian.best_separation(N, D)
     assert agrees(gaussian.bounded_signs(delta, N, D), 0.04772, 4)
     assert agrees(delta, 0.0075, 2)
     assert agrees(gaussian.bounded_signs(0.0122, N, D, "squared"), 0.009359, 4)
 
 
-def test_the_second_reference_point():
+def test_the_bounds_have_their_values_at_the_second_reference_point():
     values = [
         best_spike_probability("fano-cdp", N, D, 2, RHO)[1],
         best_spike_probability("hypercube-cdp", N, D, 2, RHO)[1],
@@ -123,7 +125,7 @@ def test_the_second_reference_point():
     assert agrees(hypercube.hypercube_cdp(p, N, D, 2, RHO, squared=True), 0.10313, 5)
 
 
-def test_the_small_dimension_point():
+def test_the_bounds_have_their_values_in_one_dimension():
     assert best_spike_probability("fano-cdp", 1000, 1, 2, RHO)[1] == 0
     assert best_spike_probability("fano-pure", 1000, 1, 2, EPS)[1] == 0
     p = hypercube.best_cdp_closed(1000, 1, 2, RHO, 1.0)
@@ -133,6 +135,7 @@ def test_the_small_dimension_point():
 
 
 def random_points(count, seed):
+    """Yield random spike probabilities, sizes, orders and budgets."""
     source = random.Random(seed)
     for _ in range(count):
         yield (
@@ -145,6 +148,7 @@ def random_points(count, seed):
 
 
 def biased_plainly(n, d, k, cap):
+    """Return the bound from biased coins as the maximum over a grid of biases and shapes."""
     best = 0.0
     for r in np.geomspace(1e-4, 1, 300):
         c = min(1 + r, (1 + max(0, k - 3) / 4 * r * ((1 + r) ** k - (1 - r) ** k)) ** (1 / k))

@@ -44,6 +44,7 @@ def test_a_card_describes_its_bound(bound):
 
 
 def random_settings(count, seed, budgets=("zcdp", "approx", "pure")):
+    """Yield random settings under budgets of these kinds."""
     source = random.Random(seed)
     for _ in range(count):
         kind = source.choice(budgets)
@@ -104,6 +105,7 @@ def test_no_explicit_lower_bound_exceeds_the_public_bound_on_the_mean(part):
 
 
 def assert_no_lower_exceeds_the_public_bound(setting):
+    """Assert that no lower bound exceeds the error of the answer 0."""
     limit = setting.constants.mean_gradient_bound
     for bound in LOWER_MEAN_BOUNDS:
         if bound.card.constant != "explicit" or bound.failures(setting):
@@ -128,6 +130,7 @@ def test_upper_rates_are_never_below_the_lower_rates(setting, notion):
 
 
 def scaled_setting(setting, factor):
+    """Return the setting of the same data in other units: each record times a factor."""
     c = setting.constants
     return make_setting(
         n=setting.n,

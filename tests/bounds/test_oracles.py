@@ -120,6 +120,7 @@ def test_the_posterior_mean_of_a_gaussian_release_errs_more(d, n, rho, factor):
 
 
 def greedy_code(d, distance):
+    """Return the size of a greedy code of balanced words with this least distance."""
     words: list[int] = []
     for support in itertools.combinations(range(d), d // 2):
         word = sum(1 << i for i in support)
@@ -192,12 +193,14 @@ GRID = np.geomspace(1e-3, 1e6, 90_001)
 
 
 def hinge(t, k):
+    """Return the largest mean excess over t of a law with k-th moment 1."""
     if k == 2:
         return (np.sqrt(1 + t * t) - t) / 2
     return (k - 1) ** (k - 1) / k**k * t ** (1 - k)
 
 
 def plain_coordinatewise(setting, noise, form):
+    """Return the least error bound of coordinatewise clipping over a grid of thresholds."""
     n, d, k, beta = setting.n, setting.d, setting.moment_order, 0.05
     scale = setting.constants.coordinate_moment ** (1 / k)
     bound = setting.constants.mean_gradient_bound / scale
@@ -224,6 +227,7 @@ def plain_coordinatewise(setting, noise, form):
 
 
 def plain_smoothed(setting, form):
+    """Return the least error bound of smoothing over a grid of scales."""
     n, d, beta = setting.n, setting.d, 0.05
     scale = setting.constants.coordinate_moment ** (1 / setting.moment_order)
     bound = setting.constants.mean_gradient_bound / scale
@@ -239,6 +243,7 @@ def plain_smoothed(setting, form):
 
 
 def plain_clipped(setting, form):
+    """Return the least error bound of clipping to a ball over a grid of radii."""
     n, d, k, beta, c = setting.n, setting.d, setting.moment_order, 0.05, setting.constants
     kappa = (k - 1) ** (k - 1) / k**k
     moment, radius = c.directional_moment, GRID
@@ -262,6 +267,7 @@ def plain_clipped(setting, form):
 
 
 def plain_iterative(setting):
+    """Return the least error bound of iterative updating over groups and radii."""
     n, d, k, moment = (
         setting.n,
         setting.d,

@@ -46,6 +46,7 @@ REVIEWED: tuple[dict[str, Any], ...] = (
 
 
 def mean_in(kind: str, q: float | None, **fields: Any) -> Scenario:
+    """Return the scenario of a Gaussian mean in a set of a kind."""
     fields = {"rho": 0.5, "epsilon": None, "delta": None} | fields
     return Scenario(problem="mean", distribution="gaussian", geometry=kind, q=q, **fields)
 

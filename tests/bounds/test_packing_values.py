@@ -143,6 +143,7 @@ def test_tracing_with_the_sharper_constant_has_its_printed_values(point, printed
 
 def test_at_the_default_scenario_privacy_raises_the_bound_under_every_budget():
     def largest(**fields):
+        """Return the largest lower bound of the default scenario with some fields changed."""
         scenario = Scenario(p=2.0, methods=(), **fields).setting
         area = {"linear": "sco", "quadratic": "sco-strong"}.get(fields.get("problem"), "mean")
         names = ("tracing", "assouad", "packing")
@@ -161,6 +162,7 @@ def test_at_the_default_scenario_privacy_raises_the_bound_under_every_budget():
 
 
 def sign_vectors(d: int) -> np.ndarray:
+    """Return all vectors of d signs, one a row."""
     return np.array(list(product((-1.0, 1.0), repeat=d)))
 
 
@@ -226,6 +228,7 @@ def test_the_distance_is_the_least_expectile_over_all_answers(d):
     for ratio in (0.5, 1.5, 3.0):
 
         def expectile_of(y, ratio=ratio):
+            """Return the expectile of the distance from an answer y."""
             loss = np.sort(np.linalg.norm(nu - y, axis=1))
             # The t at which (A - 1) E(t - loss)_+ = E loss - t, piece by piece.
             heads = np.cumsum(loss)
@@ -342,6 +345,7 @@ def test_no_test_of_a_record_has_a_larger_expectile_than_the_constant():
 
 
 def random_settings(count: int, seed: int):
+    """Yield random settings under approximate and pure budgets."""
     source = random.Random(seed)
     for _ in range(count):
         epsilon, delta = 10 ** source.uniform(-1.5, 1), 10 ** source.uniform(-12, -2)
@@ -356,10 +360,13 @@ def random_settings(count: int, seed: int):
 
 
 def former_assouad(form, q, setting, delta):
-    """Return Assouad's bound without the group curve: theory/approx-lower-bounds.md, 4."""
+    """Return the older form of Assouad's bound, without the group curve:
+    theory/approx-lower-bounds.md, 4.
+    """
     a = 1 - 1 / setting.moment_order
 
     def share(count):
+        """Return the share of signs that stay unknown with this many spikes."""
         x = np.minimum(setting.budget.epsilon * count, 700.0)
         mass = np.maximum(0.0, 1 - groups.group_delta(setting.budget.epsilon, delta, count))
         if form == "l2":

@@ -42,6 +42,7 @@ READABLE = [row for row in RATES if not any(sign in row.card.latex for sign in U
 
 
 def letters_of(row: Bound, point: Scenario) -> dict[str, float]:
+    """Return the value of each letter that a bound's formula may use at a point."""
     letters = {symbol.latex: symbol.value for symbol in symbols(point, row)}
     return letters | {r"C_{\min}": inradius(row.setting_of_statement(bound_setting(point, row)))}
 
@@ -63,6 +64,7 @@ def comparisons(row: Bound) -> Iterator[tuple[Mapping[str, float], float]]:
 
 
 def check(row: Bound) -> None:
+    """Assert that a bound's printed formula has the value of the bound."""
     pairs = list(comparisons(row))
     assert pairs, f"{row.card.slug} has no value at any point"
     for letters, value in pairs:

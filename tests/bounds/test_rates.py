@@ -20,14 +20,17 @@ def terms(rate, setting):
 
 
 def cdp_inputs(n, d, order, rho):
+    """Return the terms of the rate under zCDP."""
     return terms(rates.CDP, zcdp_setting(n, d, order, rho))
 
 
 def pure_inputs(n, d, order, epsilon):
+    """Return the terms of the rate under pure DP."""
     return terms(rates.PURE, make_setting(n, d, order, PureDP(epsilon=epsilon)))
 
 
 def zcdp_setting(n, d, order, rho):
+    """Return a setting under zCDP."""
     return make_setting(n, d, order, ZCDP(rho=rho))
 
 
@@ -39,7 +42,7 @@ def slope(f, axis, part):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 50])
-def test_log_log_slopes_of_the_private_terms(k):
+def test_the_private_terms_have_their_log_log_slopes(k):
     a = 1 - 1 / k
     expected = {
         cdp_inputs: (-a, (1 + a) / 2, -a / 2),

@@ -45,7 +45,9 @@ BUDGETS = (
 
 @pytest.mark.parametrize("problem", ["mean", "linear", "quadratic"])
 def test_no_upper_rate_is_below_a_proven_lower_bound_of_its_class(problem):
-    """On the laws of the lower bounds; the strongly convex class uses the quadratic loss."""
+    """The comparison is on the laws of the lower bounds; the strongly convex class uses the
+    quadratic loss.
+    """
     quantity = "l2 error" if problem == "mean" else "excess risk"
     curvature = {"mean": "mean", "linear": "convex", "quadratic": "strongly convex"}[problem]
     method = "mean.sample" if problem == "mean" else "sco.sgd"

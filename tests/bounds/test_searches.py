@@ -74,6 +74,7 @@ def test_no_cube_is_better_than_the_one_found(kind, budget: PureDP | ApproxDP) -
     body = Geometry(kind=kind).constraint(20, 0.4)
 
     def value(cube, q: float) -> float:
+        """Return the bound of a cube at spike probability q."""
         arguments = "squared", q, n, cube.signs, order, epsilon, delta
         return cube.factor("squared") * packing.packing(*arguments)
 
@@ -95,6 +96,7 @@ def test_delta_affects_a_cube_of_many_coordinates(kind: str) -> None:
     body = Geometry(kind=kind).constraint(1000, 10.0)
 
     def value(cube) -> float:
+        """Return the bound of a cube at its best spike probability."""
         most_spikes = largest_probability(1, order, cube.side)
         q = packing.best("squared", n, cube.signs, order, *level, most_spikes)
         return cube.factor("squared") * packing.packing("squared", q, n, cube.signs, order, *level)
@@ -156,7 +158,7 @@ def _value_of_cube(form: Form, cube: Cube, n: int, budget: Budget, largest: floa
 
 
 def test_the_conjugate_is_that_of_its_chords_without_a_search() -> None:
-    """At nodes, beside them, far out on either side and in between."""
+    """It is compared at nodes, beside them, far out on either side and in between."""
     nodes, values, _ = two_sided._conjugate_table()
     rng = np.random.default_rng(11)
     c = np.concatenate(

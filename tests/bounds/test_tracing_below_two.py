@@ -19,6 +19,7 @@ KINDS = ("approx-tracing", "tracing-cdp")
 
 
 def setting_of(problem: str, p: float, mean_bound: float) -> Setting:
+    """Return the setting of three records in 50 dimensions, with this bound on the mean."""
     point = Scenario(
         problem=problem, p=p, n=3, d=50, epsilon=0.2, delta=1e-6, diameter=100.0, methods=()
     )
@@ -41,7 +42,7 @@ def test_where_most_records_are_spikes_the_bound_is_that_of_p_2(
 def test_the_mean_error_bound_is_the_larger_of_the_two_orders_at_any_bound_on_the_mean(
     kind: str, p: float
 ) -> None:
-    """On a grid of spike probabilities and shapes, and for means within R."""
+    """The reference is computed on a grid of spike probabilities and shapes, for means within R."""
     winners = set()
     for mean_bound in (0.3, 200.0):
         setting = setting_of("mean", p, mean_bound)

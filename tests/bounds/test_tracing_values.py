@@ -89,6 +89,7 @@ ZCDP = (
 
 
 def array_of(x: float) -> np.ndarray:
+    """Return an array that holds one number."""
     return np.array([x], dtype=np.float64)
 
 
@@ -201,6 +202,7 @@ def plain_expectile(epsilon: float) -> float:
     """
 
     def excess(t: float) -> float:
+        """Return the gap of the equation for the expectile at t."""
         exponential = minimize_scalar(
             lambda x: x * x / 2 - x * t - 1 - math.log(x), bounds=(1e-3, 30), method="bounded"
         )
@@ -211,6 +213,7 @@ def plain_expectile(epsilon: float) -> float:
 
 
 def plain_gain(d: int, u: float, r: float) -> float:
+    """Return the gain of tracing with shape u and spread r, by its formula."""
     excess = d * u / (1 + u) - 1
     if excess <= 0:
         return 0.0
@@ -229,6 +232,7 @@ def plain_l2(n, d, k, kappa, r, q, u):
 
 
 def plain_squared(n, d, k, pairs, kappa, r, q, u):
+    """Return the tracing bound on the squared error, the maximum over pairs of constants."""
     total = d * r * r / (1 + u)
     best = plain_l2(n, d, k, kappa, r, q, u) ** 2
     for c, e in pairs:
@@ -243,6 +247,7 @@ def plain_squared(n, d, k, pairs, kappa, r, q, u):
 
 
 def plain_linear(n, d, k, pairs, kappa, r, q, u):
+    """Return the tracing bound on a linear risk, from the best of all its arguments."""
     size = math.sqrt(d * r * r / (1 + u))
     candidates = [n * q * kappa / (u * size)]
     for c, e in pairs:
@@ -257,6 +262,7 @@ def plain_linear(n, d, k, pairs, kappa, r, q, u):
 
 
 def random_points(count: int, seed: int):
+    """Yield random sizes, orders, budgets, spike probabilities and shapes."""
     source = random.Random(seed)
     for _ in range(count):
         yield (
@@ -336,6 +342,7 @@ def test_the_moments_of_the_prior_are_those_of_the_beta_law(u, r):
     d = 7
 
     def mean(f):
+        """Return the mean of f under the beta law."""
         return law.expect(f)
 
     weight, square = mean(lambda x: r * r - x * x), mean(lambda x: (r * r - x * x) ** 2)
@@ -522,7 +529,10 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
     assert bound_value == pytest.approx(q ** (1 - 1 / k) * distance, rel=1e-9)
 
     def square(b):
+        """Return the least squared distance with b spikes."""
+
         def negative(log_size):
+            """Return minus the bound by the tangent of slope exp(log_size)."""
             mean = float(rate_distortion.log_largest_mean(array_of(log_size))[0])
             return -(-rho * b * b - d * mean) / math.exp(log_size)
 
@@ -540,6 +550,7 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
 @pytest.mark.parametrize("k", [2.0, 2.5, 3.0, 3.2, 4.0, 7.0, 50.0])
 def test_the_cap_keeps_central_moments_within_one_and_is_the_largest(k):
     def moment(q, t):
+        """Return the central moment of order k of a spike with bias t, over q."""
         y = q * t
         centred = q * ((1 + t) / 2 * (1 - y) ** k + (1 - t) / 2 * (1 + y) ** k)
         return ((1 - q) * y**k + centred) / q

@@ -47,9 +47,11 @@ def assert_unit_moments(setting):
 
 
 def coordinatewise(noise, form):
+    """Return a function from settings to coordinatewise clipping as a form of the bound has it."""
     make = CoordinatewiseCDP if noise == "gaussian" else CoordinatewisePure
 
     def method(setting):
+        """Return coordinatewise clipping with the threshold and blocks of the bound."""
         if form == "paper":
             tau = max(10.0, upper_coordinatewise.printed_threshold(setting, noise))
             blocks = math.ceil(4 * math.log(2 * setting.d / 0.1))
@@ -67,7 +69,10 @@ def coordinatewise(noise, form):
 
 
 def smoothed(form):
+    """Return a function from settings to smoothing as a form of the bound has it."""
+
     def method(setting):
+        """Return smoothing with the scale of the bound."""
         args = (BETA,) if form == "high_probability" else ()
         formula = getattr(upper_smoothed, form)
         tau = (
@@ -80,7 +85,10 @@ def smoothed(form):
 
 
 def clipped(form):
+    """Return a function from settings to clipping as a form of the bound has it."""
+
     def method(setting):
+        """Return clipping with the radius of the bound."""
         n, d, rho = setting.n, setting.d, setting.gaussian_rho
         slope = math.sqrt(2 * d / rho) / n
         if form == "paper":
@@ -101,7 +109,10 @@ def clipped(form):
 
 
 def iterative(form):
+    """Return a function from settings to iterative updating as a form of the bound has it."""
+
     def method(setting):
+        """Return iterative updating with the radius and groups of the bound."""
         if form == "paper":
             bias = upper_clipped.printed_bias(setting)
             size = upper_iterative.printed(setting)[1]
@@ -145,15 +156,18 @@ METHODS |= {
 
 
 def make_problem(law, mean_bound=None):
+    """Return the problem of a law's mean, bounded by the law's offset unless a bound is given."""
     return MeanEstimation(distribution=law, mean_bound=mean_bound or law.offset)
 
 
 def hard_problem(kind, d, order, probability):
+    """Return the problem of a hard instance's mean, with the least bound on the mean."""
     law = kind(d=d, moment_order=order, spike_probability=probability)
     return MeanEstimation(distribution=law, mean_bound=law.mean_norm)
 
 
 def ordinary_problem(kind, d, order, offset):
+    """Return the problem of an ordinary law's mean."""
     return make_problem(kind(d=d, moment_order=order, margin=0.1, offset=offset))
 
 
@@ -181,6 +195,7 @@ SLOW_IN_THE_PLANE = "upper.mean.iterative-paper"  # The search among 2397 points
 
 
 def errors_of_runs(problem, setting, method, trials, seed):
+    """Return the errors of independent runs of a method."""
     rng = np.random.default_rng(seed)
     values = []
     for _ in range(trials):
@@ -192,6 +207,7 @@ def errors_of_runs(problem, setting, method, trials, seed):
 
 
 def assert_holds(bound, setting, measured):
+    """Assert that measured errors agree with an upper bound, in mean or by their frequency."""
     value, trials = bound.value(setting), len(measured)
     if bound.card.guarantee == "expectation":
         deviation = measured.std(ddof=1) / math.sqrt(trials)

@@ -25,12 +25,15 @@ RADIUS = 22.802972962
 
 
 def zcdp_setting(n, d, order, rho, moment=1.0, mean_bound=0.0):
-    """Return a setting with unit moments in every coordinate and mean 0, unless overridden."""
+    """Return a setting under zCDP; its coordinates have moment 1, and mean 0, unless others are
+    given.
+    """
     fields = {"directional_moment": moment, "mean_bound": mean_bound}
     return make_setting(n, d, order, ZCDP(rho=rho), **fields)
 
 
 def pure_setting(n, d, order, epsilon, mean_bound):
+    """Return a setting under pure DP."""
     return make_setting(n, d, order, PureDP(epsilon=epsilon), mean_bound=mean_bound)
 
 
@@ -38,6 +41,7 @@ ZHAO = zcdp_setting(10_000, 10, 3.0, RHO_15)
 
 
 def rho_by_equation_15(epsilon, delta=1e-6):
+    """Return the rho of an (epsilon, delta) budget by equation (15)."""
     return epsilon**2 / (1 + 2 * math.sqrt(math.log(1 / delta))) ** 2
 
 
@@ -98,6 +102,7 @@ def test_every_clipping_radius_is_the_minimiser(p):
     noise = math.sqrt(2 / rho) / n * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
 
     def total(r):
+        """Return the bound at a clip radius r."""
         sampling = max(math.sqrt(12 * moment**2 * size / n), 8 * r * size / n)
         return sampling + sharp.at_radius(r) + noise * r
 
@@ -276,6 +281,7 @@ def test_the_smoothed_bound_is_the_minimum_of_form_v():
     assert supremum == pytest.approx(0.643646, abs=5e-7)
 
     def form_v(tau):
+        """Return form (v) at a smoothing scale tau."""
         squares = d + 2 * bound**2 + bound**4
         return math.sqrt(
             (3 * 2 / (8 * math.sqrt(2) * tau)) ** 2 * squares
@@ -295,6 +301,7 @@ def test_the_smoothed_deviation_is_the_minimum_of_form_i():
     tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / beta))
 
     def form_i(tau):
+        """Return form (i) at a smoothing scale tau."""
         bias = 1 / tau * math.sqrt(d + 2 * bound**2 + bound**4)
         deviation = math.sqrt(d) * tau * math.log(4 * d / beta) / n
         return bias + deviation + supremum * tau * math.sqrt(2 * d / rho) / n * tail
@@ -386,7 +393,8 @@ def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
 
 @pytest.mark.parametrize(("n", "d", "p", "rho"), [(2, 1, 2.0, 1.0), (5000, 9, 3.0, 0.2)])
 def test_the_adaptive_bound_is_its_formula_written_out(n, d, p, rho):
-    """Single mode, mean bound 1 and moments 1, in plain numbers (theory/adaptive-methods.md, 1.3).
+    """The formula is that of the single mode for mean bound 1 and moments 1
+    (theory/adaptive-methods.md, 1.3).
 
     The upper radius is that of simple clipping, minimised here on a grid.
     """

@@ -150,7 +150,9 @@ def test_the_loss_of_labels_at_zero_is_constant_and_nearly_attained_on_these_dat
     "upper.sco-strong.without-data",
 )
 def test_the_bounds_are_their_formulas_over_the_vertices_of_the_set() -> None:
-    """Distances by enumeration of vertices; losses at 0 and slopes by hand."""
+    """Distances are found by enumeration of vertices; losses at 0 and slopes
+    are computed by hand.
+    """
     for kind in ("l1", "simplex", "solid-simplex"):
         corners = 1.5 * np.eye(4)
         vertices = {
@@ -195,7 +197,9 @@ def test_no_point_of_a_set_is_farther_from_its_centre(kind: str) -> None:
 
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
 def test_the_best_upper_bound_is_never_worse_than_answering_without_data(problem: str) -> None:
-    """At every budget, on every set, for records and users; the source of the bound is named."""
+    """This is checked at every budget, on every set, for records and users; the bound's source is
+    named.
+    """
     by_start = 0
     for kind in GEOMETRIES:
         for budget, m, n in ((BUDGETS[0], 1, 30), (BUDGETS[1], 1, 10**5), (BUDGETS[1], 8, 200)):

@@ -35,20 +35,22 @@ ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
-    "--disable-gpu-rasterization",  # Debian asks for it: without a GPU it doubles the work
+    # Debian turns GPU rasterization on, which doubles the work without a GPU.
+    "--disable-gpu-rasterization",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # A page is left before its code has earned what optimising it costs: a twelfth of a visit.
+    # A visit is too short for optimised code to pay; optimising takes a twelfth of its time.
     "--js-flags=--no-opt --no-maglev --single-threaded-gc",
 ]
 expect.set_options(timeout=20_000)  # a busy machine draws a figure late
 LOCAL = {"127.0.0.1", "localhost"}
-WINDOW = {"width": 1280, "height": 900}  # a laptop's
-# The script has rested for a tenth of a second: one run may call for the next. And the page's own
-# scripts are there, which may call for it too: that which asks for the first run goes as it has.
+WINDOW = {"width": 1280, "height": 900}  # the size of a laptop's window
+# Whether the page has rested for a tenth of a second, since one run may start the next. The page's
+# own scripts must be loaded too, as they may start another run; the script that asks for the first
+# run disappears after it.
 RESTING = """() => {
   const now = performance.now()
   const rests = document.querySelector("[data-test-script-state=notRunning]")
@@ -63,7 +65,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test of this folder `browser`."""
     folder = os.path.join(os.path.dirname(__file__), "")
     for item in items:
-        if str(item.path).startswith(folder):  # a path compared with its parents takes long
+        # Comparing texts is faster than comparing a path with its parents.
+        if str(item.path).startswith(folder):
             item.add_marker(pytest.mark.browser)
 
 
@@ -92,7 +95,7 @@ def visitor(browser: Browser, browser_context_args: dict[str, object]) -> Iterat
 
 @pytest.fixture
 def page(visitor: BrowserContext) -> Iterator[Page]:
-    """Return the session's tab as good as new: what it has compiled it need not compile again."""
+    """Return the session's tab as good as new, with its compiled scripts kept."""
     yield tab_of(visitor)
     leave(visitor)
 
@@ -119,7 +122,7 @@ def leave(visitor: BrowserContext) -> None:
         if tab.url[:4] == "http":
             tab.evaluate("localStorage.clear(), sessionStorage.clear()")
     except Error:
-        tab.close()  # the next test opens another
+        tab.close()  # The next test opens another page.
 
 
 @pytest.fixture(scope="session")
@@ -128,7 +131,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    # To a file: a pipe that nobody reads would stop the server once it is full.
+    # The output goes to a file: a pipe that nobody reads would stop the server once it is full.
     log = tmp_path_factory.mktemp("dashboard") / "server.log"
     command = [
         *(sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")),
@@ -179,6 +182,7 @@ def ready() -> Callable[..., None]:
     """
 
     def wait(page: Page, seconds: float = 30) -> None:
+        """Wait until a page rests."""
         page.wait_for_function(RESTING, polling=50, timeout=1000 * seconds)
 
     return wait
@@ -191,18 +195,22 @@ def a_page_keeps_to_itself_and_shows_no_error(page: Page) -> Iterator[None]:
     foreign_urls: list[str] = []
 
     def on_request(request: Request) -> None:
+        """Note a request to another host."""
         url = urlsplit(request.url)
         if url.scheme in ("http", "https", "ws", "wss") and url.hostname not in LOCAL:
             foreign_urls.append(request.url)
 
     def on_websocket(socket: WebSocket) -> None:
+        """Note a socket to another host."""
         if urlsplit(socket.url).hostname not in LOCAL:
             foreign_urls.append(socket.url)
 
     def on_error(error: Error) -> None:
+        """Note an error of a script."""
         errors.append(str(error))
 
     def on_response(response: Response) -> None:
+        """Note a response that says it failed."""
         if response.status >= 400:
             errors.append(f"{response.status}: {response.url}")
 

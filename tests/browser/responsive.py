@@ -19,7 +19,7 @@ def figure(page: Page, name: str, kind: str = "wide") -> Locator:
 
 
 def expect_to_be_marked(page: Page, owner: str) -> None:
-    """The menu marks the place of the view that is shown, and no other."""
+    """Expect the menu to mark the place of the view that is shown, and no other."""
     menu = page.get_by_role("navigation", name="App pages")
     expect(menu.get_by_role("link")).to_have_count(7, timeout=30_000)
     expect(menu.get_by_role("link", name=owner, exact=True)).not_to_have_css(
@@ -30,7 +30,7 @@ def expect_to_be_marked(page: Page, owner: str) -> None:
 
 
 def expect_to_fit_a_phone(page: Page, address: str, ready: Ready, names: Sequence[str]) -> None:
-    """The compact figures are shown, the wide ones are not, and nothing scrolls sideways."""
+    """Expect the compact figures and not the wide ones, and nothing that scrolls sideways."""
     page.set_viewport_size(PHONE)
     page.goto(address)
     ready(page)
@@ -46,7 +46,7 @@ def expect_to_fit_a_phone(page: Page, address: str, ready: Ready, names: Sequenc
 def expect_no_axe_violation(
     browser: Browser, address: str, ready: Ready, scheme: str, *, figure_name: str, expander: str
 ) -> None:
-    """Expect no finding of axe once the figure is drawn and the `expander` is open."""
+    """Check that axe finds no fault once the figure is drawn and the `expander` is open."""
     with browser.new_context(
         color_scheme=scheme, viewport={"width": 1280, "height": 900}
     ) as context:
@@ -55,7 +55,7 @@ def expect_no_axe_violation(
         ready(page)
         expect(figure(page, figure_name)).to_be_visible(timeout=20_000)
         page.locator("summary", has_text=expander).click()
-        page.wait_for_timeout(500)  # the expander's transition
-        ready(page)  # what is stale is pale for a moment
+        page.wait_for_timeout(500)  # wait for the expander's transition
+        ready(page)  # Streamlit shows elements of an earlier run pale for a moment.
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()

@@ -38,13 +38,15 @@ def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
 
 
 @pytest.mark.slow
-def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
+def test_a_phone_shows_the_figure_for_phones(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + TABLES, ready, ("bounds",))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+def test_axe_finds_no_accessibility_fault(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str
+) -> None:
     expect_no_axe_violation(
         browser,
         dashboard + TABLES,

@@ -47,7 +47,7 @@ def test_a_png_can_be_saved_after_an_svg_and_the_gallery_closes_over_the_figure_
     expect(page.locator(".head")).to_contain_text("the hardest data known", timeout=60_000)
     expect(page.locator(".status")).to_contain_text("Measured in ", timeout=60_000)
     ready(page, seconds=120)
-    page.get_by_role("button", name="Presets").click()  # again
+    page.get_by_role("button", name="Presets").click()  # opens the gallery again
     gallery.get_by_role("tab", name="Open a study").click()
     expect(gallery.get_by_test_id("stFileUploader")).to_be_visible()
 
@@ -67,7 +67,8 @@ def test_a_slider_shows_its_limits_and_keeps_quick_keys_and_a_menu_at_the_foot_f
     next_name = page.get_by_text("algorithms, best:").first.bounding_box()
     assert box is not None and words_box is not None and next_name is not None
     assert words_box["y"] + words_box["height"] <= box["y"]
-    assert box["y"] + 0.85 * box["height"] <= next_name["y"]  # its letters end there
+    # The letters of the name end at this share of its box.
+    assert box["y"] + 0.85 * box["height"] <= next_name["y"]
     button = page.get_by_role("button", name="Export", exact=True)
     button.click()
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
@@ -79,7 +80,7 @@ def test_a_slider_shows_its_limits_and_keeps_quick_keys_and_a_menu_at_the_foot_f
     )
     page.keyboard.press("Escape")
     slider.focus()
-    for _ in range(4):  # the page answers the first after the last
+    for _ in range(4):  # The page answers the first key only after the last one.
         page.keyboard.press("ArrowLeft")
         page.wait_for_timeout(120)
     expect(page).to_have_url(re.compile(r"[?&]epsilon=0\.05\b"))
@@ -88,7 +89,7 @@ def test_a_slider_shows_its_limits_and_keeps_quick_keys_and_a_menu_at_the_foot_f
     expect(page).to_have_url(re.compile(r"[?&]epsilon=0\.05\b"))
 
 
-def test_nothing_stands_over_the_value_of_a_menu_and_its_name_explains_it(
+def test_nothing_covers_the_value_of_a_menu_and_its_label_explains_it(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + QUICK)
@@ -105,7 +106,7 @@ def test_nothing_stands_over_the_value_of_a_menu_and_its_name_explains_it(
 
 
 def test_the_menu_marks_the_place_of_a_view(page: Page, dashboard: str) -> None:
-    """Of Users; `test_every_page.py` asks the other views."""
+    """This test opens the views of Users; `test_every_page.py` opens those of other places."""
     page.goto(f"{dashboard}/users?n=500&d=2&trials=2")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
     expect_to_be_marked(page, "Geometry & users")
@@ -114,30 +115,32 @@ def test_the_menu_marks_the_place_of_a_view(page: Page, dashboard: str) -> None:
 def test_on_a_phone_a_jump_in_the_article_arrives_at_its_step(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """With motion: the picture's height differs from step to step, and the text stays in place."""
+    """Motion is allowed here: the picture's height differs from step to step, and the text stays in
+    place.
+    """
     page.set_viewport_size(SMALL_PHONE)
     page.emulate_media(reduced_motion="no-preference")
     page.goto(f"{dashboard}/{WHY}")
     ready(page, seconds=60)
     steps = page.locator("nav[aria-label=Steps] button")
-    line = 0.75 * SMALL_PHONE["height"]  # where a step is read, below the picture
+    line = 0.75 * SMALL_PHONE["height"]  # the height below the picture at which a step is read
     for number in (9, 2, 6, 8, 4, 1):
         steps.nth(number - 1).click()
         expect(page.locator("nav [aria-current=step]")).to_have_text(str(number))
         boxes = [None, page.locator("section.here").bounding_box()]
-        while boxes[-1] != boxes[-2] and len(boxes) < 30:  # it scrolls
+        while boxes[-1] != boxes[-2] and len(boxes) < 30:  # wait until the page stops scrolling
             page.wait_for_timeout(250)
             boxes.append(page.locator("section.here").bounding_box())
         section = boxes[-1]
         assert section is not None
         assert section["y"] < line < section["y"] + section["height"]
-    # By hand, from the first step to the end of the page at once.
+    # Scroll from the first step to the end of the page at once, as by hand.
     main = page.get_by_test_id("stMain")
     main.evaluate("e => e.scrollTo({ top: e.scrollHeight, behavior: 'instant' })")
     expect(page.locator("nav [aria-current=step]")).to_have_text("9")
 
 
-def test_on_a_phone_the_sidebar_leaves_the_page_that_was_chosen_in_it(
+def test_on_a_phone_the_sidebar_closes_when_a_page_is_chosen_in_it(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
@@ -154,7 +157,9 @@ def test_on_a_phone_the_sidebar_leaves_the_page_that_was_chosen_in_it(
 def test_a_page_that_was_chosen_comes_whatever_the_page_before_has_to_say(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """Its new width, here: told between the click and the answer, it would run the old page."""
+    """The page before reports its new width between the click and the answer, which must not run
+    that page again.
+    """
     page.add_init_script(
         """{
           const listen = WebSocket.prototype.addEventListener
@@ -180,7 +185,7 @@ def test_a_page_that_was_chosen_comes_whatever_the_page_before_has_to_say(
 
 
 def test_dragging_the_radius_selects_no_text(page: Page, tmp_path: Path) -> None:
-    """Not even a caret is set, from which a selection would grow over the numbers of the axis."""
+    """No caret is set either, from which a selection would grow over the numbers of the axis."""
     point = Scenario(problem="linear", methods=("sco.clipped",), n=200, d=3)
     runs = single_runs(point, "sco.clipped")
     lines = [RunLine(name=name, path=path, colour=INK) for name, path in runs.items()]

@@ -18,17 +18,18 @@ from dpsco_app.shell.names import EXPLORE, PLACES, VIEWS
 from tests.browser.responsive import PHONE, Ready, expect_to_be_marked
 
 ROOT = Path(__file__).resolve().parents[2]
-SCREENS = ROOT / "test-results" / "screens"  # the artefacts
-README_PAGES = ("explore", "learn", "lower-bounds", "privacy", "bounds")  # the README's pictures
-# Wide ones first: the other figures are drawn once.
+SCREENS = ROOT / "test-results" / "screens"  # the folder of the screenshots that the suite keeps
+# The pages of which the README shows pictures.
+README_PAGES = ("explore", "learn", "lower-bounds", "privacy", "bounds")
+# The wide windows come first, so that figures for narrow windows are drawn only once.
 SIZES = {
     "projector": {"width": 1920, "height": 1080},
     "laptop": {"width": 1400, "height": 950},
     "tablet": {"width": 820, "height": 1180},
     "phone": PHONE,
 }
-# What makes a page quick to draw, and leaves it as a visitor sees it, and what its address then
-# holds.
+# Addresses at which the pages are quick to draw but look as usual, and a part of the address that
+# then remains.
 ADDRESSES = {
     "explore": ("?trials=5&grid=1000,5000,20000", "grid=1000,5000,20000"),
     "one-run": ("one-run?problem=huber&n=500&d=3&trials=1", "problem=huber"),
@@ -39,13 +40,14 @@ ADDRESSES = {
     "geometry": ("geometry?x1=1.2", "x1=1.2"),
     "lower-bounds": ("lower-bounds?trials=5", "trials=5"),
 }
-# The views that are seen in a wide window, whose place is another page.
+# The views that belong to the menu entry of another page, and the name of that entry.
 OWNERS = {"one-run": "Explore", "who-wins": "Explore", "why": "Learn", "errata": "Methods"}
-# The dark theme changes colours alone: axe's other rules were asked in the light.
+# The dark theme changes only colours; axe's other rules are checked in the light theme.
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 SCHEMES = ("light", "dark")
 RULES = {
-    "light": DEFAULT_OPTIONS,  # violations alone: to list what passes takes three times as long
+    # Only violations are listed; listing the passed rules takes three times as long.
+    "light": DEFAULT_OPTIONS,
     "dark": {**DEFAULT_OPTIONS, "runOnly": COLOURS},
 }
 BACKGROUND = "e => getComputedStyle(e).backgroundColor"
@@ -57,6 +59,7 @@ CHOICES = "[data-testid=stMain] [data-testid=stButtonGroup] > div:has(button)"
 
 
 def open_page(page: Page, dashboard: str, ready: Ready, slug: str) -> None:
+    """Open a page at its address, and check that the address stays and nothing in it is wrong."""
     address, expected_query = ADDRESSES.get(slug, (slug, ""))
     page.goto(f"{dashboard}/{address}")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
@@ -68,7 +71,8 @@ def open_page(page: Page, dashboard: str, ready: Ready, slug: str) -> None:
     expect(page.get_by_text("In the address:")).to_have_count(0)
 
 
-# A page is looked at in one window and theme, each in others; in all of them by the slow test.
+# A page is opened in one size of window and one theme, which differ between pages; the slow test
+# opens it in all.
 TURNS = list(zip(PLACES, cycle(product(SIZES, SCHEMES)), strict=False))
 
 
@@ -81,9 +85,10 @@ def test_a_page_fits_its_window_and_axe_finds_nothing(
     page.set_viewport_size(SIZES[name])
     page.emulate_media(color_scheme=scheme)
     open_page(page, dashboard, ready, slug)
-    expect(page.get_by_role("heading", level=1)).to_have_count(1)  # drawn anew as a map fills
+    # The heading is drawn again as a map fills.
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
     views = next((views for views in VIEWS if slug in views and slug != EXPLORE), {})
-    for view, title in views.items():  # Explore has them in a menu
+    for view, title in views.items():  # Explore offers its views in a menu.
         link = page.locator(".st-key-views").get_by_role("link", name=title, exact=True)
         led = urlsplit(str(link.evaluate("e => e.href"))).path
         assert led == f"/{view}" or view == EXPLORE  # the link to Explore names no path
@@ -111,7 +116,7 @@ def test_a_page_fits_every_window_and_axe_finds_nothing_in_any(
     open_page(page, dashboard, ready, slug)
     for name, size in SIZES.items():
         page.set_viewport_size(size)
-        page.wait_for_timeout(250)  # figures resize
+        page.wait_for_timeout(250)  # wait until figures have their new size
         expect_to_fit(page, ready, name)
         picture = SCREENS / f"{slug}-{name}.png"
         page.screenshot(path=picture, animations="disabled")
@@ -127,24 +132,28 @@ def test_a_page_fits_every_window_and_axe_finds_nothing_in_any(
 
 
 def expect_to_fit(page: Page, ready: Ready, name: str) -> None:
-    """Expect only the figures for this width of window, and nothing that is wider than it."""
+    """Check that only the figures for this width of window are shown, and that nothing is wider
+    than it.
+    """
     narrow = page.get_by_test_id("stMain").evaluate("e => e.clientWidth") <= NARROW
     hidden_kind = "wide" if narrow else "compact"
     hidden_figures = page.locator(HIDDEN.format(hidden_kind)).filter(visible=True)
-    expect(hidden_figures).to_have_count(0, timeout=30_000)  # the window has said how wide it is
+    expect(hidden_figures).to_have_count(0, timeout=30_000)  # The window has reported its width.
     ready(page, seconds=60)
     for target in (page.locator("html"), page.get_by_test_id("stMain")):
         wide = [target.evaluate(SIDEWAYS)]
-        while wide[-1] > 0 and len(wide) < 30:  # figures follow their window in their own time
+        while wide[-1] > 0 and len(wide) < 30:  # Figures adapt to the window's width with a delay.
             page.wait_for_timeout(100)
             wide.append(target.evaluate(SIDEWAYS))
         assert wide[-1] <= 0, (name, wide)
-    # What cannot be seen is not chosen.
+    # No chosen option is scrolled out of sight.
     assert not any(page.locator(CHOICES).evaluate_all(f"all => all.map({SIDEWAYS})")), name
 
 
 def expect_axe_to_find_nothing(page: Page, ready: Ready) -> None:
-    """Ask axe in the light, then in the dark theme, which is left on."""
+    """Check with axe, in the light and then in the dark theme, which is left on, that a page is
+    accessible.
+    """
     colours = []
     for scheme, rules in RULES.items():
         page.emulate_media(color_scheme=scheme)

@@ -18,7 +18,7 @@ from dpsco_app.parts.drawing import LOW_HEIGHT
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = "/?trials=5&grid=1000,5000&against=none"
-# Many cells of about 50 ms each: nobody waits for the end of it.
+# This study has many cells of about 50 ms each; no test waits for its end.
 LONG = (
     "/?methods=mean.iterative,mean.instance-optimal,mean.clipped&trials=200"
     "&grid=50000,70000,100000&against=none"
@@ -37,7 +37,7 @@ const look = () => {
 requestAnimationFrame(look)
 """
 
-# Where the row of Run and the answer begin.
+# The heights at which the row of the Run button and the answer begin.
 TOPS = """() => [".st-key-top_row", ".st-key-presets", "h2"].map(
   (name) => document.querySelector(name).getBoundingClientRect().y)"""
 
@@ -47,7 +47,7 @@ EXPANDERS = (
     "How to read this figure",
 )
 
-# What stands in the place of the headline while runs are missing.
+# The texts that replace the headline while runs are missing.
 WAITING = re.compile("Measuring|Not measured yet")
 Ready = Callable[..., None]
 
@@ -66,6 +66,7 @@ def status(page: Page) -> Locator:
 
 
 def headline(page: Page) -> Locator:
+    """Return the headline of the page."""
     return page.get_by_role("heading", level=2)
 
 
@@ -144,7 +145,8 @@ def test_cancel_stops_a_long_run_run_goes_on_and_a_change_waits_for_ctrl_enter(
     page.goto(f"{dashboard}{LONG}&seed={time.time_ns() % 10**6}")
     page.evaluate(WATCH)
     progress_text, stopped_text = (
-        re.compile(r"^[\d,]+ of 1,800 runs, .* left"),  # the browser has said that it is there
+        # The browser has reported that the component is loaded.
+        re.compile(r"^[\d,]+ of 1,800 runs, .* left"),
         re.compile(r"Stopped at .* of 1,800 runs"),
     )
     expect(status(page)).to_have_text(progress_text, timeout=20_000)
@@ -179,6 +181,7 @@ def test_cancel_stops_a_long_run_run_goes_on_and_a_change_waits_for_ctrl_enter(
 
 
 def count(status_place: Locator) -> int:
+    """Return the first number in the status line."""
     return int(re.findall(r"[\d,]+", status_place.inner_text())[0].replace(",", ""))
 
 
@@ -191,7 +194,7 @@ def test_a_slow_machine_has_its_controls_while_a_run_goes_on(page: Page, dashboa
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=20_000)
     assert page.get_by_role("button", name="Presets").is_visible()
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
-    expect(status(page)).to_contain_text("of 1,800 runs")  # it still goes on
+    expect(status(page)).to_contain_text("of 1,800 runs")  # The run continues.
     slowly.detach()
 
 
@@ -207,7 +210,7 @@ def test_a_refused_method_offers_a_way_out(page: Page, dashboard: str, ready: Re
     expect(figure(page)).to_contain_text("measured:coordinate-wise")
 
 
-def test_on_a_phone_everything_fits_and_is_at_hand_and_the_back_button_restores(
+def test_on_a_phone_everything_fits_and_the_back_button_restores_the_page(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.set_viewport_size(PHONE)
@@ -268,14 +271,15 @@ def test_a_pinned_run_and_the_present_one_come_back_by_link(
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing(
+def test_axe_finds_no_accessibility_fault(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, width: int
 ) -> None:
     with browser.new_context(
         color_scheme=scheme, viewport={"width": width, "height": 900}
     ) as context:
         page = context.new_page()
-        # Refusals, every view, a changed setting, open tables: as much of the page as can be.
+        # The page shows refusals, every view, a changed setting and open tables, so that as much of
+        # it as possible is checked.
         pin = "&pin=problem%3Dmean%26epsilon%3D0.2%26trials%3D5"
         page.goto(dashboard + SMALL + "&show=lower+bounds,rates,upper+bounds&delta=0" + pin)
         ready(page)
@@ -334,7 +338,7 @@ def test_the_whole_answer_is_on_the_first_screen_and_follows_p(
     page.goto(dashboard)
     expect_drawn(page)
     expect(status(page)).to_have_text(re.compile("Measured in 560 runs"), timeout=30_000)
-    ready(page)  # the last figure replaces the live one
+    ready(page)  # The final figure replaces the growing one.
     expect_drawn(page)
     top, height = place(figure(page))
     assert top < 450 and height > 400 and top + height <= 900
@@ -371,7 +375,7 @@ def test_the_whole_answer_is_on_the_first_screen_and_follows_p(
     top, height = place(compact)
     assert top + height / 2 <= 844
     page.set_viewport_size({"width": 1400, "height": 900})
-    expect_drawn(page)  # once the window has said how wide it is again
+    expect_drawn(page)  # The window has reported its new width.
     expect(compact).to_have_count(0)
 
 
@@ -383,12 +387,13 @@ def test_a_low_window_has_the_whole_figure_on_its_first_screen(
     page.goto(dashboard + SMALL.replace("&against=none", "") + query)
     ready(page)
     expect(figure(page)).to_have_css("height", f"{LOW_HEIGHT}px", timeout=20_000)
-    expect(figure(page)).to_contain_text("measured:adaptive clipping")  # with its names
+    # The figure shows the names of its lines.
+    expect(figure(page)).to_contain_text("measured:adaptive clipping")
     top, height = place(figure(page))
     assert top + height <= 720
 
 
-def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(
+def test_a_drag_or_a_key_moves_the_chosen_n_in_the_figure(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(f"{dashboard}/?trials=5&grid=1000,10000,100000&against=none&show=upper+bounds")
@@ -396,14 +401,15 @@ def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(
     grip = page.get_by_role("slider", name="Chosen n")
     expect(grip).to_have_attribute("aria-valuetext", "n = 10,000", timeout=30_000)
     ready(page)
-    grip.hover()  # once it stands still
+    grip.hover()  # Hovering waits until the grip stands still.
     box = grip.bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.down()
     page.mouse.move(x + 90, y, steps=6)
     place = grip.get_attribute("aria-valuetext")
-    expect(page.locator("svg.hand text")).to_have_text(place or "")  # the n, while dragging
+    # The label shows n during the drag.
+    expect(page.locator("svg.hand text")).to_have_text(place or "")
     assert place not in ("n = 10,000", None) and "?n=" not in page.url
     page.mouse.up()
     n = int((place or "").removeprefix("n = ").replace(",", ""))
@@ -418,7 +424,7 @@ def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(
     expect(grip).to_be_focused()  # a change of numbers leaves the focus where it is
     ready(page)
     number = figure(page).locator(".xtick text").get_by_text("1,000", exact=True).first
-    number.click(force=True)  # the axis is pressed as the grip is
+    number.click(force=True)  # A press on the axis acts like one on the grip.
     wait_for_address(page, "?n=1000&")
     ready(page)
     assert Axe().run(page).violations_count == 0

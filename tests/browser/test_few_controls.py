@@ -33,7 +33,7 @@ HOLE = """() => {
 @pytest.mark.parametrize(
     "address", [PAGES[0], *(pytest.param(a, marks=pytest.mark.slow) for a in PAGES[1:])]
 )
-def test_a_page_has_few_controls_and_no_hole_under_its_headline(
+def test_a_page_has_few_controls_and_no_gap_below_its_headline(
     page: Page, dashboard: str, ready: Ready, address: str
 ) -> None:
     page.set_viewport_size(LAPTOP)
@@ -53,7 +53,7 @@ MIDDLES = """e => [...e.querySelectorAll("a, button")].map((part) => {
 
 
 @pytest.mark.slow
-def test_the_link_of_a_lesson_stands_as_high_as_what_is_beside_it(
+def test_the_link_of_a_lesson_is_level_with_the_text_beside_it(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.set_viewport_size(LAPTOP)

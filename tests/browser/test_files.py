@@ -27,7 +27,8 @@ CELLS = math.prod(SIZES["rates"])
 def files_of(page: Page, name: str) -> Locator:
     """Open the fold of files under a figure, and return it."""
     plot = page.locator(f"[class*='st-key-{name}_figure_'] .js-plotly-plot:visible")
-    expect(plot).to_be_visible(timeout=60_000)  # software draws what is in space
+    # Without a GPU, drawing three-dimensional figures takes long.
+    expect(plot).to_be_visible(timeout=60_000)
     files = page.locator(f".st-key-{name}_fold_numbers")
     files.locator("summary").click()
     expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible(timeout=20_000)
@@ -35,7 +36,9 @@ def files_of(page: Page, name: str) -> Locator:
 
 
 def saved(page: Page, files: Locator, kind: str, *, key: str = "") -> tuple[str, bytes]:
-    """Press a button, with the mouse or a key, and return the file's name and content."""
+    """Press a button, with the mouse or a key; return the name and the content of the file that it
+    saves.
+    """
     button = files.get_by_role("button", name=kind, exact=True)
     with page.expect_download(timeout=60_000) as download:
         if key:
@@ -58,6 +61,7 @@ def words_in(svg: ElementTree.Element) -> str:
 
 
 def box_of(figure: Locator) -> tuple[int, int]:
+    """Return the width and height of a figure in pixels."""
     box = figure.bounding_box()
     assert box is not None
     return round(box["width"]), round(box["height"])
@@ -133,14 +137,14 @@ def test_every_figure_of_every_page_is_saved_in_every_way(
 ) -> None:
     page.goto(f"{dashboard}/{slug}")
     ready(page, seconds=120)
-    page.wait_for_timeout(2000)  # what comes in a second run
+    page.wait_for_timeout(2000)  # wait for elements that a second run of the page adds
     ready(page, seconds=120)
     rows = page.locator("[data-testid=stExpander]", has_text="Numbers behind this figure, and")
     for index in range(rows.count()):
         files = rows.nth(index)
         files.locator("summary").click()
         expect(files.get_by_role("button", name="HTML", exact=True)).to_be_visible(timeout=20_000)
-        played = slug == "one-run" and index == 0  # a run is no picture: it moves
+        played = slug == "one-run" and index == 0  # The animated run is not offered as a picture.
         if not played:
             expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible()
         for kind in ("HTML", "CSV") if played else ("PNG", "SVG", "HTML", "CSV"):
@@ -151,7 +155,7 @@ def test_every_figure_of_every_page_is_saved_in_every_way(
 
 
 @pytest.mark.slow
-def test_pictures_leave_the_menu_open_that_their_buttons_are_in(
+def test_saving_a_picture_leaves_the_menu_of_its_button_open(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + "/?n=2000&d=5&trials=5&grid=1000,5000")
@@ -190,7 +194,7 @@ BOXES = """svg => {
 def test_a_picture_has_room_for_its_title_and_its_numbers(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """In a font that is wider than the page's, too; the title of this one takes three lines."""
+    """The title takes three lines, and the font is wider than the page's."""
     page.goto(dashboard + "/?trials=2&n=10000")
     ready(page, seconds=60)
     page.get_by_role("button", name="Export").click()
@@ -202,7 +206,7 @@ def test_a_picture_has_room_for_its_title_and_its_numbers(
     boxes = page.evaluate(BOXES, svg)
     (title,) = (note for note in boxes["notes"] if "Best of the private" in note["text"])
     other_notes = [note for note in boxes["notes"] if note is not title]
-    assert title["bottom"] - title["top"] > 40  # it is wrapped
+    assert title["bottom"] - title["top"] > 40  # The title has more than one line.
     assert all(note["top"] >= title["bottom"] for note in other_notes)
     row = sorted(boxes["ticks"], key=lambda tick: tick["left"])
     assert len(row) > 3

@@ -45,7 +45,8 @@ PAGES = {
 }
 
 
-# The first part of each page, and what begins with no figure or is drawn as it runs.
+# Addresses in the quick suite: the first part of each page, and views that begin without a figure
+# or are drawn during a run.
 QUICK = ("learn", "geometry", "users?n=2000&d=2&trials=2", "methods", "errata", "bounds")
 QUICK += ("lower-bounds", "lower-bounds?part=prove&hard=data", "privacy", "privacy?part=audit")
 QUICK += ("learn?lesson=users", "methods?method=user.accelerated", "who-wins?reading=rates")
@@ -62,18 +63,22 @@ ANOTHER = """address => {
 
 @pytest.fixture(scope="module")
 def stay(visitor: BrowserContext) -> Iterator[None]:
+    """Keep the visitor for a test, and leave the page after it."""
     yield
     leave(visitor)
 
 
 @pytest.fixture
 def page(visitor: BrowserContext, stay: None) -> Page:
-    """Return the session's tab, where the test before has left it."""
+    """Return the session's tab as the test before has left it."""
     return tab_of(visitor)
 
 
 def move_to(page: Page, dashboard: str, address: str) -> None:
-    """Go on with the visit at another address, as the Back button does: a third of an opening."""
+    """Continue the visit at another address, as the Back button does.
+
+    This takes a third of the time of opening the page.
+    """
     answer = page.locator(".head h2").first
     if page.get_by_test_id("stApp").count() and answer.count():
         old_answer = answer.inner_text()
@@ -84,7 +89,7 @@ def move_to(page: Page, dashboard: str, address: str) -> None:
 
 
 @pytest.mark.parametrize(("address", "name"), ALL_PAGES)
-def test_a_page_has_its_figure_on_the_first_screen_and_ends(
+def test_a_page_has_its_figure_on_the_first_screen_and_is_not_too_long(
     page: Page, dashboard: str, ready: Ready, address: str, name: str
 ) -> None:
     page.set_viewport_size(LAPTOP)
@@ -113,7 +118,7 @@ def test_a_page_has_its_figure_on_the_first_screen_and_ends(
     }.items(),
 )
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-def test_a_page_with_a_picture_has_it_on_the_first_screen_and_ends(
+def test_a_page_with_a_picture_has_it_on_the_first_screen_and_is_not_too_long(
     page: Page,
     dashboard: str,
     ready: Ready,
@@ -132,7 +137,7 @@ def test_a_page_with_a_picture_has_it_on_the_first_screen_and_ends(
     assert box is not None and box["y"] + box["height"] <= LAPTOP["height"]
 
 
-# A name on a canvas, in the width of its letters; of an axis, in pixels.
+# Records the fonts of all texts that are written on a canvas.
 WRITTEN = """() => {
   const words = []
   const write = CanvasRenderingContext2D.prototype.fillText

@@ -41,7 +41,8 @@ WORDS = """() => [...document.querySelectorAll(".head h1:not(.heard), .head h2, 
 COMPACT_LABELS = LABELS.replace("figure_wide", "figure_compact")
 
 
-def opened(page: Page, dashboard: str, ready: Ready) -> None:
+def open_front(page: Page, dashboard: str, ready: Ready) -> None:
+    """Open the front page, and wait until its first runs are drawn."""
     page.goto(dashboard)
     expect(headline(page)).to_contain_text("hardest data known", timeout=60_000)
     expect(status(page)).to_have_text(re.compile("Measured in 560 runs"), timeout=60_000)
@@ -52,7 +53,7 @@ def test_the_first_sight_has_few_controls_few_words_and_few_names(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.set_viewport_size(LAPTOP)
-    opened(page, dashboard, ready)
+    open_front(page, dashboard, ready)
     expect_drawn(page)
     controls = page.evaluate(CONTROLS)
     assert 15 <= len(controls) <= MOST_AT_REST, controls
@@ -69,7 +70,7 @@ def test_one_card_is_open_at_a_time_and_says_its_answer(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.set_viewport_size(LAPTOP)
-    opened(page, dashboard, ready)
+    open_front(page, dashboard, ready)
     light = page.get_by_role("button", name="A lighter tail")
     light.click()
     expect(light).to_contain_text("Your guess at")
@@ -95,7 +96,7 @@ def test_one_card_is_open_at_a_time_and_says_its_answer(
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [LAPTOP, PROJECTOR, PHONE], ids=["laptop", "projector", "phone"])
-def test_axe_finds_nothing_and_nothing_is_written_over_another(
+def test_axe_finds_no_accessibility_fault_and_no_texts_overlap(
     browser: Browser,
     dashboard: str,
     ready: Ready,

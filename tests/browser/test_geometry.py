@@ -17,10 +17,11 @@ from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_f
 
 
 def sentence_place(page: Page) -> Locator:
+    """Return the place where the page says its sentence."""
     return page.locator(".st-key-geometry_said")
 
 
-def test_the_browser_projects_and_supports_as_numpy_does(page: Page) -> None:
+def test_the_browser_computes_projections_and_support_points_as_numpy_does(page: Page) -> None:
     shapes = [Shape(kind=kind) for kind in GEOMETRIES if kind != "lq"]
     shapes += [Shape(kind="lq", q=q) for q in (1.05, 2.5, 20, *TABLE["q"].offered, LARGEST_Q)]
     grid = [(0.0, 0.0), (1.4, 0.0), (0.0, -1.4), (1.0, 1.0), (-1.5, 1.5), (0.5, -0.5), (2.0, 0.05)]
@@ -48,7 +49,7 @@ def test_the_browser_projects_and_supports_as_numpy_does(page: Page) -> None:
 
 
 @pytest.mark.slow  # tests/app has the link, tests/browser/test_every_page.py the figures
-def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
+def test_a_deep_link_restores_the_page_and_keys_or_a_drag_move_the_point(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + "/geometry?geometry=lq&q=3&x1=0.5&x2=1.2")
@@ -62,7 +63,7 @@ def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
     expect(sentence_place(page)).to_contain_text("x = (0.50, 1.20) goes to P(x) = (0.15, 0.85)")
     page.wait_for_url(lambda url: "q=1&" in f"{url}&", timeout=10_000)
     ready(page)
-    # Keys move the point itself, which keeps the focus, and then a hand.
+    # Keys move the point itself, which keeps the focus; then the mouse moves it.
     grip = page.get_by_role("slider", name="Point x", exact=True)
     grip.press("ArrowLeft")
     grip.press("ArrowDown")
@@ -81,8 +82,9 @@ def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
     page.mouse.move(x + 80, y + 150, steps=5)
     for name in ("x", "P(x)", "farthest"):
         expect(overlay.get_by_text(name, exact=True)).to_have_count(1)
-    expect(overlay.locator("polyline")).to_have_count(4)  # across, reach, touching, residual
-    # The set stays where it is, and what moves is hidden in the figure itself.
+    # The names of the lines: across, reach, touching, residual.
+    expect(overlay.locator("polyline")).to_have_count(4)
+    # The figure still shows the set; the traces of the point are hidden, as the overlay draws them.
     traces = figure(page, "geometry").locator(".scatterlayer .trace")
     hidden = traces.evaluate_all("all => all.map(e => e.style.visibility === 'hidden')")
     assert hidden.count(False) == 1
@@ -120,7 +122,7 @@ def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready, part
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["set", "noise"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(
+def test_axe_finds_no_accessibility_fault(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, part: str
 ) -> None:
     address = f"{dashboard}/geometry?part={part}"

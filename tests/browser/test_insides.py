@@ -15,7 +15,7 @@ Ready = Callable[..., None]
 PHONE = {"width": 390, "height": 844}
 
 
-def test_streamlits_page_has_each_part_that_is_reached_into(
+def test_streamlits_page_has_each_element_that_the_dashboard_relies_on(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(f"{dashboard}/learn")
@@ -32,7 +32,8 @@ def test_streamlits_page_has_each_part_that_is_reached_into(
     box = page.locator(insides.MENU_BOX)
     expect(box).to_be_visible()
     copy = box.locator(insides.COPY)
-    expect(copy).to_have_css("opacity", "1")  # although the pointer is elsewhere
+    # The button is visible even if the pointer is elsewhere.
+    expect(copy).to_have_css("opacity", "1")
     expect(copy.get_by_role("button", name="Copy to clipboard")).to_be_visible()
 
 
@@ -112,10 +113,11 @@ def test_a_control_has_a_label_and_a_field_below_its_key(
     padding = field.evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)")
     field_box = field.bounding_box()
     assert name is not None and field_box is not None
-    assert name["x"] + name["width"] <= field_box["x"] + padding  # the name is not over the value
+    # The name does not overlap the value.
+    assert name["x"] + name["width"] <= field_box["x"] + padding
 
 
-def test_a_class_without_downloads_and_fine_print_keeps_the_ways_on(
+def test_hiding_downloads_and_small_print_keeps_the_links_to_other_pages(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(f"{dashboard}/methods?method=mean.clipped&hide=export,fine-print")
@@ -128,7 +130,7 @@ def test_a_class_without_downloads_and_fine_print_keeps_the_ways_on(
 
 
 @pytest.mark.parametrize("hide", ["sidebar", "nav"])
-def test_what_a_teacher_hides_is_not_there_and_values_stay(
+def test_hidden_parts_are_not_drawn_and_values_stay(
     page: Page, dashboard: str, ready: Ready, hide: str
 ) -> None:
     page.goto(f"{dashboard}/?n=2000&hide={hide}")

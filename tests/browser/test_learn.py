@@ -18,10 +18,12 @@ SLOW = 60_000
 
 
 def prediction(page: Page, slug: str) -> Locator:
+    """Return the place where a lesson asks for a prediction."""
     return page.locator(f".st-key-learn_predict_{slug}")
 
 
 def next_button(page: Page) -> Locator:
+    """Return the button that leads to the next step."""
     return page.locator(".st-key-learn_next").get_by_role("button")
 
 
@@ -51,7 +53,8 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
         old_box = plot.bounding_box()
         expect(next_button(page)).to_be_in_viewport()
         assert old_box and old_box["y"] + old_box["height"] <= 900
-        if slug in SLUGS[:2]:  # both kinds of predictions; the rest is read
+        # Two lessons, with either kind of prediction, are run; the others are only opened.
+        if slug in SLUGS[:2]:
             predict_and_run_by_key(page, slug, ready)
             expect(page.locator(".st-key-learn_said")).to_contain_text(
                 "You chose" if BY_SLUG[slug].choices else "You predicted", timeout=SLOW
@@ -70,13 +73,13 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
     place = page.locator(".st-key-learn_place")
     expect(place).to_contain_text("1")
     marks = place.inner_text()
-    page.reload()  # what was answered is in the address, and measured again
+    page.reload()  # The prediction is in the address, and the lesson is measured again.
     expect(page.locator(".st-key-learn_forget")).to_be_visible(timeout=SLOW)
     ready(page, seconds=60)
     assert place.inner_text() == marks
 
 
-def test_a_prediction_is_drawn_into_the_figure_and_the_trials_land_there(
+def test_a_prediction_is_drawn_into_the_figure_and_the_trials_beside_it(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
@@ -111,7 +114,7 @@ def test_a_prediction_is_drawn_into_the_figure_and_the_trials_land_there(
 
 
 @pytest.mark.slow
-def test_what_a_teacher_hides_stays_hidden_on_every_page(
+def test_parts_hidden_by_a_teacher_are_hidden_on_every_page(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + "/learn?lesson=epsilon&hide=sidebar,details,privacy&type=large")
@@ -132,7 +135,7 @@ def test_what_a_teacher_hides_stays_hidden_on_every_page(
 
 
 @pytest.mark.slow
-def test_a_group_is_hidden_and_keeps_the_value_of_the_link(
+def test_a_hidden_group_of_controls_keeps_the_values_of_the_link(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + "/?hide=data,study&p=4&trials=5&grid=1000,5000")
@@ -176,6 +179,7 @@ def test_a_click_on_a_candidate_chooses_it_as_its_button_does_again_and_again(
     places = dict(zip(lesson.choices, lesson.spots, strict=True))
 
     def expect_chosen(slug: str) -> None:
+        """Wait until a candidate is checked, and a ring lies around it."""
         chosen = prediction(page, "packing").get_by_role("radio", name=lesson.choices[slug])
         expect(chosen).to_be_checked(timeout=SLOW)
         ready(page, seconds=60)
@@ -205,13 +209,14 @@ HOLE = 60  # the most blank pixels between what stands in one column
 @pytest.mark.parametrize(
     "slug", [pytest.param(s, marks=[pytest.mark.slow] * (s not in SLUGS[2:4])) for s in SLUGS]
 )
-def test_a_lesson_is_one_screen_before_its_run_and_after_and_has_no_hole(
+def test_a_lesson_fits_one_screen_before_and_after_its_run_and_has_no_gap(
     page: Page, dashboard: str, ready: Ready, slug: str, screen: str
 ) -> None:
     (width, height), large = SCREENS[screen]
     page.set_viewport_size({"width": width, "height": height})
 
     def ends(place: Locator) -> tuple[float, float]:
+        """Return the top and the bottom of a place, in pixels."""
         box = place.bounding_box()
         assert box is not None
         return box["y"], box["y"] + box["height"]
@@ -237,7 +242,7 @@ def test_a_lesson_is_one_screen_before_its_run_and_after_and_has_no_hole(
     assert 0 <= ends(reason)[0] - ends(upper)[1] <= HOLE
 
 
-# Texts of a figure and of what is drawn over it that lie on one another, but for what is unseen.
+# The visible texts of a figure, and of the layer over it, that overlap each other.
 OVERPRINTED = """gd => {
   const names = ".annotation-text, svg.prediction text, .xtick text, .ytick text"
   const boxes = [...gd.querySelectorAll(names)]
@@ -253,7 +258,7 @@ OVERPRINTED = """gd => {
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(1440, 900), (1000, 800), (390, 844)], ids=str)
 @pytest.mark.parametrize("slug", SLUGS)
-def test_nothing_overprints_before_the_run_or_after(
+def test_no_texts_overlap_before_or_after_the_run(
     page: Page, dashboard: str, ready: Ready, slug: str, size: tuple[int, int]
 ) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -267,7 +272,7 @@ def test_nothing_overprints_before_the_run_or_after(
         if answers:
             expect(page.locator(".st-key-learn_said")).to_contain_text("You ", timeout=SLOW)
             ready(page, seconds=60)
-        page.wait_for_timeout(300)  # the layer over the figure follows it
+        page.wait_for_timeout(300)  # The layer over the figure moves with it.
         assert plot.evaluate(OVERPRINTED) == []
 
 
@@ -286,14 +291,16 @@ def test_on_a_phone_the_figure_comes_before_the_text(
 
 
 @pytest.mark.slow
-def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
+def test_a_phone_shows_the_figure_for_phones(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + "/learn?lesson=clipping", ready, ("learn",))
     expect(page.get_by_role("button", name="Run and see").locator("kbd")).to_be_hidden()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+def test_axe_finds_no_accessibility_fault(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str
+) -> None:
     expect_no_axe_violation(
         browser,
         dashboard + "/learn?lesson=clipping",
@@ -325,14 +332,14 @@ NAMES = """() => {
     ("slug", "answer"),
     [("geometry", 20), ("heavy-tails", 20), ("noise", 20), ("users", 10), ("free", 1)],
 )
-def test_what_was_predicted_and_measured_stand_at_their_own_lines(
+def test_the_prediction_and_the_measurement_stand_at_their_own_lines(
     page: Page, dashboard: str, ready: Ready, slug: str, answer: float, width: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{dashboard}/learn?lesson={slug}&answers={slug}:{answer}")
     expect(page.locator("svg.prediction text")).to_have_count(2, timeout=SLOW)
     ready(page, seconds=60)
-    measured, you = page.evaluate(NAMES)  # each with how far it is from both lines
+    measured, you = page.evaluate(NAMES)  # each label with its distances from both lines
     assert measured[0].startswith("measured: ") and measured[1] < measured[2], measured
     assert you[0].startswith("you: ") and you[2] < you[1], you
     assert measured[1] <= 30 and you[2] <= 30

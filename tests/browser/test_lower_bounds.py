@@ -15,7 +15,7 @@ VIEWS = {
 }
 
 
-def test_a_scene_changes_the_address_and_a_slider_the_proof(
+def test_a_scene_changes_the_address_and_a_slider_changes_the_proof(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + QUICK)
@@ -37,7 +37,7 @@ def test_a_scene_changes_the_address_and_a_slider_the_proof(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("query", list(VIEWS))
-def test_a_phone_shows_its_own_figures(
+def test_a_phone_shows_the_figures_for_phones(
     page: Page, dashboard: str, ready: Ready, query: str
 ) -> None:
     expect_to_fit_a_phone(page, dashboard + query, ready, VIEWS[query])
@@ -53,7 +53,7 @@ def test_a_phone_shows_its_own_figures(
         ("dark", QUICK + "&part=prove&hard=tracing", "lower"),
     ],
 )
-def test_axe_finds_nothing(
+def test_axe_finds_no_accessibility_fault(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, figure_name: str
 ) -> None:
     expect_no_axe_violation(

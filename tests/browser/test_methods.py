@@ -13,7 +13,7 @@ OVERVIEW = "/methods?problem=mean&p=4&delta=0"
 RACE = "methods"
 
 
-def test_a_method_is_told_another_chosen_and_opened_in_explore(
+def test_a_method_is_described_and_another_can_be_chosen_and_opened_in_explore(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + "/methods?method=sco.cwme-strong")
@@ -34,7 +34,7 @@ def test_a_method_is_told_another_chosen_and_opened_in_explore(
 
 
 @pytest.mark.slow  # tests/app has the guide, test_every_page.py the phone
-def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
+def test_a_phone_shows_the_figure_for_phones(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + OVERVIEW, ready, (RACE,))
     answer = page.get_by_role("heading", level=2).first
     expect(answer).to_contain_text("Start with", timeout=20_000)
@@ -48,7 +48,9 @@ def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+def test_axe_finds_no_accessibility_fault(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str
+) -> None:
     expect_no_axe_violation(
         browser,
         dashboard + OVERVIEW,
@@ -64,8 +66,8 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         ready(page)
         for summary in page.locator("summary").all():
             summary.click()
-        page.wait_for_timeout(500)  # the expanders' transition
-        ready(page)  # what is stale is pale for a moment
+        page.wait_for_timeout(500)  # wait for the expanders' transition
+        ready(page)  # Streamlit shows elements of an earlier run pale for a moment.
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()
 

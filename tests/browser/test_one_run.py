@@ -25,6 +25,7 @@ PLAYED = SMALL.replace("quadratic&n=500", "least-squares&n=5000")
 
 
 def sentence(page: Page) -> Locator:
+    """Return the sentence of the page."""
     return page.locator(".st-key-one_run_sentence")
 
 
@@ -65,7 +66,7 @@ def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
-    # Until the hand lets go, path and error are of another radius, and say so.
+    # Until the mouse is released, path and error are those of the old radius, and the page says so.
     expect(summary).to_contain_text("Path and error are still those of R =")
     expect(page.locator("section.run")).to_have_class(re.compile(r"\bold\b"))
     page.mouse.up()
@@ -104,7 +105,7 @@ def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
     assert report.violations_count == 0, report.generate_report()
 
 
-def test_the_exported_run_opens_from_a_file_and_is_still_for_who_asks(
+def test_the_exported_run_opens_from_a_file_and_respects_reduced_motion(
     page: Page, tmp_path: Path
 ) -> None:
     point = Scenario(problem="linear", methods=("sco.clipped",), n=200, d=3)
@@ -127,7 +128,7 @@ def test_the_exported_run_opens_from_a_file_and_is_still_for_who_asks(
 
 
 @pytest.mark.slow  # tests/app/shell/test_stopped.py has the cases, test_visit.py a visit
-def test_quick_clicks_from_page_to_page_lose_nothing(
+def test_quick_clicks_from_page_to_page_lose_no_setting(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + SMALL + "&seed=3")
@@ -152,7 +153,9 @@ def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+def test_axe_finds_no_accessibility_fault(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str
+) -> None:
     expect_no_axe_violation(
         browser,
         dashboard + PLAYED,

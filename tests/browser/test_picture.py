@@ -35,6 +35,7 @@ def compute(page: Page, expression: str, module: str = "clipping.js", **values: 
 
 
 def sample_of(scenario: Scenario) -> Any:
+    """Return the first sample in the data of a scenario's picture."""
     return picture_data(scenario, dark=False)["samples"][0]
 
 
@@ -56,14 +57,15 @@ def test_the_browser_clips_and_averages_as_numpy_does(page: Page) -> None:
                 [clipped_mean(DenseRows(x[None]), float(radius)) for x in records]
             )
             assert np.abs(np.array(answer[2]) - clipped_records).max() < 1e-9
-            # Between two radii at which the averages are known they are linear.
+            # The browser interpolates the averages linearly between the radii at which they are
+            # known.
             truth = clipped_mean(DenseRows(records), float(radius))
             assert np.abs(np.array(answer[0]) - truth).max() < 1e-3 * radius
             shift = clipped_mean(DenseRows(moved_records), float(radius)) - truth
             assert np.array(answer[1]) - answer[0] == pytest.approx(shift, abs=1e-9)
 
 
-def test_the_browser_has_the_parts_that_the_library_has_and_they_add_up(page: Page) -> None:
+def test_the_error_parts_in_the_browser_are_those_of_the_library_and_add_up(page: Page) -> None:
     for order, n, rho in ((2.0, 500, 0.03), (10.0, 20, 2.0), (3.0, 200, 1e-3)):
         scenario = replace(PICTURED, p=order, n=n)
         law, sample = picture(scenario).clipped, sample_of(scenario)
@@ -78,7 +80,7 @@ def test_the_browser_has_the_parts_that_the_library_has_and_they_add_up(page: Pa
         assert open_ == {"sampling": law.whole / n, "bias": 0, "noise": 0, "total": law.whole / n}
 
 
-def test_a_square_follows_from_the_root_beside_it(page: Page) -> None:
+def test_a_squared_error_is_the_square_of_the_error_beside_it(page: Page) -> None:
     squares = [*np.geomspace(1e-7, 1e3, 200).tolist(), 0.0, 0.1049305**2, 0.01102]
     texts = compute(page, "squares.map(squared)", "errors.js", squares=squares)
     roots = [float(text.split("²")[0]) for text in texts]
@@ -94,7 +96,7 @@ def test_the_guesses_are_those_of_the_normal_law_and_of_the_budget(page: Page) -
     probabilities = compute(page, "points.map(normalCdf)", points=points)
     assert probabilities == pytest.approx(ndtr(points), abs=1e-9)
     assert compute(page, "guessLimit(1, 1e-6)") == pytest.approx((np.e + 1e-6) / (np.e + 1))
-    # What one record can do at most stays under what the budget allows, at every budget.
+    # At every budget the best guess on one record is right no more often than the budget allows.
     for epsilon in (0.1, 0.5, 1.0, 5.0, 10.0):
         drawing = picture(replace(PICTURED, epsilon=epsilon))
         guess = compute(page, "bestGuess(shift, 1)", shift=float(np.sqrt(2 * drawing.rho)))
@@ -131,20 +133,22 @@ def opened(page: Page, tmp_path: Path, scenario: Scenario) -> None:
 
 @pytest.fixture
 def exported(page: Page, tmp_path: Path) -> Page:
+    """Open the exported picture; return its page."""
     opened(page, tmp_path, PICTURED)
     return page
 
 
 def output(page: Page | Locator, name: str) -> float:
+    """Return the number that a picture shows under a name."""
     return float(page.locator(f"label [data-value={name}]").inner_text())
 
 
-def test_the_exported_picture_follows_the_hand(exported: Page) -> None:
+def test_the_exported_picture_follows_a_drag(exported: Page) -> None:
     canvas = exported.locator("canvas.records")
     box = canvas.bounding_box()
     assert box is not None
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    view = 1.5 * picture(PICTURED).start  # from the middle up
+    view = 1.5 * picture(PICTURED).start  # the height of the upper half of the plane
     scale = (box["height"] - 2) / 2 / view  # pixels per unit
     exported.mouse.move(middle[0] + 3 * scale, middle[1])
     exported.mouse.down()
@@ -165,6 +169,7 @@ def squares(page: Page) -> list[float]:
 
 
 def number(text: str | None) -> float:
+    """Return a text as a number, or nan for no text."""
     return float(text or "nan")
 
 
@@ -237,7 +242,7 @@ def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(export
     for _ in range(30):
         exported.keyboard.press("ArrowRight")
     expect(summary).not_to_have_text(old_summary)
-    # To 1,000: the plane follows, and so much clipping hides.
+    # The record is moved to a distance of 1,000: the plane grows, and clipping hides the move.
     distance = exported.get_by_role("slider", name="Distance of your record")
     distance.press("End")
     expect(exported.locator("label [data-value=distance]")).to_have_text("1,000")
@@ -246,7 +251,7 @@ def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(export
     expect(summary).not_to_contain_text("right 52 % of the time")
     change.focus()
     exported.keyboard.press("Tab")
-    exported.keyboard.press("Enter")  # to its worst place
+    exported.keyboard.press("Enter")  # This key moves the record to its worst place.
     expect(summary).to_contain_text("right 52 % of the time")
     change.click()
     expect(summary).to_contain_text("records are clipped")
@@ -254,7 +259,7 @@ def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(export
 
 @pytest.mark.parametrize("width", [1200, 390])
 @pytest.mark.parametrize("fields", [{"n": 10_000, "distribution": "student-t"}, {"n": 200}])
-def test_the_names_of_radii_stand_over_their_own_lines_and_do_not_meet(
+def test_the_names_of_radii_stand_above_their_lines_and_do_not_overlap(
     page: Page, tmp_path: Path, width: int, fields: dict[str, Any]
 ) -> None:
     page.set_viewport_size({"width": width, "height": 844})
@@ -271,17 +276,19 @@ def test_the_names_of_radii_stand_over_their_own_lines_and_do_not_meet(
         boxes.append((left, left + text_width, top, top + text_height))
     (a, b, top, foot), (c, d, other_top, other_foot) = boxes
     assert b < c or d < a or foot <= other_top + 1 or other_foot <= top + 1
-    # The other line is not crossed on the row of lines.
+    # In the row of labels no label crosses the other line.
     assert not (c < places[0] < d and other_top > TOP)
     hand = page.locator("svg.curve > line[stroke]:not([stroke-dasharray], [stroke-opacity])")
-    assert number(hand.get_attribute("y1")) > TOP + 14  # it is no line of a name
+    # The line does not reach up to the row of names.
+    assert number(hand.get_attribute("y1")) > TOP + 14
 
 
-def test_a_private_choice_shows_its_odds_and_the_hand_ends_it(exported: Page) -> None:
+def test_a_private_choice_shows_its_odds_until_the_radius_is_dragged(exported: Page) -> None:
     summary, odds = exported.locator("p.summary"), exported.locator("svg.curve rect.odds")
     button = exported.get_by_role("button", name="Choose the radius privately")
     drawing, radii, choices = picture(PICTURED), set(), 0
-    while len(radii) < 2 and choices < 60:  # one alone: less than once in 10^12
+    # The same radius 60 times has a probability below 10^-12.
+    while len(radii) < 2 and choices < 60:
         choices += 1
         button.press("Enter")
         expect(summary).to_contain_text("how likely each radius is in a private choice")
@@ -295,7 +302,7 @@ def test_a_private_choice_shows_its_odds_and_the_hand_ends_it(exported: Page) ->
 
 
 def test_many_moves_between_two_frames_are_drawn_once(exported: Page) -> None:
-    # However fast the hand, a frame is drawn once.
+    # A frame is drawn once, however fast the pointer moves.
     count_drawn = exported.evaluate(
         """async () => {
           const bars = document.querySelector("svg.bars")
@@ -313,11 +320,11 @@ def test_many_moves_between_two_frames_are_drawn_once(exported: Page) -> None:
     assert count_drawn == 1
 
 
-def test_a_door_of_learn_leads_to_the_picture(page: Page, dashboard: str, ready: Ready) -> None:
+def test_learn_links_to_the_picture(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + "/learn")
     ready(page, seconds=60)
     expect(page.locator(".st-key-learn_doors img")).to_have_count(3, timeout=SLOW)
-    # All of a card leads there: its picture, too.
+    # Every part of a card is a link, its picture included.
     page.locator(".st-key-learn_door_private-mean img").click(force=True)
     page.wait_for_url(lambda url: "/private-mean" in url, timeout=SLOW)
     ready(page, seconds=60)

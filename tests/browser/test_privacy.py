@@ -29,7 +29,7 @@ def test_a_class_breaks_a_mechanism_and_sees_it_caught(
 
 
 @pytest.mark.slow
-def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready) -> None:
+def test_a_phone_shows_the_figures_for_phones(page: Page, dashboard: str, ready: Ready) -> None:
     address = dashboard + "/privacy?part=audit&fault=half-noise"
     expect_to_fit_a_phone(page, address, ready, ("privacy", "privacy_samples"))
 
@@ -39,7 +39,7 @@ def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready)
     ("scheme", "query", "figure_name"),
     [("light", "part=audit", "privacy_samples"), ("dark", "part=ledger", "privacy")],
 )
-def test_axe_finds_nothing(
+def test_axe_finds_no_accessibility_fault(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, figure_name: str
 ) -> None:
     expect_no_axe_violation(

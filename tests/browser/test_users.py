@@ -31,7 +31,7 @@ def test_a_deep_link_restores_the_page_and_a_key_moves_the_budget(
     expect(answer).to_contain_text("At ε = 5", timeout=30_000)
 
 
-@pytest.mark.slow  # a click into the maps of Who wins is not
+@pytest.mark.slow  # The quick suite clicks into the map of Who wins.
 def test_a_click_into_the_map_moves_the_chosen_point(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
@@ -48,7 +48,7 @@ def test_a_click_into_the_map_moves_the_chosen_point(
 
 
 @pytest.mark.slow
-def test_the_numbers_of_the_crossover_can_be_taken_away(
+def test_the_numbers_of_the_crossover_can_be_downloaded(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + QUICK)
@@ -62,13 +62,15 @@ def test_the_numbers_of_the_crossover_can_be_taken_away(
 
 
 @pytest.mark.slow
-def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready) -> None:
+def test_a_phone_shows_the_figures_for_phones(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + QUICK, ready, FIGURES)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+def test_axe_finds_no_accessibility_fault(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str
+) -> None:
     expect_no_axe_violation(
         browser,
         dashboard + QUICK,

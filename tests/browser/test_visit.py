@@ -19,10 +19,12 @@ SHOWING = {"bounds", "lower-bounds", "privacy", *VIEWS[0]} - {"private-mean"}
 
 
 def slider(page: Page, name: str) -> Locator:
+    """Return a slider of the sidebar by its name."""
     return page.get_by_test_id("stSidebar").get_by_role("slider", name=name)
 
 
 def expect_scenario(page: Page, ready: Ready, d: int) -> None:
+    """Wait until the sidebar shows 2,000 records in d dimensions."""
     ready(page, seconds=60)
     expect(slider(page, "Records n")).to_have_attribute("aria-valuetext", "2,000")
     expect(slider(page, "Dimension d")).to_have_attribute("aria-valuetext", str(d))
@@ -36,10 +38,12 @@ def path_of(link: Locator) -> str:
 def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_back(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """By the menu and by the views of a place; tests/app/shell/test_visit.py has every place."""
+    """The test uses the menu and the views of one place; tests/app/shell/test_visit.py opens every
+    place.
+    """
     page.goto(f"{dashboard}{START}&seed=abc")
     expect_scenario(page, ready, 3)
-    # What the link has wrong still stands there once the page has run and rests.
+    # The message about the error in the link is still shown after the page has run.
     expect(page.get_by_text("In the address: seed must be an integer")).to_be_in_viewport()
     heading = page.get_by_role("heading", level=1)
     menu = page.get_by_role("navigation", name="App pages")
@@ -57,7 +61,7 @@ def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_
             other_views.click()
         links.get_by_role("link", name=PLACES[slug], exact=True).click()
         expect(heading).not_to_have_text(old_heading, timeout=20_000)
-        if slug != EXPLORE:  # Explore is left before it is whole
+        if slug != EXPLORE:  # The test leaves Explore before its figure is complete.
             expect_scenario(page, ready, 3)
             page.wait_for_url(
                 lambda url, target=slug: (
@@ -89,7 +93,8 @@ def test_the_navigation_leads_to_every_page_with_the_scenario_of_explore_and_bac
         if page.url.split("?")[0].endswith(slug):
             continue
         links = menu if slug in MENU else strip
-        if heading.inner_text() == QUESTION and slug not in MENU:  # Explore folds its views
+        # Explore offers its views in a menu.
+        if heading.inner_text() == QUESTION and slug not in MENU:
             page.get_by_role("button", name="⋯").click()
             links = page.get_by_test_id("stPopoverBody")
         links.get_by_role("link", name=PLACES[slug], exact=True).click()
@@ -133,6 +138,7 @@ def test_each_step_back_is_a_page_with_parameters_of_its_own(
     """However Streamlit comes to a page: to its path first, or to its parameters."""
 
     def expect_address(end: str) -> None:
+        """Wait until the page is at an address that ends so."""
         page.wait_for_url(lambda url: url.endswith(end), timeout=60_000)
         ready(page, seconds=60)
         assert page.url.endswith(end)
@@ -156,7 +162,8 @@ def test_each_step_back_is_a_page_with_parameters_of_its_own(
     for end in ends[1:]:
         page.go_forward()
         expect_address(end)
-    # In haste: what the pages that were left say late is written into none of the steps.
+    # Steps follow each other so fast that messages of earlier pages arrive late; they change no
+    # address.
     for steps in (-1, 1, -1, -1, 1, -1, -1, -1):
         page.evaluate("steps => history.go(steps)", steps)
         page.wait_for_timeout(60)
@@ -166,7 +173,7 @@ def test_each_step_back_is_a_page_with_parameters_of_its_own(
         expect_address(end)
 
 
-def test_what_a_page_that_was_left_says_late_is_neither_a_step_nor_the_address_of_another(
+def test_a_late_message_of_a_left_page_changes_neither_history_nor_address(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(f"{dashboard}/bounds?d=3")
@@ -221,10 +228,13 @@ SERVER_SIDE = """() => {
 }"""
 
 
-def test_who_has_clicked_away_is_not_brought_back_however_slow_the_server(
+def test_a_visitor_who_has_clicked_away_is_not_brought_back_by_a_slow_server(
     page: Page, dashboard: str
 ) -> None:
     def count_asked(path: str = "") -> int:
+        """Go to a path if one is given; return how often the server has been asked after 20
+        seconds.
+        """
         if path:
             page.evaluate(f"come('{path}')")
         page.clock.run_for(20_000)
@@ -238,9 +248,10 @@ def test_who_has_clicked_away_is_not_brought_back_however_slow_the_server(
         page.evaluate(f"() => {{ {code} }}")
     page.evaluate(SERVER_SIDE)
     assert count_asked() == 0  # the server has not answered
-    assert count_asked(path="/") == 0  # a page that was on its way before the click
+    assert count_asked(path="/") == 0  # The page that was requested before the click arrives.
     assert count_asked(path="/one-run") == 0
-    assert page.evaluate("told") == []  # it is dark: to say so would run Explore in its place
+    # The theme is not reported yet, since the report would run Explore again.
+    assert page.evaluate("told") == []
     page.get_by_role("link", name="Explore").click()
     assert count_asked(path="/") == 1
     assert "dark" in page.evaluate("told")

@@ -33,7 +33,7 @@ def click_map(page: Page) -> None:
     box = figure(page, "who_wins").locator(".nsewdrag").first.bounding_box()
     assert box is not None
     place = box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"]
-    # Plotly looks every 50 ms where the pointer is.
+    # Plotly reads the pointer's position every 50 ms.
     for x in (place[0] + 30, place[0]):
         page.mouse.move(x, place[1])
         page.wait_for_timeout(200)
@@ -59,7 +59,7 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
     slider.press("End")
     expect(chosen).not_to_contain_text(f"n = {n:,}", timeout=10_000)
     ready(page, seconds=60)
-    # The same place once more: it leads back there.
+    # A second click on the same place chooses the same point again.
     click_map(page)
     expect(chosen).to_contain_text(f"n = {n:,}", timeout=10_000)
     ready(page, seconds=60)
@@ -77,7 +77,9 @@ def test_on_a_phone_the_map_fits(page: Page, dashboard: str, ready: Ready) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+def test_axe_finds_no_accessibility_fault(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str
+) -> None:
     expect_no_axe_violation(
         browser, dashboard + PLAIN, ready, scheme, figure_name="who_wins", expander="Numbers behind"
     )

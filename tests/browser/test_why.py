@@ -20,7 +20,7 @@ HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 
 
 def expect_step(page: Page | Locator, number: int) -> None:
-    """Check the step that is marked, and what its state shows."""
+    """Check which step is marked, and what the picture shows at it."""
     step = STEPS[number - 1]
     marker = page.locator("nav [aria-current=step]")
     expect(marker).to_have_text(str(number))
@@ -70,12 +70,13 @@ def test_the_picture_fills_one_box_from_the_first_step_to_the_last(
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{dashboard}/why")
     ready(page, seconds=60)
-    page.get_by_role("button", name="Step 2:").click()  # a phone has scrolled to it then
+    # On a phone the page scrolls to the step first.
+    page.get_by_role("button", name="Step 2:").click()
     boxes = []
     for number in range(1, len(STEPS) + 1):
         page.get_by_role("button", name=f"Step {number}:").click()
         expect(page.locator("nav [aria-current=step]")).to_have_text(str(number))
-        page.wait_for_timeout(300)  # the text has come to rest
+        page.wait_for_timeout(300)  # wait until the text stands still
         boxes.append(page.locator("article.scroll").evaluate(BOXES))
     for number, measured in enumerate(boxes, start=1):
         top, bottom = measured["pinned"][1], measured["pinned"][1] + measured["pinned"][3]
@@ -90,12 +91,12 @@ def test_the_picture_fills_one_box_from_the_first_step_to_the_last(
                 number,
                 name,
             )
-        if width < 760:  # the one figure, and below the picture the text
+        if width < 760:  # A phone shows one figure, and the text below it.
             [figure] = [*measured["upper"], *measured["lower"]]
             assert figure[2] == measured["pinned"][2] and figure[1] - top < 60
             assert bottom <= measured["heading"][1] <= bottom + 40
             continue
-        # Both rows are full, and so is the place of the text from its top.
+        # Figures fill both rows, and the text begins at the top of its place.
         for row in ("upper", "lower"):
             assert sum(figure[2] for figure in measured[row]) > 0.95 * measured["pinned"][2], (
                 number,
@@ -118,7 +119,7 @@ def test_the_last_steps_lead_to_explore_at_the_same_settings(
     expect(page.get_by_role("slider", name="Tail index p")).to_have_attribute("aria-valuetext", "2")
 
 
-def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
+def test_the_picture_follows_the_text_scrolled_by_wheel_key_or_touch(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(f"{dashboard}/why")
@@ -129,7 +130,8 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
     assert page.evaluate(HEIGHT) <= 2200
     places: list[object] = []
     for number in range(2, len(STEPS) + 1):
-        page.mouse.move(200 if number % 2 else 800, 300)  # over the text, and over the picture
+        # Alternately over the text and over the picture.
+        page.mouse.move(200 if number % 2 else 800, 300)
         for _ in range(40):
             if page.locator("nav [aria-current=step]").inner_text() == str(number):
                 break
@@ -139,12 +141,12 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
         figure = page.locator(".pinned").bounding_box()
         assert figure is not None and 0 <= figure["y"] < 200
         assert figure["y"] + figure["height"] < 900
-        # Nothing jumps: every part has its place from the first step to the last.
+        # Every part keeps its place from the first step to the last, so that nothing jumps.
         places.append([page.locator(part).bounding_box() for part in ROWS])
     assert all(place == places[0] for place in places)
     worst = page.locator("svg.prices .floor")
     expect(worst).to_have_count(1)
-    # By hand: the radius moves, and the next step takes it back.
+    # The visitor moves the radius, and the next step resets it.
     expect(summary).to_contain_text("No radius here has a smaller typical error.")
     page.get_by_role("slider", name="Clip radius R").press("ArrowRight")
     page.get_by_role("slider", name="Clip radius R").fill("150")
@@ -175,7 +177,7 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
 
 
 @pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
-def test_the_exported_page_travels_fits_a_phone_and_passes_axe(
+def test_the_exported_page_works_alone_fits_a_phone_and_passes_axe(
     browser: Browser, tmp_path: Path, scheme: str
 ) -> None:
     file = tmp_path / "why.html"
@@ -187,7 +189,7 @@ def test_the_exported_page_travels_fits_a_phone_and_passes_axe(
     expect(page.locator("nav [aria-current=step]")).to_have_text("6")
     expect(page.locator("p.summary")).to_contain_text("Tossing a coin gives 50 %")
     top = "document.querySelector('.pinned').getBoundingClientRect().y"
-    page.wait_for_function(f"Math.abs({top}) < 1")  # it scrolls
+    page.wait_for_function(f"Math.abs({top}) < 1")  # wait until the page has scrolled
     figure = page.locator(".pinned").bounding_box()
     assert figure is not None and figure["y"] >= 0
     assert figure["y"] + figure["height"] <= 0.56 * PHONE["height"]

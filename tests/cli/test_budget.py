@@ -18,11 +18,13 @@ BATCHES = ("--batch", "600", "--records", "60000")
 
 
 def lines_of(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    """Return the lines that `dpsco budget` prints."""
     assert main(["budget", *words]) == 0
     return capsys.readouterr().out.splitlines()
 
 
 def numbers_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    """Return the document that `dpsco budget --json` prints."""
     assert main(["budget", *words, "--json"]) == 0
     numbers: dict[str, Any] = json.loads(capsys.readouterr().out)
     return numbers
@@ -84,7 +86,7 @@ def test_the_first_line_is_the_answer_with_all_that_it_depends_on(
     assert f"Answer: {answer['line']}" == lines[0]
 
 
-def test_other_samplers_of_the_records_are_answered_too(
+def test_the_command_answers_for_every_way_to_sample_the_records(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     sizes = ("--records", "1000")
@@ -109,7 +111,7 @@ def test_epochs_are_releases_on_batches_rounded_up(capsys: pytest.CaptureFixture
         assert by_epochs == by_releases and by_epochs["releases"] == releases
 
 
-def test_a_given_noise_is_priced_for_both_kinds_of_neighbours_and_no_other_budget_is_told(
+def test_a_given_noise_is_priced_for_both_kinds_of_neighbours_and_for_no_other_budget(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     sizes: dict[str, Any] = {"releases": 500, "batch": 600, "records": 60_000}

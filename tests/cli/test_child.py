@@ -53,6 +53,7 @@ def test_each_way_to_end_has_its_status_and_sentence(
     sentence: str,
 ) -> None:
     def fail() -> None:
+        """Raise the error of the case."""
         raise error
 
     # It would close the output of the tests' own process.
@@ -66,12 +67,12 @@ def test_a_command_that_ends_well_has_its_own_status_or_zero() -> None:
     assert exit_status(lambda: 3) == 3
 
 
-def test_a_child_prints_what_the_output_cannot_encode_escaped() -> None:
+def test_a_child_escapes_characters_that_the_output_cannot_encode() -> None:
     process = child(subprocess.PIPE, PYTHONIOENCODING="latin-1")
     assert (process.returncode, process.stdout, process.stderr) == (0, "\\u2013\n", "")
 
 
-def test_a_reader_who_stops_early_is_no_failure_of_a_child() -> None:
+def test_a_closed_pipe_is_no_failure_of_a_child() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     process = child(writer, PYTHONUNBUFFERED="")

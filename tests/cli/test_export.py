@@ -32,17 +32,19 @@ SMALL = Scenario(methods=("mean.sample", "mean.clipped"), n=50, d=2, trials=2)
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """Return a results file with one study of four cells."""
-    return written(tmp_path / "results.sqlite", SMALL)
+    return write_store(tmp_path / "results.sqlite", SMALL)
 
 
-def written(path: Path, *scenarios: Scenario) -> Path:
+def write_store(path: Path, *scenarios: Scenario) -> Path:
+    """Run the studies of some scenarios into a store; return its path."""
     with Store(path) as store:
         for scenario in scenarios:
             list(study(scenario, store=store))
     return path
 
 
-def exported(path: Path, kind: str = "csv") -> pd.DataFrame:
+def export_table(path: Path, kind: str = "csv") -> pd.DataFrame:
+    """Export a store as a file of a kind; return the table in it."""
     target = path.with_name(f"cells.{kind}")
     assert main(["export", str(path), f"--{kind}", str(target)]) == 0
     return pd.read_csv(target) if kind == "csv" else pd.read_parquet(target)
@@ -65,7 +67,7 @@ def test_studies_that_differ_in_any_field_differ_in_the_table(tmp_path: Path, ki
         {"axis": "n", "grid": (50, 60)},
     ]
     studies = [SMALL, *(replace(SMALL, **change) for change in changes)]
-    table = exported(written(tmp_path / "results.sqlite", *studies), kind)
+    table = export_table(write_store(tmp_path / "results.sqlite", *studies), kind)
     assert len(table) == sum(s.cells for s in studies)
     field_names = [f.name for f in fields(Scenario) if f.name not in ("methods", "grid", "trials")]
     assert list(table.columns[:7]) == [
@@ -84,21 +86,21 @@ def test_studies_that_differ_in_any_field_differ_in_the_table(tmp_path: Path, ki
 
 def test_the_uncertainty_of_an_error_is_in_the_table(tmp_path: Path) -> None:
     scenario = Scenario(problem="logistic", methods=("sco.erm",), n=100, d=2, trials=2)
-    path = written(tmp_path / "results.sqlite", scenario)
+    path = write_store(tmp_path / "results.sqlite", scenario)
     with Store(path, read_only=True) as store:
         expected = [o.error_uncertainty for o in store.outcomes(scenario)]
-    assert min(expected) > 0 and list(exported(path)["error_uncertainty"]) == expected
+    assert min(expected) > 0 and list(export_table(path)["error_uncertainty"]) == expected
 
 
 def test_a_study_without_cells_and_a_file_without_studies_have_the_same_columns(
     tmp_path: Path, results: Path
 ) -> None:
-    empty = written(tmp_path / "empty.sqlite")
+    empty = write_store(tmp_path / "empty.sqlite")
     with Store(empty) as store:
         store.begin(SMALL)
-    assert list(exported(results).columns) == list(exported(empty).columns)
-    assert list(exported(written(tmp_path / "none.sqlite")).columns) == list(
-        exported(empty).columns
+    assert list(export_table(results).columns) == list(export_table(empty).columns)
+    assert list(export_table(write_store(tmp_path / "none.sqlite")).columns) == list(
+        export_table(empty).columns
     )
 
 
@@ -106,7 +108,7 @@ def test_the_times_can_be_left_out_and_equal_studies_are_then_equal(tmp_path: Pa
     texts = []
     for name in ("one", "two"):
         target = tmp_path / f"{name}.csv"
-        results = written(tmp_path / f"{name}.sqlite", SMALL)
+        results = write_store(tmp_path / f"{name}.sqlite", SMALL)
         assert main(["export", str(results), "--csv", str(target), "--no-seconds"]) == 0
         texts.append(target.read_text())
     assert texts[0] == texts[1] and "seconds" not in texts[0].splitlines()[0].split(",")
@@ -116,32 +118,32 @@ def test_the_times_can_be_left_out_and_equal_studies_are_then_equal(tmp_path: Pa
 # -- Studies that are not complete --------------------------------------------------------------
 
 
-def test_an_incomplete_study_is_said_to_be_so(
+def test_an_incomplete_study_is_reported(
     tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    exported(results)
+    export_table(results)
     assert not capsys.readouterr().err
-    changed(results, "DELETE FROM cells WHERE trial = 1")
-    assert len(exported(results)) == 2
+    change_base(results, "DELETE FROM cells WHERE trial = 1")
+    assert len(export_table(results)) == 2
     assert capsys.readouterr().err == "2 of 4 runs: the study is not complete.\n"
-    written(results, replace(SMALL, seed=1))
+    write_store(results, replace(SMALL, seed=1))
     with Store(results, read_only=True) as store:
         number = [scenario.seed for scenario in store.scenarios()].index(0)
-    table = exported(results)
+    table = export_table(results)
     assert capsys.readouterr().err == f"2 of 4 runs: study {number} of the table is not complete.\n"
     assert (table["study"] == number).sum() == 2
 
 
-def test_a_table_without_rows_is_said_to_be_so(
+def test_a_table_without_rows_is_reported(
     tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    changed(results, "DELETE FROM cells")
-    assert len(exported(results)) == 0
+    change_base(results, "DELETE FROM cells")
+    assert len(export_table(results)) == 0
     assert capsys.readouterr().err == (
         "0 of 4 runs: the study is not complete, and there are no rows of it.\n"
     )
-    none = written(tmp_path / "none.sqlite")
-    exported(none)
+    none = write_store(tmp_path / "none.sqlite")
+    export_table(none)
     assert capsys.readouterr().err == (
         f"There is no study in {none}: the table has a header and no rows.\n"
     )
@@ -150,31 +152,32 @@ def test_a_table_without_rows_is_said_to_be_so(
 # -- Studies and cells that cannot be read ------------------------------------------------------
 
 
-def changed(path: Path, statement: str) -> None:
+def change_base(path: Path, statement: str) -> None:
+    """Execute a statement of SQL on the store's data base."""
     base = sqlite3.connect(path)
     with base:
         base.execute(statement)
     base.close()
 
 
-def test_a_study_of_another_version_is_left_out_and_said(
+def test_a_study_of_another_version_is_left_out_and_reported(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written(results, replace(SMALL, seed=1))
-    changed(
+    write_store(results, replace(SMALL, seed=1))
+    change_base(
         results,
         "UPDATE studies SET scenario = "
-        # as a version before checksums wrote it
+        # The scenario is as a version without checksums would have written it.
         "replace(substr(scenario, 1, instr(scenario, ' #') - 1), 'mean.sample', 'mean.newer') "
         "WHERE scenario LIKE '%\"seed\": 1,%'",
     )
-    assert set(exported(results)["seed"]) == {0}
+    assert set(export_table(results)["seed"]) == {0}
     message = capsys.readouterr().err
     assert message.startswith(
         f"dpsco: left out 1 of the studies in {results}, which cannot be read"
     )
     assert "got method=mean.newer" in message and message.count("\n") == 1
-    changed(results, "DELETE FROM studies WHERE scenario LIKE '%\"seed\": 0,%'")
+    change_base(results, "DELETE FROM studies WHERE scenario LIKE '%\"seed\": 0,%'")
     assert main(["export", str(results), "--csv", "-"]) == 2
     message = capsys.readouterr().err
     assert "got method=mean.newer" in message and message.count("\n") == 1
@@ -183,7 +186,7 @@ def test_a_study_of_another_version_is_left_out_and_said(
 def test_a_damaged_cell_gets_one_sentence_and_status_2(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    changed(results, "UPDATE cells SET outcome = '{' WHERE trial = 1")
+    change_base(results, "UPDATE cells SET outcome = '{' WHERE trial = 1")
     assert main(["export", str(results), "--csv", "-"]) == 2
     printed = capsys.readouterr()
     assert printed.err.endswith(f"got store={results}, which is damaged.\n") and not printed.out
@@ -197,6 +200,7 @@ def test_a_full_disk_leaves_the_file_that_was_there(
     results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def torn(_: pd.DataFrame, path: Path, **__: object) -> None:
+        """Write the beginning of a file, and fail as on a full disk."""
         Path(path).write_text("study,meth", encoding="utf-8")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -219,18 +223,18 @@ def test_a_file_that_is_replaced_keeps_its_permissions_and_links_to_it(results: 
     link.symlink_to(real)
     mask = os.umask(0o022)
     try:
-        exported(results)
+        export_table(results)
         assert link.is_symlink() and stat.S_IMODE(real.stat().st_mode) == 0o644
         real.chmod(0o640)
-        exported(results)
+        export_table(results)
         assert link.is_symlink() and stat.S_IMODE(real.stat().st_mode) == 0o640
     finally:
         os.umask(mask)
     assert len(pd.read_csv(real)) == 4 and list(real.parent.iterdir()) == [real]
 
 
-def test_the_ending_of_the_name_says_how_it_is_compressed(results: Path) -> None:
-    assert len(exported(results, "csv")) == 4
+def test_the_files_extension_decides_the_compression(results: Path) -> None:
+    assert len(export_table(results, "csv")) == 4
     for ending in ("gz", "zip"):
         target = results.with_name(f"cells.csv.{ending}")
         assert main(["export", str(results), "--csv", str(target)]) == 0
@@ -258,7 +262,7 @@ def test_the_results_are_never_overwritten(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="devices and pipes of Linux")
-def test_a_device_and_a_pipe_are_written_themselves(
+def test_a_device_or_a_pipe_is_written_directly(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for kind in ("csv", "parquet"):

@@ -48,7 +48,7 @@ ACCEPTANCE = (
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run the command and return what it prints; it must succeed and say nothing else."""
+    """Run a command, which must succeed without a message; return what it prints."""
     assert main(arguments) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
@@ -71,6 +71,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, with warnings as errors."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "dpsco_core.cli.main", *arguments],
         cwd=ROOT,
@@ -81,6 +82,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def without_seconds(text: str) -> str:
+    """Return a JSON text without the running times in it."""
     return re.sub(r'"seconds": [^,]*,', "", text)
 
 
@@ -123,7 +125,7 @@ def imported_by(code: str, *libraries: str) -> set[str]:
     return {*process.stderr.split()}
 
 
-def test_the_help_waits_for_no_library() -> None:
+def test_the_help_imports_no_large_library() -> None:
     code = "from dpsco_core.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass"
     assert imported_by(code, "numpy", "scipy", "pandas", "dpsco_core.catalogue") == set()
 
@@ -155,7 +157,7 @@ def test_a_public_name_is_imported_from_the_module_that_the_types_name() -> None
 
 # More than a buffer holds, and less: then nothing is written before the end.
 @pytest.mark.parametrize("arguments", [pytest.param(LIST, marks=pytest.mark.slow), ("run", *SMALL)])
-def test_a_reader_who_stops_early_causes_no_complaint(arguments: tuple[str, ...]) -> None:
+def test_a_closed_pipe_causes_no_error(arguments: tuple[str, ...]) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "dpsco_core.cli.main", *arguments],
         cwd=ROOT,
@@ -235,6 +237,7 @@ def test_a_run_evaluates_no_bound_that_it_does_not_print(
     evaluated = list[str]()
 
     def evaluate(point: Any, row: Any, x: float | None = None) -> Any:
+        """Note a bound, and evaluate it."""
         evaluated.append(row.card.slug)
         return original(point, row, x)
 
@@ -361,7 +364,7 @@ def test_a_run_as_json_parses_and_holds_its_scenario(capsys: pytest.CaptureFixtu
     )
 
 
-def test_tail_is_another_name_of_p(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_flag_tail_is_another_name_of_p(capsys: pytest.CaptureFixture[str]) -> None:
     output = printed(capsys, "run", *SMALL, "--tail", "4", "--json")
     same_output = printed(capsys, "run", *SMALL, "--p", "4", "--json")
     assert without_seconds(output) == without_seconds(same_output)
@@ -373,6 +376,7 @@ def test_progress_goes_to_a_terminal_and_is_wiped(
 ) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
+            """Say that this is a terminal."""
             return True
 
     terminal = Terminal()
@@ -413,6 +417,7 @@ def test_one_bound_is_printed_and_evaluated_alone(
     evaluated = []
 
     def evaluate(point: Any, row: Any, x: float | None) -> Any:
+        """Note a bound, and evaluate it."""
         evaluated.append(row.card.slug)
         return original(point, row, x)
 
@@ -526,7 +531,7 @@ def test_the_help_names_every_command_and_nothing_of_the_code(
         assert re.search(rf"^    {command}\b", text, re.MULTILINE), command
 
 
-def test_no_flag_takes_the_place_of_what_a_command_does() -> None:
+def test_no_flag_overwrites_the_function_that_runs_a_command() -> None:
     parsers = [_build_parser([name]) for name in COMMANDS]
     actions = [action for parser in parsers for action in parser._actions]
     chosen = [a.choices for a in actions if isinstance(a.choices, dict)]
@@ -553,6 +558,7 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_interrupted_run_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> Any:
+        """Press Ctrl-C."""
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli_run, "run_study", interrupted)
@@ -568,6 +574,7 @@ def test_the_dashboard_is_started_with_the_entry_and_the_port(
     started: list[list[str]] = []
 
     def started_with(arguments: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        """Note the command that would start the dashboard."""
         started.append(arguments)
         return subprocess.CompletedProcess(arguments, 3)
 
@@ -588,6 +595,7 @@ def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) 
     front_screen_before = server.front_screen
 
     def front_screen(studies: tuple[Any, ...], *arguments: Any) -> Any:
+        """Note how much of each study has run, and draw the screen."""
         screens.append([len(study.outcomes) for study in studies])
         return front_screen_before(studies, *arguments)
 
@@ -598,7 +606,7 @@ def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) 
     assert screens == [[cells, cells]]
 
 
-def test_the_server_refuses_wrong_limits_of_the_environment_and_nobody_else_does() -> None:
+def test_only_the_server_refuses_invalid_limits_of_the_environment() -> None:
     for module, status in (("dpsco_core.cli.main", 0), ("dpsco_app", 2)):
         arguments = ["--version"] if status == 0 else []
         process = subprocess.run(
@@ -621,7 +629,7 @@ def test_without_its_extra_the_dashboard_says_what_to_install(
     assert "pip install 'dpsco-explorer[app]'" in refused(capsys, "app")
 
 
-def test_experiments_of_errata_run_when_they_are_asked_for(
+def test_experiments_of_errata_run_only_on_request(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     blank = []
@@ -646,7 +654,7 @@ def test_experiments_of_errata_run_when_they_are_asked_for(
         ),
     ],
 )
-def test_a_number_is_refused_as_it_was_typed(
+def test_the_refusal_of_a_number_quotes_it_as_it_was_typed(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str
 ) -> None:
     assert refused(capsys, *arguments).endswith(f"dpsco: {sentence}")

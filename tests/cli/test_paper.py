@@ -16,6 +16,7 @@ SMALL = ("--n", "3000", "--trials", "2")
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must succeed; return what it prints."""
     assert main(words) == 0
     return str(capsys.readouterr().out)
 
@@ -60,7 +61,7 @@ def test_the_rows_of_a_paper_have_the_numbers_of_dpsco_bounds_and_dpsco_run(
     assert numbers == pytest.approx(expected, rel=6e-3)
 
 
-def test_the_papers_are_listed_and_a_wrong_one_is_a_sentence(
+def test_the_papers_are_listed_and_an_unknown_one_is_refused_in_a_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = printed(capsys, "paper")
@@ -94,7 +95,7 @@ def test_a_figure_is_a_pdf_of_four_panels_with_its_slopes_as_latex(
         assert f"{curve['fitted']:.2f}" in text
 
 
-def test_a_figure_that_cannot_be_drawn_is_a_sentence(
+def test_a_figure_that_cannot_be_drawn_is_refused_in_a_sentence(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     pdf = str(tmp_path / "figure.pdf")

@@ -24,6 +24,7 @@ SETS = {
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must succeed; return what it prints."""
     assert main(words) == 0
     return str(capsys.readouterr().out)
 
@@ -42,6 +43,7 @@ def lower_rows(text: str) -> list[list[str]]:
 
 
 def on_set(kind: str) -> tuple[str, ...]:
+    """Return the flags of a mean on a set of a kind."""
     return ("--problem", "mean", "--geometry", kind, *(("--q", "1.5") if kind == "lq" else ()))
 
 
@@ -74,7 +76,7 @@ def test_a_bound_that_is_larger_than_the_set_allows_is_neither_printed_nor_in_th
 
 
 @pytest.mark.parametrize("kind", SETS)
-def test_a_run_leaves_out_what_is_not_proven_on_its_set_and_says_so_once(
+def test_a_run_omits_bounds_that_are_not_proven_on_its_set_and_says_so_once(
     capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
     text = printed(capsys, "run", "--all", *on_set(kind), *SMALL)
@@ -86,7 +88,7 @@ def test_a_run_leaves_out_what_is_not_proven_on_its_set_and_says_so_once(
     assert text[text.index("\nWhat is proven") :].count("note: ") <= 4
 
 
-def test_bounds_for_p_below_two_are_printed_for_such_data_alone(
+def test_bounds_for_p_below_two_are_printed_only_for_such_data(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = ("run", "--all", "--problem", "mean", *SMALL, "--p")
@@ -97,7 +99,7 @@ def test_bounds_for_p_below_two_are_printed_for_such_data_alone(
     assert light and not BELOW_TWO & light
 
 
-def test_a_reason_that_several_bounds_share_is_said_once(
+def test_a_reason_that_several_bounds_share_is_printed_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     swept = ("--axis", "n", "--grid", "100,200,400")
@@ -170,7 +172,7 @@ def test_every_table_fits_at_every_problem_and_geometry(
             assert [line for line in text.splitlines() if len(line) > 100] == []
 
 
-def test_a_cell_that_is_too_long_goes_on_below_and_nothing_is_lost() -> None:
+def test_a_cell_that_is_too_long_is_wrapped_and_complete() -> None:
     words = " ".join(f"word{i}" for i in range(40))
     text = format_table([["a name", words, "1"], ["b", "short", "2"]], ["name", "what", "x"])
     lines = text.splitlines()
@@ -179,7 +181,7 @@ def test_a_cell_that_is_too_long_goes_on_below_and_nothing_is_lost() -> None:
     assert lines[-1].split() == ["b", "short", "2"]
 
 
-def test_the_bounds_are_grouped_and_their_twins_are_folded(
+def test_the_bounds_are_grouped_and_equal_ones_share_a_row(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = printed(capsys, "bounds")
@@ -195,7 +197,7 @@ def test_the_bounds_are_grouped_and_their_twins_are_folded(
     assert all(f"\n{b.card.slug} " in f"\n{whole}" for b in cards)
 
 
-def test_a_run_tells_the_floor_the_promise_and_fano_and_gives_advice(
+def test_a_run_prints_the_floor_the_promise_and_fanos_bound_and_gives_advice(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = printed(capsys, "run", *SMALL)
@@ -250,7 +252,7 @@ def test_each_bound_of_a_run_names_the_algorithms_that_it_binds(
                 assert set(words) <= set(cell.split()), (title, cell)
 
 
-def test_a_run_over_an_axis_names_them_once_and_without_a_budget_that_varies(
+def test_a_sweep_names_the_bound_algorithms_once_and_without_a_varying_budget(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = ("run", *SMALL, "--method", "mean.sample", "--axis")

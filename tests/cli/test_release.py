@@ -18,6 +18,7 @@ HEIGHTS = X @ np.array([0.5, -0.5]) + 0.1 * RNG.standard_normal(3000)
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
+    """Write a file of records, one of them incomplete; return its path."""
     lines = ["a,b,label,height"]
     rows = zip(X, LABELS, HEIGHTS, strict=True)
     lines += [f"{x[0]:.6f},{x[1]:.6f},{label},{height:.6f}" for x, label, height in rows]
@@ -28,12 +29,15 @@ def file(tmp_path: Path) -> str:
 
 
 def document(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    """Return the document that `dpsco release --json` prints."""
     assert main(["release", *words, "--json"]) == 0
     result: dict[str, object] = json.loads(capsys.readouterr().out)
     return result
 
 
-def test_the_mean_of_two_columns(capsys: pytest.CaptureFixture[str], file: str) -> None:
+def test_the_command_releases_the_mean_of_two_columns(
+    capsys: pytest.CaptureFixture[str], file: str
+) -> None:
     flags = (file, "--column", "a", "--column", "b", "--bound", "2", "--epsilon", "2")
     result = document(capsys, *flags, "--method", "mean.clipped")
     assert np.allclose(result["value"], 0.0, atol=0.3) and result["columns"] == ["a", "b"]
@@ -73,7 +77,7 @@ def test_columns_of_different_size_have_bounds_and_units_of_their_own(
     ("target", "problem", "direction"),
     [("label", "logistic", (1.0, 0.0)), ("height", "least-squares", (1.0, -1.0))],
 )
-def test_a_regression_on_columns(
+def test_the_command_releases_a_regression_on_columns(
     capsys: pytest.CaptureFixture[str],
     file: str,
     target: str,
@@ -122,7 +126,9 @@ def test_every_line_fits_and_two_runs_differ(capsys: pytest.CaptureFixture[str],
     assert [line for line in texts[0].splitlines() if len(line) > 100] == []
 
 
-def test_what_is_missing_is_said(capsys: pytest.CaptureFixture[str], file: str) -> None:
+def test_invalid_flags_of_a_release_are_refused(
+    capsys: pytest.CaptureFixture[str], file: str
+) -> None:
     for words, message in (
         ((file, "--column", "c", "--bound", "1"), "c"),
         ((file, "--column", "a", "--bound", "x"), "bound must be"),

@@ -31,7 +31,7 @@ def shell(script: str) -> subprocess.CompletedProcess[str]:
 # -- Closed streams -------------------------------------------------------------------------------
 
 
-def test_what_is_said_on_a_closed_standard_error_stays_out_of_the_json() -> None:
+def test_messages_to_a_closed_standard_error_stay_out_of_the_json() -> None:
     run = shlex.join(("run", "--json", "--seed", "fresh", *SMALL))
     process = shell(f"exec 2>&-; dpsco {run}")
     assert process.returncode == 0
@@ -39,7 +39,7 @@ def test_what_is_said_on_a_closed_standard_error_stays_out_of_the_json() -> None
 
 
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"])
-def test_a_study_keeps_its_cells_whichever_stream_is_closed(tmp_path: Path, closed: str) -> None:
+def test_a_study_stores_its_cells_whichever_stream_is_closed(tmp_path: Path, closed: str) -> None:
     plan, out = tmp_path / "plan.toml", tmp_path / "results.sqlite"
     plan.write_text(STUDY, encoding="utf-8")
     process = shell(f"exec {closed}; dpsco study {plan} --out {out} --workers 2 --seed fresh")
@@ -48,7 +48,7 @@ def test_a_study_keeps_its_cells_whichever_stream_is_closed(tmp_path: Path, clos
         assert len(store) == 2
 
 
-def test_a_closed_standard_output_takes_nothing_from_what_a_file_holds(tmp_path: Path) -> None:
+def test_a_closed_standard_output_does_not_change_the_written_file(tmp_path: Path) -> None:
     plan, out = tmp_path / "plan.toml", tmp_path / "results.sqlite"
     plan.write_text(STUDY, encoding="utf-8")
     assert main(["study", str(plan), "--out", str(out)]) == 0
@@ -68,6 +68,7 @@ def test_the_status_is_right_where_every_stream_is_closed(words: str) -> None:
 
 
 def cannot_be_written(tmp_path: Path) -> dict[str, Path]:
+    """Return paths that cannot be written, by the message of the error."""
     (tmp_path / "file").write_text("", encoding="utf-8")
     return {
         "No such file or directory": tmp_path / "none" / "out",
@@ -95,7 +96,7 @@ def test_a_page_is_refused_before_its_study_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="a device of Linux")
-def test_a_device_without_room_is_a_sentence(tmp_path: Path) -> None:
+def test_a_full_device_is_reported_in_a_sentence(tmp_path: Path) -> None:
     plan, out = tmp_path / "plan.toml", tmp_path / "results.sqlite"
     plan.write_text(STUDY, encoding="utf-8")
     assert main(["study", str(plan), "--out", str(out)]) == 0
@@ -106,7 +107,7 @@ def test_a_device_without_room_is_a_sentence(tmp_path: Path) -> None:
         assert process.stderr.count("\n") == 1
 
 
-def test_a_study_is_refused_before_it_runs(
+def test_a_study_whose_output_cannot_be_written_is_refused_before_it_runs(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     plan = tmp_path / "plan.toml"
@@ -116,7 +117,7 @@ def test_a_study_is_refused_before_it_runs(
         assert str(target) in line
 
 
-def test_a_mark_of_utf_8_at_the_start_of_a_plan_is_no_part_of_it(
+def test_a_byte_order_mark_at_the_start_of_a_scenario_file_is_ignored(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     plan = tmp_path / "plan.toml"

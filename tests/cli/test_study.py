@@ -28,22 +28,23 @@ grid = [0.5, 1.0]
 
 @pytest.fixture
 def words(tmp_path: Path) -> tuple[str, ...]:
-    """Return the command of a study of 12 runs."""
+    """Return the words of the command that runs a study of 12 runs."""
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
     return ("study", str(tmp_path / "study.toml"), "--out", str(tmp_path / "part.sqlite"))
 
 
 def stopped_after(monkeypatch: pytest.MonkeyPatch, runs: int) -> None:
-    """Let Ctrl-C come after a number of runs."""
+    """Let Ctrl-C arrive after a number of runs."""
 
     def stop_early(scenario: Scenario, workers: int, store: Store) -> Iterator[Outcome]:
+        """Yield some outcomes of a study, and press Ctrl-C."""
         yield from islice(run_study(scenario, workers, store), runs)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli_study, "run_study", stop_early)
 
 
-def test_a_stopped_study_says_what_it_kept_and_goes_on_from_there(
+def test_a_stopped_study_says_what_is_stored_and_resumes_from_there(
     words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as patches:
@@ -81,7 +82,7 @@ def test_a_stopped_study_with_a_fresh_seed_names_the_seed_to_go_on_with(
     assert capsys.readouterr().err.startswith("5 of 12 runs were there already.\n")
 
 
-def test_a_study_whose_errors_go_to_a_file_tells_its_progress_line_by_line(
+def test_a_study_whose_standard_error_is_a_file_prints_its_progress_line_by_line(
     words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(cli_study, "REPORT_EVERY", 0.0)

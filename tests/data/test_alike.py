@@ -74,11 +74,14 @@ def characteristic(law: ScaledLaw, t: float) -> float:
 
 @pytest.mark.parametrize("share", [0.1, 0.4])
 def test_a_moment_of_order_three_is_that_of_the_characteristic_function(share: float) -> None:
-    r"""E|X|^3 = (12/pi) int t^-4 (f(t) - 1 + t^2 v/2) dt for a symmetric X of variance v."""
+    """The moment is E|X|^3 = (12/pi) int t^-4 (f(t) - 1 + t^2 v/2) dt for a symmetric X of variance
+    v.
+    """
     law = Pareto(d=1, moment_order=3.0, margin=3.0)
     variance, fourth_moment = law.moment(2), expanded(law, share, 4)
 
     def integrand(t: float) -> float:
+        """Return the integrand of the third absolute moment."""
         phi = characteristic(law, math.sqrt(share) * t) * characteristic(
             law, math.sqrt(1 - share) * t
         )
@@ -98,7 +101,7 @@ def test_a_moment_of_order_three_is_that_of_the_characteristic_function(share: f
 
 @each("family", LAWS)
 @each("order", (2.0, 2.5, 3.0, 4.0))
-def test_the_moment_is_what_the_setting_says(family: Any, order: float) -> None:
+def test_the_moment_of_the_law_is_that_of_the_setting(family: Any, order: float) -> None:
     for share in SHARES:
         law = alike_items(family(d=3, moment_order=order, decay=0.5), share)
         assert law.moment(order) == pytest.approx(law.unit_moment, rel=1e-9)
@@ -130,7 +133,7 @@ def test_draws_have_the_moment_and_the_correlation(family: Any) -> None:
     assert abs(squares.mean() - law.moment(2)) < 5 * squares.std() / math.sqrt(2 * n)
 
 
-def test_equal_items_are_equal_and_the_first_users_stay() -> None:
+def test_items_that_are_fully_alike_are_equal_and_more_users_keep_the_first_ones() -> None:
     law = alike_items(StudentT(d=3, moment_order=2.5), 1.0)
     items = draw_users(law, 20, 5, np.random.default_rng(0)).records.x.reshape(20, 5, 3)
     assert np.array_equal(items, np.repeat(items[:, :1], 5, axis=1))
@@ -152,14 +155,14 @@ def test_a_law_without_a_density_or_a_variance_is_refused() -> None:
     assert share_in_common(StudentT(d=2)) == 0.0
 
 
-def test_a_scenario_draws_its_users_from_it_and_others_as_before() -> None:
+def test_a_scenario_with_alike_items_draws_from_the_law_and_others_draw_as_before() -> None:
     plain = Scenario(n=50, m=4, d=2, p=2.5, methods=("user.mean-clipped",))
     assert not isinstance(plain.validate().instance.law, AlikeItems)
     assert plain.setting.alike == 0 and plain.setting.design_effect == 1
     alike = replace(plain, alike=0.3).validate()
     assert isinstance(alike.instance.law, AlikeItems)
     assert alike.setting.alike == 0.3 and alike.setting.design_effect == pytest.approx(1.9)
-    # One item a user is independent of all others.
+    # With one item per user all items are independent.
     single = replace(alike, m=1).validate()
     assert single.setting.alike == 0 and isinstance(single.instance.law, AlikeItems)
     for changes, message in (

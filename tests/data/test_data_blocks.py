@@ -24,6 +24,7 @@ SHAPES = [StudentShape(2.01), StudentShape(3.5), StudentShape(100.0), NormalShap
 
 
 def law_of(kind: Any, d: int) -> Any:
+    """Return a law of a kind in d dimensions; a hard instance is drawn."""
     if issubclass(kind, HardInstance):
         return kind(d=d, spike_probability=0.3).draw(np.random.default_rng(5))
     return kind(d=d, offset=1.0, peak=0.5)
@@ -126,8 +127,9 @@ def test_the_far_tail_is_drawn_beyond_any_edge() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_scale_is_applied_to_every_draw(shape: Any) -> None:
-    # The same words at two scales: what the layers leave open is scaled like the rest.
+def test_every_draw_is_multiplied_by_the_scale(shape: Any) -> None:
+    # The same random words are used at two scales; draws that the layers leave open must be scaled
+    # like the others.
     draws = np.empty((2, 50_000))
     for out, scale in zip(draws, (1.0, 8.0), strict=True):
         ziggurat(shape).fill(out, np.random.Generator(np.random.PCG64DXSM(9)), scale)

@@ -23,6 +23,7 @@ CASES = [(d, p, q) for d in (2, 5, 12) for p in (2.0, 2.7, 6.0) for q in (1e-4, 
 
 
 def draw_instance(kind: Any, d: int = 6, p: float = 3.0, q: float = 0.1, seed: int = 0) -> Any:
+    """Return a member of a hard instance of a kind, drawn with a seed."""
     law = kind(d=d, moment_order=p, spike_probability=q)
     return law.draw(np.random.default_rng(seed))
 
@@ -226,7 +227,7 @@ def test_a_spike_probability_out_of_range_is_named(kind: Any, q: float) -> None:
         (Hypercube, 2, (1,), "pattern must be 2 signs -1 or +1, got pattern=(1,)."),
     ],
 )
-def test_what_is_not_in_the_prior_is_named(
+def test_a_pattern_outside_the_prior_is_refused_by_name(
     kind: Any, d: int, pattern: tuple[int, ...] | None, sentence: str
 ) -> None:
     with pytest.raises(InvalidInput) as caught:

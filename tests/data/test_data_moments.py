@@ -68,7 +68,10 @@ def raw_moment(law: Any, k: float) -> float:
     density, centre = log_density(law)
 
     def in_logarithm(sign: float) -> Callable[[float], float]:
+        """Return the integrand of one tail, in the logarithm of the distance from the centre."""
+
         def integrand(y: float) -> float:
+            """Return the density times the k-th power at distance exp(y)."""
             value = density(centre + sign * math.exp(y))
             return math.exp((k + 1) * y + value) if value > -math.inf else 0.0
 
@@ -108,7 +111,7 @@ def test_the_scale_is_the_one_that_makes_the_stated_moment_one(kind: Any) -> Non
     assert raw_moment(law, 3.3) * law.scale**3.3 == pytest.approx(1.0, abs=1e-9)
 
 
-def test_closed_forms_of_textbooks() -> None:
+def test_moments_agree_with_the_closed_forms_of_textbooks() -> None:
     # A Student law with 5 degrees of freedom.
     student = StudentT(d=4, moment_order=2.0, margin=3.0, offset=1.0)
     assert student.scale**2 == pytest.approx(3 / 5, rel=1e-13)

@@ -28,17 +28,21 @@ class SymmetricPareto:
     """The law of a fair sign times a Pareto variable, which scipy has not."""
 
     def __init__(self, index: float) -> None:
+        """Keep the tail index."""
         self.index = index
 
     def cdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the distribution function."""
         tail = 0.5 * np.maximum(np.abs(x), 1.0) ** -self.index
         return np.where(x > 0, 1 - tail, tail)
 
     def mean(self) -> float:
+        """Return the mean, which is zero."""
         return 0.0
 
 
 def unscaled(law: Any) -> Any:
+    """Return SciPy's law of one coordinate before it is scaled."""
     index = law.tail_index
     return {
         StudentT: lambda: stats.t(index),
@@ -57,6 +61,7 @@ def standardised(law: Any, n: int, seed: int) -> NDArray[np.float64]:
 
 
 def one_coordinate(law: Any, n: int, seed: int) -> NDArray[np.float64]:
+    """Return n standardised independent coordinates of a law's records."""
     y = standardised(law, n, seed)
     return y[:, 0] if isinstance(law, EllipticalT) else y.reshape(-1)
 

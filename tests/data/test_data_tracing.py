@@ -23,6 +23,7 @@ CASES = [(2.0, 0.3, 2.0, 1.0), (2.0, 1.0, 5.0, 0.9), (4.0, 0.6, 7.0, 0.998), (3.
 def draw_instance(
     p: float = 3.0, q: float = 0.1, u: float = 3.0, r: float = 0.9, d: int = 6
 ) -> Any:
+    """Return a member of the instance of tracing, drawn with a fixed seed."""
     law = Tracing(d=d, moment_order=p, spike_probability=q, shape=u, spread=r)
     return law.draw(np.random.default_rng(1))
 
@@ -140,6 +141,6 @@ def test_an_undrawn_instance_has_no_mean_and_no_sample():
         ({"moment_order": 1.0}, "p must be a finite number above 1"),
     ],
 )
-def test_what_is_out_of_range_is_named(values, sentence):
+def test_a_parameter_out_of_range_is_named(values, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         Tracing(**({"spike_probability": 0.1} | values))

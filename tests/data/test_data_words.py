@@ -21,6 +21,7 @@ WORDS = (8, 4, 64)
 
 
 def drawn_words(law: TwoPoint, count: int) -> Counter[tuple[int, ...]]:
+    """Count the words of the instances that are drawn from a law."""
     rng = np.random.default_rng(5)
     words = (law.draw(rng).pattern for _ in range(count))
     return Counter(word for word in words if word is not None)

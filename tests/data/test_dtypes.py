@@ -61,37 +61,47 @@ class Own:
     d, items = D, M
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Any:
+        """Yield the values that were given as one block."""
         return iter([self.x[start:stop] if isinstance(self.x, np.ndarray) else self.x])
 
     def factors(self) -> Any:
+        """Yield the factors of that block."""
         return (Factors(block) for block in self.blocks())
 
     def take(self, indices: Array) -> Any:
+        """Return the values that were given, whatever the indices."""
         return self.x
 
     def total(self, part: Any) -> Any:
+        """Return a sum over the rows, computed at once."""
         return part(self)
 
     def gradient(self, w: Array, i: int) -> Any:
+        """Return the values that were given, as a gradient."""
         return self.x
 
     def user_gradients(self, w: Array) -> Any:
+        """Return the values that were given, as the gradients of users."""
         return self.x
 
 
 def points(x: Any, loss: Any = POINTS[1]) -> PointSample:
+    """Return a sample of points with these coordinates."""
     return PointSample(points=DenseRows(x), loss=loss, constraint=BALL)
 
 
 def linear(x: Any, y: Any = UNIT_WEIGHTS, link: Any = LINKS[0]) -> LinearSample:
+    """Return a sample of a linear model with these features."""
     return LinearSample(features=DenseRows(x), targets=y, link=link, constraint=BALL)
 
 
 def ledger() -> Ledger:
+    """Return a new ledger with rho = 1."""
     return Ledger(ZCDP(rho=1.0))
 
 
 def rng() -> np.random.Generator:
+    """Return a generator with a fixed seed."""
     return np.random.default_rng(0)
 
 
@@ -139,7 +149,7 @@ FLAT: dict[str, Door] = {
 
 
 def numbers(shape: tuple[int, ...]) -> Array:
-    """Return 0s and 1s: numbers of every dtype."""
+    """Return a random array of zeros and ones, which every dtype can hold."""
     return np.random.default_rng(1).integers(0, 2, shape).astype(np.float64)
 
 
@@ -189,7 +199,7 @@ def test_layout_class_and_owner_of_an_array_do_not_matter(
         if kind != "none" or name not in OPTIONAL
     ],
 )
-def test_what_is_no_array_of_real_numbers_is_refused_in_one_sentence(
+def test_an_input_that_is_no_array_of_real_numbers_is_refused_in_one_sentence(
     kind: str, door: Door, shape: tuple[int, ...]
 ) -> None:
     with pytest.raises(InvalidInput) as refusal:
@@ -235,10 +245,12 @@ def test_the_ends_of_a_dtype_are_rounded_to_the_nearest_double(dtype: str) -> No
 
 
 def users(sample: Any) -> ItemSample:
+    """Return a sample whose records are grouped by user, M items each."""
     return ItemSample(records=sample, items=M)
 
 
 def chains(sample: Any) -> Array:
+    """Return the averages of two chains of gradient steps."""
     losses = Losses(lipschitz=2.0, smoothness=0.0, feature_bound=1.5, certified=False)
     run = Pass(first=0, groups=2, length=N // 2, step_size=0.1, batch=2)
     return chain_averages(sample, W, run, losses)

@@ -29,19 +29,21 @@ SIZE = stream_rows(D)
 
 
 def law_of(kind: Any) -> Any:
+    """Return a law of a kind; a hard instance is drawn."""
     if issubclass(kind, HardInstance):
         return kind(d=D, spike_probability=0.3).draw(np.random.default_rng(5))
     return kind(d=D, offset=1.0, peak=0.5)
 
 
 def sample_and_stream(law: Any = None) -> tuple[Vector, GeneratedRows]:
+    """Return a sample in memory, and the same records as generated rows."""
     law = StudentT(d=D) if law is None else law
     in_memory, generated = (np.random.default_rng(1) for _ in range(2))
     return law.sample(N, in_memory).x, law.stream(N, generated)
 
 
 @pytest.mark.parametrize("kind", DISTRIBUTIONS)
-def test_they_are_the_sample_at_every_pass(kind: Any) -> None:
+def test_every_pass_over_generated_rows_gives_the_rows_of_the_sample(kind: Any) -> None:
     x, rows = sample_and_stream(law_of(kind))
     assert (rows.n, rows.d) == x.shape
     for _ in range(2):
@@ -60,7 +62,7 @@ def test_the_generator_is_left_as_a_sample_leaves_it() -> None:
     ("start", "stop"),
     [(0, 1), (SIZE - 1, SIZE + 1), (SIZE, 2 * SIZE), (7, N - 7), (N - 1, N), (5, 5)],
 )
-def test_every_range_is_the_same_rows(start: int, stop: int) -> None:
+def test_every_range_of_generated_rows_agrees_with_the_sample(start: int, stop: int) -> None:
     x, rows = sample_and_stream()
     blocks = list(rows.blocks(start, stop))
     assert sum(map(len, blocks)) == stop - start
@@ -96,6 +98,7 @@ def test_reading_in_order_draws_every_block_once(monkeypatch: pytest.MonkeyPatch
 
 
 def sum_and_squares(rows: Rows, centre: float) -> Vector:
+    """Return the sum of the rows, and of their squared distances from a centre, by coordinate."""
     total = np.zeros((2, rows.d))
     for block in rows.blocks():
         total += block.sum(axis=0), ((block - centre) ** 2).sum(axis=0)
@@ -115,6 +118,7 @@ def test_a_total_is_the_sum_over_pieces(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def blas_threads(_: Rows) -> Vector:
+    """Return the number of BLAS libraries with different thread counts, and the largest count."""
     counts = {int(x["num_threads"]) for x in threadpool_info() if x["user_api"] == "blas"}
     return np.array([len(counts), max(counts)])
 
@@ -139,7 +143,7 @@ def test_rows_in_memory_are_one_piece() -> None:
         np.testing.assert_allclose(total[0], factor * x.sum(axis=0), rtol=1e-9)
 
 
-def test_a_piece_is_small_to_send_and_works_alone() -> None:
+def test_a_piece_is_small_when_pickled_and_complete() -> None:
     x, rows = sample_and_stream()
     for _ in rows.blocks():  # nothing that was read is sent
         pass
@@ -155,6 +159,7 @@ def test_threads_may_read_the_same_rows() -> None:
     ready = threading.Barrier(2)
 
     def read(order: list[int]) -> bool:
+        """Return whether rows that are read in this order are right every time."""
         ready.wait()
         return all(
             np.array_equal(rows.take(np.array([i])), x[[i]]) for i in order for _ in range(5)
@@ -165,7 +170,7 @@ def test_threads_may_read_the_same_rows() -> None:
         assert all(pool.map(read, [places, places[::-1]]))
 
 
-def test_what_is_read_cannot_be_written_to() -> None:
+def test_generated_rows_cannot_be_written_to() -> None:
     _, rows = sample_and_stream()
     with pytest.raises(ValueError, match="read-only"):
         next(rows.blocks())[0, 0] = 1.0
@@ -193,6 +198,7 @@ def test_a_total_holds_few_sums_at_a_time() -> None:
     alive: list[weakref.ref[Vector]] = []
 
     def part(piece: Any) -> Vector:
+        """Return the sum over a piece, and check that at most two are alive."""
         total = np.full(3, float(piece))
         alive.append(weakref.ref(total))
         assert sum(ref() is not None for ref in alive) <= 2
@@ -200,6 +206,7 @@ def test_a_total_holds_few_sums_at_a_time() -> None:
 
     class Fifty(GeneratedRows):
         def pieces(self) -> Any:
+            """Yield fifty pieces."""
             return iter(range(50))
 
     rows = StudentT(d=D).stream(N, np.random.default_rng(1))
@@ -207,7 +214,7 @@ def test_a_total_holds_few_sums_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.uint64, np.uint32, np.int16, np.uint8])
-def test_sizes_of_any_integer_type(kind: type[np.integer]) -> None:
+def test_a_size_may_have_any_integer_type(kind: type[np.integer]) -> None:
     law = StudentT(d=3)
     x = law.sample(5, np.random.default_rng(1)).x
     assert np.array_equal(law.sample(kind(5), np.random.default_rng(1)).x, x)

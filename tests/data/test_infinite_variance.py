@@ -89,7 +89,7 @@ def test_a_tail_index_of_at_most_two_has_no_variance(kind):
     assert math.isfinite(law.central_direction(1.4))
 
 
-def test_records_follow_their_law_far_out():
+def test_records_follow_their_law_far_out_in_the_tail():
     # False alarms: one in a million for each of two tests, with seeds fixed.
     rng = np.random.default_rng(5)
     law = StudentT(d=1, moment_order=1.1, margin=0.1)
@@ -171,7 +171,7 @@ def test_the_sum_of_moments_bounds_the_norm_and_the_power_mean_does_not():
     ],
     ids=str,
 )
-def test_what_a_scaled_law_needs_below_two_is_named(values, sentence):
+def test_a_law_that_cannot_be_scaled_below_two_is_refused_with_the_reason(values, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         StudentT(**({"d": 2, "moment_order": 1.5} | values))
     if "moment_order" not in values:

@@ -29,6 +29,7 @@ BROKEN = (math.nan, math.inf, -math.inf)
 
 @pytest.fixture(scope="module")
 def data() -> tuple[np.ndarray, np.ndarray]:
+    """Return heavy-tailed rows and coefficients."""
     rng = np.random.default_rng(0)
     return rng.standard_t(2.5, size=(N, D)), rng.standard_t(2.0, size=N)
 
@@ -37,6 +38,7 @@ def make_scaled_rows(x: np.ndarray, c: np.ndarray) -> ScaledRows:
     """Return rows c_i x_i; each coefficient checks that it is used with its own features."""
 
     def coefficients(block: np.ndarray, rows: Any) -> np.ndarray:
+        """Return the coefficients of some rows, whose block must be the right one."""
         np.testing.assert_array_equal(block, x[rows])
         return c[rows]
 
@@ -44,6 +46,7 @@ def make_scaled_rows(x: np.ndarray, c: np.ndarray) -> ScaledRows:
 
 
 def formed(x: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return the rows, each times its coefficient, as a dense array."""
     with np.errstate(all="ignore"):
         return np.asarray(c[:, None] * x)
 
@@ -91,6 +94,7 @@ def test_norms_are_computed_once_and_cannot_be_written_to(
     calls: list[int] = []
 
     def counted(block: np.ndarray) -> np.ndarray:
+        """Note a block, and compute its norms."""
         calls.append(len(block))
         return row_norms(block)
 
@@ -133,7 +137,7 @@ def test_no_coefficient_and_no_features_leave_the_ball(radius: float) -> None:
     c=arrays(np.float64, 4, elements=ANY | st.floats(-5, 5)),
     radius=st.floats(SMALLEST_LEVEL, LARGEST_LEVEL),
 )
-def test_no_rows_at_all_leave_the_ball(base: np.ndarray, c: np.ndarray, radius: float) -> None:
+def test_no_clipped_row_leaves_the_ball(base: np.ndarray, c: np.ndarray, radius: float) -> None:
     base_before = base.copy()
     safe, weights = clip_scaled(base, c, row_norms(base), radius)
     np.testing.assert_array_equal(base, base_before)

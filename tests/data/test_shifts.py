@@ -31,6 +31,7 @@ Function = Callable[[Vector], Vector]
 
 
 def shifts(law: ScaledLaw) -> Shifts:
+    """Return the shifts of a law, which must have some."""
     law_shifts = law.shifts
     assert law_shifts is not None
     return law_shifts
@@ -107,6 +108,7 @@ def test_a_direction_of_the_elliptical_score_has_the_proxy_and_not_less(d: int, 
 
 
 def log_beta(a: float, b: float) -> float:
+    """Return the logarithm of the beta function."""
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
@@ -118,7 +120,7 @@ def test_the_elliptical_proxy_is_not_that_of_independent_coordinates() -> None:
 
 
 @pytest.mark.parametrize("kind", [StudentT, Gaussian, LogNormal])
-def test_a_clipped_score_is_no_larger_than_it_says_and_cuts_what_it_says(
+def test_a_clipped_score_keeps_its_stated_bound_and_its_stated_loss(
     kind: type[ScaledLaw],
 ) -> None:
     law = kind(d=4, moment_order=3.0)
@@ -135,7 +137,7 @@ def test_a_clipped_score_is_no_larger_than_it_says_and_cuts_what_it_says(
         assert rest * (1 - 1e-4) - 1e-9 <= cut.rest <= 1.2 * rest + 1e-9
 
 
-def test_the_elliptical_score_is_no_longer_than_it_says() -> None:
+def test_the_norm_of_the_elliptical_score_keeps_its_stated_bound() -> None:
     law = EllipticalT(d=7, moment_order=2.0)
     nu, s = law.tail_index, law.scale
     r = np.geomspace(1e-3, 1e3, 100_001)
@@ -145,7 +147,7 @@ def test_the_elliptical_score_is_no_longer_than_it_says() -> None:
 
 
 @pytest.mark.parametrize("kind", [StudentT, Gaussian, EllipticalT, LogNormal, Pareto, SkewedPareto])
-def test_shifts_are_as_far_apart_as_integration_says(kind: type[ScaledLaw]) -> None:
+def test_the_distance_of_two_shifts_agrees_with_integration(kind: type[ScaledLaw]) -> None:
     law = kind(d=1, moment_order=2.0)
     s, index = law.scale, law.tail_index
     match law:
@@ -185,7 +187,7 @@ def test_norms_at_log_odds_are_quantiles_of_the_elliptical_law() -> None:
         assert abs(share - p) < 5.5 * math.sqrt(p * (1 - p) / 200_000)
 
 
-def test_symmetric_laws_say_so_and_no_other_does() -> None:
+def test_exactly_the_symmetric_laws_are_marked_as_symmetric() -> None:
     for kind in (StudentT, Gaussian, EllipticalT, Pareto, SkewedPareto, LogNormal):
         law = kind(d=1, moment_order=2.0)
         values = law.sample(200_000, np.random.default_rng(9)).x[:, 0]
@@ -194,17 +196,20 @@ def test_symmetric_laws_say_so_and_no_other_does() -> None:
 
 
 def test_only_laws_with_an_edge_have_floors_that_are_not_drawn() -> None:
-    slugs = {kind.card.slug for kind in DISTRIBUTIONS if _tells(kind)}
+    slugs = {kind.card.slug for kind in DISTRIBUTIONS if _has_shifts(kind)}
     edges = {slug for slug in slugs if _law(slug).edge}
     assert edges == {"log-normal", "pareto", "skewed-pareto"}
 
 
-def _tells(kind: type[Distribution]) -> bool:
-    """Whether a law is one of shifts, and says what a record tells of them."""
+def _has_shifts(kind: type[Distribution]) -> bool:
+    """Whether a kind of law scales shifts of one law, and states how much a record tells about its
+    shift.
+    """
     return issubclass(kind, ScaledLaw) and overrides_answer(kind, "shifts")
 
 
 def _law(slug: str) -> Shifts:
+    """Return the shifts of the distribution with a slug, at three moments."""
     [kind] = [k for k in DISTRIBUTIONS if k.card.slug == slug]
     return shifts(kind(d=3, moment_order=3.0))  # type: ignore[call-arg, arg-type]
 

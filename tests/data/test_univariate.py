@@ -68,7 +68,7 @@ def check(law: Univariate, name: str) -> None:
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.card.slug)
-def test_the_density_of_a_coordinate_is_continuous_but_where_it_says(
+def test_the_density_of_a_coordinate_is_continuous_except_at_its_stated_jumps(
     law: type[Distribution],
 ) -> None:
     univariate = law(d=2, moment_order=ORDER).univariate
@@ -85,25 +85,30 @@ class Flat(EvenLaw):
 
     @property
     def peak(self) -> float:
+        """Return the largest density."""
         return 0.5 / self.scale
 
     @property
     def jumps(self) -> tuple[float, ...]:
+        """Return where the density jumps, unless the law forgets it."""
         return () if self.forgets else (-self.scale, self.scale)
 
     def density(self, x: Vector) -> Vector:
+        """Return the density, which is wrong by a factor."""
         return np.where(np.abs(x) < self.scale, self.factor * self.peak, 0.0)
 
     def cdf(self, x: Vector) -> Vector:
+        """Return the distribution function."""
         return np.clip(0.5 + 0.5 * x / self.scale, 0.0, 1.0)
 
     def integrated_cdf(self, x: Vector) -> Vector:
+        """Refuse: the test does not need it."""
         raise NotImplementedError
 
     twice_integrated_cdf = integrated_cdf
 
 
-def test_a_law_that_forgets_a_jump_is_told_where_it_is() -> None:
+def test_an_unstated_jump_of_a_density_is_reported_with_its_place() -> None:
     flat = Flat(scale=1.3)
     check(flat, "flat")
     with pytest.raises(AssertionError, match="the density of flat is not continuous at -1.3,"):

@@ -30,7 +30,7 @@ DEPLOY = ROOT / "deploy"
 BIN = Path(sys.executable).parent
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
 PATIENCE = 90.0
-# As Docker hands its own settings on to every container; nothing listens there.
+# Proxy settings that Docker passes to every container; no proxy listens at the address.
 PROXIES = dict.fromkeys(("http_proxy", "HTTP_PROXY", "all_proxy"), "http://127.0.0.1:9")
 
 Instruction = tuple[str, str]
@@ -50,7 +50,7 @@ def last_instruction(text: str, word: str) -> str:
 
 
 def dockerfile_faults(text: str) -> list[str]:
-    """Return what is wrong with a Dockerfile, in sentences."""
+    """Return the faults of a Dockerfile, as sentences."""
     faults = []
     steps = instructions(text)
     names = [name for name, _ in steps]
@@ -75,7 +75,7 @@ def dockerfile_faults(text: str) -> list[str]:
 
 
 def compose_faults(compose: dict[str, Any]) -> list[str]:
-    """Return what is wrong with the services of a compose file, in sentences."""
+    """Return the faults of the services of a compose file, as sentences."""
     faults = []
     for name, service in compose["services"].items():
         for key, value in (("read_only", True), ("cap_drop", ["ALL"])):
@@ -173,7 +173,7 @@ def test_a_fault_of_a_compose_file_is_found(
     assert compose_faults(broken)
 
 
-def test_the_build_is_sent_what_it_copies_and_what_the_wheel_needs() -> None:
+def test_the_build_context_has_the_files_that_the_image_and_the_wheel_need() -> None:
     ignore = (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
     allowed = [line[1:] for line in ignore if line.startswith("!")]
     steps = instructions(DOCKERFILE)
@@ -199,7 +199,9 @@ def read(name: str) -> str:
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """Return what the image sets in its environment; its folder for writing is `folder`."""
+    """Return the environment variables that the image sets, with `folder` as the folder to which it
+    writes.
+    """
     pairs = dict(
         pair.split("=", 1) for name, rest in instructions(DOCKERFILE) if name == "ENV"
         for pair in shlex.split(rest)
@@ -211,9 +213,10 @@ def variables(folder: Path) -> dict[str, str]:
 
 
 def read_only(folder: Path) -> list[str]:
-    """Return what starts a command where nothing but `folder` can be written, if that can be had.
+    """Return the words that start a command so that it can write in `folder` only; none if
+    impossible.
 
-    A mount namespace of its own, as a container has one.
+    The command gets a mount namespace of its own, as a container has.
     """
     probe = ["unshare", "--mount", "--map-root-user", "true"]
     if shutil.which("unshare") is None or subprocess.run(probe, capture_output=True).returncode:
@@ -237,7 +240,9 @@ def free_port() -> int:
 def started(
     command: Sequence[str], log: Path, changes: dict[str, str]
 ) -> Iterator[subprocess.Popen]:
-    """Start a command in an empty folder; end it, and what it has started."""
+    """Start a command in an empty folder; at the end stop it, and the processes that it has
+    started.
+    """
     cwd = log.with_suffix(".cwd")
     cwd.mkdir()
     with log.open("wb") as output:
@@ -330,6 +335,7 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
     }
 
     def command(service: str) -> list[str]:
+        """Return the command of a service, with its hosts and ports swapped for local ones."""
         words = [*services[service].get("entrypoint", []), *services[service]["command"]]
         if words[0] == "dpsco" and shutil.which("dpsco", path=changes["PATH"]) is None:
             words[:1] = [
@@ -363,7 +369,7 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
 
 
 def swapped(word: str, swaps: dict[str, str]) -> str:
-    """Return a word of a command with the places of this machine in it."""
+    """Return a word of a command with the paths and ports of this machine in it."""
     for old, new in swaps.items():
         if old == "/tmp" and word != old:
             continue

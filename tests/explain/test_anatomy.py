@@ -171,13 +171,16 @@ def test_descents_at_several_radii_at_once_equal_single_descents(problem: str) -
     for factor in (FACTORS[0], 1.0, FACTORS[-1], 0.7):
         radius = factor * chosen
         final = descent_path(point, descent, radius).final
-        path = descend(large.constraint, descent, partial(_path, sample=large, radius=radius)).value
+        path = descend(
+            large.constraint, descent, partial(_clipped_gradient, sample=large, radius=radius)
+        ).value
         clipped = problem_drawn.excess_risk(path).value
         expected = unclipped, clipped - unclipped, final - clipped
         assert error_split(point, factor)[:3] == pytest.approx(expected, rel=0, abs=1e-12)
 
 
-def _path(w: Vector, _: int, *, sample: Sample, radius: float) -> Vector:
+def _clipped_gradient(w: Vector, _: int, *, sample: Sample, radius: float) -> Vector:
+    """Return the mean of the clipped gradients at w, whatever the step."""
     return clipped_mean(sample.gradients(w), radius)
 
 

@@ -84,6 +84,7 @@ def test_the_curves_are_ordered_and_rise() -> None:
 
 
 def _zcdp(rho: float) -> Point:
+    """Return the point of a zCDP budget."""
     return Point(kind="zcdp", rho=rho)
 
 
@@ -193,6 +194,7 @@ def test_a_wrong_budget_is_refused(bad: dict[str, object]) -> None:
 
 
 def scenario(method: str, problem: str, **fields: object) -> Scenario:
+    """Return a small scenario of a method for a problem."""
     values = {"problem": problem, "methods": (method,), "n": 1000, "d": 3, "trials": 1} | fields
     return Scenario(**values)  # type: ignore[arg-type]
 
@@ -268,6 +270,7 @@ def test_the_samples_of_an_audit_are_all_counted() -> None:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    """Return the document that `dpsco budget --json` prints."""
     assert main(["budget", *words, "--json"]) == 0
     document: dict[str, object] = json.loads(capsys.readouterr().out)
     return document
@@ -327,6 +330,7 @@ def test_advanced_composition_is_printed_only_where_it_proves_more_than_a_sum(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def names(*words: str) -> list[object]:
+        """Return the names of the accountings that are printed."""
         return [row["accounting"] for row in printed(capsys, *words)["composition"]]  # type: ignore[attr-defined]
 
     # Basic composition gives 1318, advanced composition 4053.

@@ -15,7 +15,7 @@ from dpsco_core.privacy.mechanisms.correlated import CorrelatedSteps
 
 
 def test_the_deviations_are_those_of_the_steps_that_a_ledger_opens() -> None:
-    """20,000 coordinates per step; each deviation is within 6 standard errors."""
+    """A step has 20,000 coordinates; each deviation is within 6 standard errors."""
     steps, size = 30, 20_000
     noise = cancelling(steps)
     opened = CorrelatedSteps(encoding=Encoding(steps=steps, size=size, l2_sensitivity=1, rho=0.5))
@@ -26,7 +26,7 @@ def test_the_deviations_are_those_of_the_steps_that_a_ledger_opens() -> None:
     np.testing.assert_allclose(np.cumsum(rows, axis=0).std(axis=1), noise.sum_std, rtol=close)
 
 
-def test_a_step_is_noisier_and_the_sum_is_not() -> None:
+def test_cancelling_noise_is_larger_in_a_step_and_smaller_in_the_sum() -> None:
     noise = cancelling(400)
     assert (noise.step_std >= 1).all()
     assert noise.sum_std[-1] == pytest.approx(2.97, abs=0.01)

@@ -27,16 +27,19 @@ class Dialect:
     encoding: str
 
     def number(self, cents: int) -> str:
+        """Return an amount as the dialect writes it."""
         whole, rest = divmod(abs(cents), 100)
         text = f"{whole:,}".replace(",", self.group) + f"{self.decimal}{rest:02d}"
         return (self.negative.format(text) if cents < 0 else text) + self.unit
 
     def cell(self, text: str) -> str:
+        """Return a text as a cell, in quotes where they are needed."""
         gap = self.separator.strip(" ") or " "
         has_to = gap in text or '"' in text or "\n" in text
         return '"' + text.replace('"', '""') + '"' if self.is_quoted or has_to else text
 
     def file(self, rows: list[tuple[str, int, int]]) -> bytes:
+        """Return the bytes of a file with these rows."""
         cells = [HEADER, *((name, self.number(a), self.number(b)) for name, a, b in rows)]
         lines = [self.separator.join(map(self.cell, row)) for row in cells]
         return (self.end.join(lines) + self.end).encode(self.encoding)
@@ -44,6 +47,7 @@ class Dialect:
 
 @st.composite
 def dialects(draw: st.DrawFn) -> Dialect:
+    """Draw a way to write a file: decimal sign, grouping, negatives, encoding and separators."""
     decimal = draw(st.sampled_from(".,"))
     encoding = draw(
         st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])

@@ -27,10 +27,12 @@ CELLS = st.one_of(
 
 
 def as_csv(*rows: str) -> bytes:
+    """Return the bytes of a file with three columns and these rows."""
     return "\n".join(("place,pay,size", *rows)).encode()
 
 
 def rows_of(pay: np.ndarray = PAY, size: np.ndarray = SIZE) -> list[str]:
+    """Return the rows of a file with a place, a pay and a size each."""
     pairs = zip(pay.tolist(), size.tolist(), strict=True)
     return [f"p{k},{a},{b}" for k, (a, b) in enumerate(pairs)]
 

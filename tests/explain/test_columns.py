@@ -82,6 +82,7 @@ AMOUNTS = [f"{k}.5" for k in range(300)]
 
 
 def in_lines(*rows: str) -> bytes:
+    """Return the bytes of a file with these lines."""
     return "\n".join(rows).encode()
 
 

@@ -26,7 +26,7 @@ SIZES = ((20, 2, 2.0), (1000, 20, 3.0), (10_000, 9, 2.0), (900_000, 1, 6.0))
 
 
 def compared(condition: Condition) -> bool:
-    """Whether the printed numbers say that the condition holds."""
+    """Whether the printed numbers of a condition satisfy its printed signs."""
     values, signs = condition.sides[::2], condition.sides[1::2]
     pairs = zip(values, signs, values[1:], strict=False)
     return all(SIGNS[str(sign)](a, b) for a, sign, b in pairs)
@@ -55,7 +55,7 @@ def test_the_numbers_of_every_condition_decide_as_it_does() -> None:
     assert len(numbered) >= 25
 
 
-def test_numbers_stand_on_both_sides() -> None:
+def test_a_condition_shows_the_number_on_both_of_its_sides() -> None:
     point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20))
     all_rows = conditions(point, bound("upper.mean.smoothed"))
     (condition,) = [c for c in all_rows if c.text == "n >= 100 sqrt(d/rho)"]

@@ -24,12 +24,13 @@ HEAD = ("p", "n", "d", "lower", "upper", "ratio", "lower bound", "upper bound")
 
 
 def rounded(value: float, *, up: bool) -> str:
-    """Return a bound with four digits, rounded to the side on which it still holds."""
+    """Return a constant with four digits, rounded up or down so that it remains a bound."""
     context = Context(prec=4, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     return f"{context.create_decimal(Decimal(value)):f}"
 
 
 def line(row: ConstantsRow) -> str:
+    """Return a row of constants as a line of Markdown."""
     lower, upper = row.window.lower, row.window.upper
     assert lower is not None and upper is not None
     cells = (
@@ -46,6 +47,7 @@ def line(row: ConstantsRow) -> str:
 
 
 def section(problem: str) -> str:
+    """Return the tables of a problem in Markdown, one a notion of privacy."""
     parts = [f"## {TITLES[problem]}"]
     for notion, rows in groupby(constants(problem), lambda row: row.notion):
         table = list(rows)
@@ -59,6 +61,7 @@ def section(problem: str) -> str:
 
 
 def page() -> str:
+    """Return the whole page of the sharpest constants."""
     parts = [
         "# The sharpest constants",
         "The best lower and the best upper bound on the worst case over all distributions with "

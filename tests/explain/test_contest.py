@@ -36,6 +36,7 @@ RISKS = Scenario(problem="quadratic", methods=("sco.clipped", "sco.cwme", "sco.s
 
 
 def plane(columns: int = 5, rows: int = 4) -> Plane:
+    """Return a plane of n and epsilon with this many columns and rows."""
     return Plane(
         x_axis="n",
         y_axis="epsilon",

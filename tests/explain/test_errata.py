@@ -30,6 +30,7 @@ RUNS = [e for e in ERRATA if e.experiment is not None]
 
 
 def column(finding: Finding, name: str) -> list[float]:
+    """Return a column of a finding's table as numbers."""
     return [float(row[finding.columns.index(name)]) for row in finding.rows]
 
 
@@ -169,6 +170,7 @@ def test_the_command_of_a_check_prints_what_the_erratum_says(
 
 def test_the_numbers_of_checks_are_those_of_the_experiments() -> None:
     def prints(slug: str) -> str:
+        """Return what the check of an erratum prints."""
         check = erratum(slug).check
         assert check is not None
         return check.prints

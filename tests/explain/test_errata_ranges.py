@@ -34,6 +34,7 @@ DELTA = 1e-6
 
 
 def column(finding: Finding, name: str) -> list[float]:
+    """Return a column of a finding's table as numbers."""
     return [float(row[finding.columns.index(name)]) for row in finding.rows]
 
 
@@ -62,6 +63,7 @@ def test_a_finding_without_conditions_or_with_a_failing_one_is_out_of_range() ->
 
 
 def share_by_24(groups: float, epsilon: float) -> float:
+    """Return the share of the budget by equation (24)."""
     wide = 1 + 2 * math.sqrt(math.log(12 * groups / DELTA))
     return epsilon**2 * groups / (64 * math.e**4 * math.log(8 / DELTA) * wide**2)
 
@@ -76,12 +78,14 @@ def delta_of_the_maximum(rho: float, groups: int, epsilon: float, size: int) -> 
     gap = size * step
 
     def density(x: float, mean: float) -> float:
+        """Return the density of the maximum when one mean has moved."""
         mass_below = norm.cdf(x + gap / 2)
         first_density = norm.pdf(x - mean) * mass_below ** (groups - 1)
         other_density = (groups - 1) * mass_below ** (groups - 2) * norm.pdf(x + gap / 2)
         return float(first_density + norm.cdf(x - mean) * other_density)
 
     def excess(x: float) -> float:
+        """Return the integrand of the hockey-stick divergence at x."""
         return max(0.0, density(x, gap / 2) - math.exp(epsilon) * density(x, gap / 2 - step))
 
     start = gap / 2 - step / 2 + epsilon / step  # The densities cross at this point.

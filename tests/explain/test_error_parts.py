@@ -34,6 +34,7 @@ LAWS = [slug for slug in DISTRIBUTION_SLUGS if slug not in HARD_INSTANCES]
 
 
 def random_scenario(rng: np.random.Generator) -> Scenario:
+    """Return a small scenario of a random law, size and budget."""
     return Scenario(
         distribution=str(rng.choice(LAWS)),
         n=int(rng.integers(50, 400)),
@@ -104,10 +105,12 @@ def test_a_record_of_one_length_is_clipped_exactly() -> None:
         d, mean, variance_trace = 2, np.zeros(2), 1.0
 
         def stream(self, n: int, rng: np.random.Generator) -> Sign:
+            """Return the law itself as its stream of n records."""
             self.n = n
             return self
 
         def blocks(self):  # type: ignore[no-untyped-def]
+            """Yield one block with as many +1 as -1."""
             signs = np.tile([1.0, -1.0], self.n // 2)
             yield np.column_stack([signs, np.zeros(self.n)])
 

@@ -53,7 +53,8 @@ GOLDEN = {
 NOTE = mean_instance(rho=0.5)
 
 
-def by_key(**changes: Any) -> dict[str, Rung]:
+def rungs_by_key(**changes: Any) -> dict[str, Rung]:
+    """Return the rungs of the ladder of a mean instance, by key."""
     return {r.key: r for r in ladder(mean_instance(**changes))}
 
 
@@ -105,8 +106,8 @@ def test_values_out_of_range_are_refused(field: str, value: float) -> None:
 
 
 def test_the_forms_have_the_notes_reference_values() -> None:
-    forms = by_key(rho=0.5)
-    pure = by_key(rho=None, epsilon=1.0, delta=0.0)
+    forms = rungs_by_key(rho=0.5)
+    pure = rungs_by_key(rho=None, epsilon=1.0, delta=0.0)
     forms |= {key: form for key, form in pure.items() if key.endswith("-pure")}
     for key, (value, q) in GOLDEN.items():
         assert forms[key].value == pytest.approx(value, rel=6e-5), key
@@ -121,7 +122,9 @@ def test_the_forms_have_the_notes_reference_values() -> None:
     assert instance.concentrated == pytest.approx(0.0538, abs=5e-5)
     assert instance.concentrated > forms["hypercube-cdp"].value
     # Under this zCDP budget a pure algorithm may have an epsilon above 1.
-    assert instance.pure == by_key(rho=0.5)["packing-pure"].value < forms["packing-pure"].value
+    assert (
+        instance.pure == rungs_by_key(rho=0.5)["packing-pure"].value < forms["packing-pure"].value
+    )
 
 
 def test_the_printed_spike_probability_makes_fanos_bound_void() -> None:
@@ -145,7 +148,7 @@ def test_the_printed_spike_probability_makes_fanos_bound_void() -> None:
 )
 def test_sharper_forms_prove_no_less(changes: dict[str, Any]) -> None:
     """The test fails for a wrong q, a wrong cap, or a bound under another bound's name."""
-    r = {key: rung.value for key, rung in by_key(**changes).items()}
+    r = {key: rung.value for key, rung in rungs_by_key(**changes).items()}
     factor = 1 - 1e-9
     assert factor * r["literal-cdp"] <= r["fano-cdp"] <= r["given-cdp"] * (1 + 1e-9)
     assert factor * r["closed-cdp"] <= r["fano-cdp"]
@@ -221,9 +224,7 @@ METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
 
 
 def largest_on(hard: str, setting: Setting, binds: Sequence[Privacy]) -> float:
-    """Return the largest explicit bound on an instance among those that apply; 0 if there is
-    none.
-    """
+    """Return the largest explicit bound that applies on a hard instance; 0 if none applies."""
     cards = [b.card for b in LOWER_MEAN_BOUNDS if b.card.privacy in binds]
     proven = [c for c in cards if (c.constant, c.quantity) == ("explicit", "l2 error")]
     return max((bound(c.slug).value(setting) for c in proven if c.instance == hard), default=0.0)
@@ -254,7 +255,7 @@ def test_every_private_mean_error_is_above_its_lower_bound(hard: str) -> None:
     assert errors["mean.cwme-pure"].mean() >= floors_here["mean.cwme-pure"] == floor
 
 
-def test_other_problems_are_refused() -> None:
+def test_an_unsupported_instance_is_refused() -> None:
     with pytest.raises(InvalidInput, match="^d must be at least 2"):
         mean_instance(hard="spike", d=1)
     with pytest.raises(InvalidInput, match="^distribution must be "):
@@ -265,6 +266,7 @@ def test_other_problems_are_refused() -> None:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Return what `dpsco fano` prints."""
     parser = argparse.ArgumentParser()
     add_fano(parser.add_subparsers(dest="command"))
     run_fano(parser.parse_args(["fano", *words]))
@@ -274,8 +276,8 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(printed(capsys, "--rho", "0.5", "--json"))
     forms = {form["key"]: form["value"] for form in document["forms"]}
-    assert forms == {key: rung.value for key, rung in by_key(rho=0.5).items()}
-    assert document["proof"]["bound"] == by_key(rho=0.5)["fano-distance-cdp"].value
+    assert forms == {key: rung.value for key, rung in rungs_by_key(rho=0.5).items()}
+    assert document["proof"]["bound"] == rungs_by_key(rho=0.5)["fano-distance-cdp"].value
     assert document["problem"]["spike_probability"] == NOTE.own_probability
     text = printed(capsys, "--rho", "0.5")
     assert re.search(r"\b0\.0318480?\b", text)
@@ -362,7 +364,7 @@ def test_a_form_has_the_value_of_the_bound_of_its_name(budget: dict[str, Any]) -
     own_slug = evaluate(instance.scenario, bound("lower.mean.hypercube-cdp"))
     assert own_slug.note == ON_OWN_DATA
     assert own_slug.value == instance.proof(instance.own_probability).bound
-    assert own_slug.value <= by_key(**budget)["hypercube-cdp"].value
+    assert own_slug.value <= rungs_by_key(**budget)["hypercube-cdp"].value
     assert evaluate(instance.scenario, bound("lower.mean.fano-cdp")).note == ""
 
 
@@ -378,7 +380,7 @@ def test_a_form_has_the_value_of_the_bound_of_its_name(budget: dict[str, Any]) -
         (("--rho", "1", "--epsilon", "1"), "epsilon and delta must be left out beside rho"),
     ],
 )
-def test_the_command_refuses(
+def test_the_command_refuses_invalid_input_in_one_sentence(
     words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(InvalidInput, match=f"^{message}"):
@@ -410,6 +412,7 @@ def test_the_proof_by_expectiles_ends_with_the_bound_on_every_algorithm() -> Non
 
 
 def packing(capsys: pytest.CaptureFixture[str], *budget: str) -> dict[str, Any]:
+    """Return the numbers of a packing that `dpsco fano --json` prints."""
     words = ("--bits", "40", "--separation", "0.5", "--tv", "0.01", "--n", "500", *budget)
     numbers: dict[str, Any] = json.loads(printed(capsys, *words, "--json"))["packing"]
     return numbers

@@ -32,7 +32,8 @@ from dpsco_core.scenario import Scenario
 POINT = Scenario(problem="linear", methods=("sco.clipped",), n=500, d=3, p=2.0)
 
 
-def framed(point: Scenario, method: str = "sco.clipped") -> Frames:
+def frames_of_run(point: Scenario, method: str = "sco.clipped") -> Frames:
+    """Return the frames of a single run of a method."""
     return frames(point, single_runs(point, method))
 
 
@@ -54,7 +55,7 @@ def test_the_runs_are_that_of_the_method_and_its_steps_without_noise() -> None:
 
 def test_the_plane_holds_the_start_and_the_best_parameter() -> None:
     problem, _ = draw_problem(POINT)
-    frame = framed(POINT)
+    frame = frames_of_run(POINT)
     plane, (low, high) = frame.plane, frame.views[0].box
     assert plane.axes @ plane.axes.T == pytest.approx(np.eye(2), abs=1e-12)
     for point in (problem.constraint.centre, problem.minimiser):
@@ -109,7 +110,7 @@ def test_contours_of_a_quadratic_are_its_circles() -> None:
 def test_the_risk_on_every_contour_is_its_level(problem: str) -> None:
     point = replace(POINT, problem=problem, n=2000, d=5, p=3.0)
     problem_drawn, _ = draw_problem(point)
-    frame = framed(point)
+    frame = frames_of_run(point)
     assert all(view.contours for view in frame.views)
     for contour in (contour for view in frame.views for contour in view.contours):
         for place in contour.pieces[:: max(1, len(contour.pieces) // 6), 0]:
@@ -118,7 +119,7 @@ def test_the_risk_on_every_contour_is_its_level(problem: str) -> None:
 
 
 def test_a_zoomed_view_contains_the_later_steps_and_the_best_parameter() -> None:
-    frame = framed(replace(POINT, problem="least-squares", n=5000))
+    frame = frames_of_run(replace(POINT, problem="least-squares", n=5000))
     (low, high), (near_low, near_high) = (view.box for view in frame.views)
     assert (near_high - near_low < 0.6 * (high - low)).all()
     private = frame.runs["private"]
@@ -142,13 +143,13 @@ def test_segments_of_a_level_lie_where_a_linear_function_attains_it() -> None:
 
 def test_the_edge_is_that_of_the_ball_in_the_plane() -> None:
     problem, _ = draw_problem(POINT)
-    distances = np.linalg.norm(framed(POINT).edge, axis=1)
+    distances = np.linalg.norm(frames_of_run(POINT).edge, axis=1)
     assert distances == pytest.approx(problem.constraint.l2_radius, rel=0.02)
 
 
 def test_a_frame_has_the_lengths_of_the_gradients_at_the_private_iterate() -> None:
     point = replace(POINT, problem="least-squares")
-    frame = framed(point)
+    frame = frames_of_run(point)
     private = frame.runs["private"]
     assert frame.norms.shape == (len(private.points), 400) and has_frames(private)
     for k in (0, -1):

@@ -41,11 +41,12 @@ SYMMETRIC = [shape for shape in SHAPES if shape.symmetric]
 DIRECTIONS = np.random.default_rng(1).standard_normal((400, 2))
 
 
-def name(shape: Shape) -> str:
+def name_of(shape: Shape) -> str:
+    """Return the name of a shape in the list of cases."""
     return f"{shape.kind}-{shape.q:g}" if shape.kind == "lq" else shape.kind
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=name)
+@pytest.mark.parametrize("shape", SHAPES, ids=name_of)
 def test_a_boundary_lies_in_the_set_and_attains_its_support_function(shape: Shape) -> None:
     points = curve(shape)
     assert all(shape.constraint.contains(p) for p in points)
@@ -57,12 +58,12 @@ def test_a_boundary_lies_in_the_set_and_attains_its_support_function(shape: Shap
     assert ((heights - reached) / row_norms(DIRECTIONS, 2.0)).max() < tolerance
 
 
-@pytest.mark.parametrize("shape", SYMMETRIC, ids=name)
+@pytest.mark.parametrize("shape", SYMMETRIC, ids=name_of)
 def test_the_boundary_has_norm_1(shape: Shape) -> None:
     assert gauge_values(shape.constraint, curve(shape)) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=name)
+@pytest.mark.parametrize("shape", SHAPES, ids=name_of)
 def test_the_outline_has_the_corners_or_the_exponent_of_the_boundary(shape: Shape) -> None:
     boundary = outline(shape)
     if "corners" in boundary:
@@ -71,7 +72,7 @@ def test_the_outline_has_the_corners_or_the_exponent_of_the_boundary(shape: Shap
         assert row_norms(curve(shape), float(str(boundary["exponent"]))) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=name)
+@pytest.mark.parametrize("shape", SHAPES, ids=name_of)
 def test_the_residual_supports_the_set_at_the_projection(shape: Shape) -> None:
     for x in (1.7 * DIRECTIONS[:20]).tolist():
         projected = nearest(shape, tuple(x))
@@ -175,7 +176,7 @@ def test_in_the_power_branch_the_generalized_gaussian_meets_its_bound() -> None:
 
 
 def test_measured_energies_agree_with_the_note_and_gaussian_noise_is_smaller() -> None:
-    """theory/su-zhao-wang.md, 2.8, for d = 10 and 100; its values are rounded to 3 digits."""
+    """The note is theory/su-zhao-wang.md, 2.8, for d = 10 and 100; it rounds values to 3 digits."""
     table = [(10, 1.5, 2.00, 1.30), (100, 1.1, 9.46, 3.68), (100, 1.25, 4.00, 2.05)]
     for d, q, gg, gaussian in table:
         for noise, expected in zip(NOISES, (gg, gaussian), strict=True):

@@ -49,10 +49,12 @@ ALARM = 1e-6  # False-alarm rate of every statistical test of this file.
 
 
 def rows_of(experiment: lessons.Experiment) -> list[lessons.Row]:
+    """Run all parts of an experiment; return their rows."""
     return [row for part in parts(experiment) for row in run_part(part)]
 
 
 def column(table: pd.DataFrame, series: str, name: str) -> list[float]:
+    """Return a column of the rows of one series."""
     return list(table.loc[table["series"] == series, name])
 
 
@@ -61,6 +63,7 @@ def test_a_part_gives_the_same_rows_and_another_seed_gives_others(
     experiment: lessons.Experiment,
 ) -> None:
     def rows(seed: int) -> list[tuple[LessonRow, ...]]:
+        """Return the rows of all parts at a seed."""
         return [run_part(part) for part in parts(experiment, 3, seed=seed)]
 
     assert rows(0) == rows(0) != rows(1)
@@ -173,6 +176,7 @@ def test_guesses_are_right_as_often_as_the_noise_predicts() -> None:
     assert {r.series for r in rows} == {RIGHT} and n == 4000
 
     def fits(epsilon: float) -> bool:
+        """Return whether the number of right guesses agrees with this epsilon."""
         exact = laplace_guess(epsilon)
         return bool(binom.ppf(ALARM / 2, n, exact) <= right <= binom.isf(ALARM / 2, n, exact))
 

@@ -40,6 +40,7 @@ class Gap:
     pairs: tuple[tuple[str, int], ...]  # A kind of budget, and the number of items per user.
 
     def names(self) -> Iterator[str]:
+        """Yield the name of each cell of the gap."""
         for problem, geometry, (budget, m) in product(self.problems, self.geometries, self.pairs):
             yield f"{problem} {geometry} {budget} {m}"
 
@@ -53,6 +54,7 @@ NO_UPPER = (Gap(NO_USER_UPPER, CONVEX, GEOMETRIES, (("zcdp", 16), ("approx", 16)
 
 
 def listed(gaps: tuple[Gap, ...], part: str = "") -> set[str]:
+    """Return the names in some gaps that begin with the text `part`."""
     return {name for gap in gaps for name in gap.names() if name.startswith(part)}
 
 
@@ -118,6 +120,7 @@ def test_the_command_prints_the_matrix_within_the_line_width(
 
 
 def counts(problem: str, geometry: str, budget: str, m: int) -> str:
+    """Return the text of a cell: how many methods, upper and lower bounds it has."""
     one = cell(problem, geometry, budget, m)  # type: ignore[arg-type]
     if one is None or not one.methods:
         return "–"
@@ -126,6 +129,7 @@ def counts(problem: str, geometry: str, budget: str, m: int) -> str:
 
 
 def rows_of(problem: str) -> str:
+    """Return the table of a problem in Markdown."""
     head = ["set", "m", "zCDP", "(ε, δ)", "pure"]
     rows = [head, ["---"] * len(head)]
     for geometry, m in product(GEOMETRIES, ITEMS):
@@ -134,6 +138,7 @@ def rows_of(problem: str) -> str:
 
 
 def page() -> str:
+    """Return the whole page of the matrix."""
     parts = [
         "# Where methods run and bounds hold",
         "Each cell counts *private methods that run · explicit upper bounds · explicit lower "

@@ -38,13 +38,16 @@ PLAIN = Need(
 
 
 def exact(scenario: Scenario, target: float) -> float:
-    """Return the n at which the median error of a normal mean on the line is the target."""
+    """Return the n at which the median error of the average of n normal records on a line is the
+    target.
+    """
     spread = math.sqrt(scenario.instance.problem.distribution.variance_trace)  # type: ignore[union-attr]
     return (NormalDist().inv_cdf(0.75) * spread / target) ** 2
 
 
 def test_the_answer_is_the_known_n_for_the_target() -> None:
-    """15 seeds against the exact n, for the hardest law: errors on a line have a long left tail.
+    """Answers with 15 seeds are compared with the exact n; the errors of this law on a line have a
+    long left tail.
 
     An interval that misses with probability at most 0.13 misses 11 or more of 15 with probability
     1e-6; five standard errors bound the mean of ln n. No seed is refused.
@@ -68,7 +71,7 @@ def test_the_answer_is_the_known_n_for_the_target() -> None:
 def test_the_median_error_of_fresh_runs_at_the_answer_is_the_target(
     scenario: Scenario, target: float
 ) -> None:
-    """400 fresh runs at the ends of the interval, doubled in width, for an alarm rate of 1e-6."""
+    """At the ends of the doubled interval 400 fresh runs are made, for an alarm rate of 1e-6."""
     (method,) = scenario.methods
     answer = need(scenario, method, target)
     assert answer.side == "inside"
@@ -135,11 +138,12 @@ def test_at_an_unreachable_target_a_proven_lower_bound_exceeds_it() -> None:
 @pytest.mark.parametrize("problem", ["mean", "logistic", "quadratic"])
 @pytest.mark.parametrize("distribution", ["student-t", "hypercube"])
 def test_a_smaller_sample_is_a_prefix_of_a_larger_one(problem: str, distribution: str) -> None:
-    """Also across the end of a block, of 6,553 records here."""
+    """This also holds across the end of a block, which has 6,553 records here."""
     point = Scenario(problem=problem, distribution=distribution, d=15, n=7000)
     problem_made: Any = point.instance.problem
 
     def draw(n: int) -> np.ndarray:
+        """Return the first n records, or their gradients."""
         rng = np.random.default_rng(3)
         instance = problem_made.draw(rng)
         if problem == "mean":
@@ -171,7 +175,7 @@ def test_users_are_counted_as_users() -> None:
     assert "hardly falls as users are added" in in_words(flat, users=True)[0]
 
 
-def test_arguments_are_checked() -> None:
+def test_invalid_arguments_are_refused() -> None:
     cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"target": 0.0}, "error must be"),
         ({"target": math.nan}, "error must be"),
@@ -188,7 +192,7 @@ def test_arguments_are_checked() -> None:
         need(replace(SMALL, delta=0.0), "mean.clipped", 0.1)
 
 
-def test_sentences_have_their_numbers() -> None:
+def test_the_sentences_have_the_computed_numbers() -> None:
     answer = Need(
         method="mean.clipped",
         unknown="n",
@@ -255,7 +259,7 @@ def test_a_lower_bound_is_for_the_budget_of_the_scenario_and_names_its_algorithm
     assert not any(other in message for other in other_notions)
 
 
-def test_what_binds_private_algorithms_says_nothing_of_one_that_is_not() -> None:
+def test_a_bound_on_private_algorithms_is_not_applied_to_a_method_without_privacy() -> None:
     for floor in _required_values(Scenario(methods=("mean.sample",), d=20), "n", 0.1):
         assert bound(floor.bound).card.privacy == "none"
         assert floor.binds == "algorithm"

@@ -34,6 +34,7 @@ PUBLIC = Public(guess=1000.0, within=4.0, unit=1.5)
 
 
 def point(**changes: object) -> Scenario:
+    """Return the point of the visitor's numbers, from a scenario with some fields changed."""
     start = replace(Scenario(), **changes)  # type: ignore[arg-type]
     matching = of_numbers(start, law="student-t", order=2.5, count=len(VALUES))
     return point_of(matching, [PUBLIC])
@@ -134,6 +135,7 @@ PUBLICS = [PUBLIC, Public(guess=-7.1e6, within=3e5, unit=2e5)]
 
 
 def wide_point(publics: Sequence[Public] = PUBLICS, **changes: object) -> Scenario:
+    """Return the point of the visitor's records with several columns."""
     start = replace(Scenario(), **changes)  # type: ignore[arg-type]
     d = len(publics)
     return point_of(of_numbers(start, law="student-t", order=2.5, count=2000, columns=d), publics)
@@ -229,7 +231,7 @@ def test_the_noise_of_several_columns_is_the_planned_one_in_the_unit_of_each() -
 
 @pytest.mark.parametrize("order", [2.0, 2.5, 4.0])
 def test_no_dependence_between_columns_gives_more_than_the_stated_bias(order: float) -> None:
-    """The hardest cases: equal columns, and entries of two values whose moment is the unit."""
+    """The hardest cases are equal columns, and entries of two values whose moment is the unit."""
     matching = of_numbers(Scenario(), law="student-t", order=order, count=2000, columns=3)
     publics = [Public(guess=0.0, within=0.5, unit=1.0)] * 3
     point = point_of(matching, publics)

@@ -18,6 +18,7 @@ from dpsco_core.runs.study import study
 
 @pytest.fixture(scope="module")
 def panels() -> tuple[PaperPanel, ...]:
+    """Return the panels of a paper's figures at small sizes."""
     return paper_panels(reproduced_paper("zhao-2024"), {"trials": 3, "n": 6000})
 
 

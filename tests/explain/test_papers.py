@@ -37,6 +37,7 @@ SHORT = {"Theorem": "Thms?", "Corollary": "Cor", "Algorithm": "Algs?"}
 
 
 def statements(key: str, number: int, **fields: object) -> dict[str, Statement]:
+    """Return the statements of a numbered section of a paper, by the slug of their bound."""
     (table,) = section_tables(reproduced_paper(key), fields, number)
     return {statement.card.slug: statement for statement in table.statements}
 

@@ -26,6 +26,7 @@ PRICE = 3.0
 
 
 def runs_of(point: Scenario, slug: str) -> list[Outcome]:
+    """Run a point; return the outcomes of one method."""
     return [o for o in study(point) if o.method == slug]
 
 

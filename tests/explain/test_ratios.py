@@ -20,6 +20,7 @@ ALL_SLUGS = next(t for t in TABLES if t.key == "all").slugs
 
 
 def proven() -> list[Row]:
+    """Return the bounds on the excess risk that hold at the point."""
     return [
         r
         for r in rows(POINT, ALL_SLUGS)
@@ -28,7 +29,7 @@ def proven() -> list[Row]:
 
 
 def test_bounds_that_need_strong_convexity_are_compared_with_strongly_convex_losses() -> None:
-    """The case of a review: 28 times the convex lower bound, 1,600 times that of its own class."""
+    """Such a bound is 28 times the convex lower bound, and 1,600 times that of its own class."""
     ratios = {r.loss_class.curvature: r for r in class_ratios(proven())}
     assert set(ratios) == {"strongly convex", "convex"}
     strong, convex = ratios["strongly convex"], ratios["convex"]

@@ -18,6 +18,7 @@ RISKS = ("upper.sco.clipped", "upper.sco.cwme", "upper.sco.smoothed", "upper.sco
 
 
 def plane(x: str = "n", y: str = "epsilon") -> Plane:
+    """Return a plane of two axes, with five columns and four rows."""
     ends = {"n": (200, 50_000), "d": (2, 300), "epsilon": (0.05, 5), "p": (2, 9)}
     return Plane(x_axis=x, y_axis=y, x=axis_values(x, *ends[x], 5), y=axis_values(y, *ends[y], 4))
 

@@ -33,6 +33,7 @@ DEAR = tuple(s for s in METHOD_SLUGS if s not in CHEAP)
 
 
 def run_example(slug: str) -> Outcome:
+    """Run the example of a method's story; return its outcome."""
     (cell,) = cells(example_point(slug))
     return run_cell(cell)
 
@@ -102,6 +103,7 @@ def test_the_dashboard_allows_the_example_and_the_method_plans_it(slug: str) -> 
 
 
 def check_run(slug: str) -> None:
+    """Assert that a method's run agrees with its story and with the predicted work."""
     outcome, expected = run_example(slug), work(example_point(slug), slug)
     assert outcome.not_applicable is None and outcome.error >= 0
     assert (outcome.spent is None) == (story(slug).privacy is None)
@@ -163,6 +165,7 @@ def test_the_displayed_code_continues_where_release_delegates() -> None:
 
 
 def fits(problem: str, **values: Any) -> dict[str, Fit]:
+    """Return how each method fits a scenario, by slug."""
     scenario = Scenario(problem=problem, methods=("mean.sample",), n=2000, d=5, **values)
     return {fit.slug: fit for fit in fitting(comparison_point(scenario))}
 
@@ -181,6 +184,7 @@ def test_the_guide_agrees_with_the_plans() -> None:
 
 
 def outcome(method: str, trial: int, error: float, refused: str = "") -> Outcome:
+    """Return the outcome of one trial of a method, or one that was refused."""
     return Outcome(
         method=method,
         x=None,

@@ -23,37 +23,45 @@ Formula = Callable[[Mapping[str, float], Scenario], float]
 
 
 def clipped(run: Mapping[str, float], point: Scenario) -> float:
+    """Return the sensitivity of the mean of clipped records."""
     return 2 * run["clip_radius"] / point.n
 
 
 def one_gradient(run: Mapping[str, float], point: Scenario) -> float:
+    """Return the sensitivity of a single clipped gradient."""
     return 2 * run["clip_radius"]
 
 
 def a_group(run: Mapping[str, float], point: Scenario) -> float:
+    """Return the sensitivity of the mean of a group."""
     return 2 * run["clip_radius"] / (point.n // run["groups"])
 
 
 def an_encoding(run: Mapping[str, float], point: Scenario) -> float:
+    """Return the sensitivity of all steps of one phase in the encoding of correlated noise."""
     assert run["phases"] == 1
     squares = [(math.comb(2 * k, k) / 4**k) ** 2 for k in range(int(run["steps"]))]
     return 2 * run["clip_radius"] / run["batch_size"] * math.sqrt(sum(squares))
 
 
 def a_phase(run: Mapping[str, float], point: Scenario) -> float:
+    """Return the sensitivity of the average of a phase."""
     return 2 * run["clip_radius"] * run["step_size"]
 
 
 def a_coordinate(run: Mapping[str, float], point: Scenario) -> float:
+    """Return the sensitivity of one coordinate of the median of block means."""
     size = point.n // run.get("disjoint", 1) // run["blocks"]
     return (1 if run["blocks"] % 2 == 0 else 2) * run["clip_limit"] / size
 
 
 def coordinates(run: Mapping[str, float], point: Scenario) -> float:
+    """Return the l2 sensitivity of all coordinates of the median of block means."""
     return math.sqrt(point.d) * a_coordinate(run, point)
 
 
 def smooth(run: Mapping[str, float], point: Scenario) -> float:
+    """Return the sensitivity of a mean of smoothed values."""
     c = run.get("smoothing_variance", 1.0)
     supremum = 2 * math.sqrt(2) / 3 * math.erf(1 / math.sqrt(2 * c))
     return 2 * run["tau"] * supremum * math.sqrt(point.d) / point.n
@@ -102,6 +110,7 @@ SENSITIVITY: dict[str, Formula] = {
 
 
 def run_through_a_ledger(point: Scenario, slug: str) -> tuple[Mapping[str, float], Ledger]:
+    """Run a method; return its diagnostics and the ledger of its releases."""
     rng, ledger = np.random.default_rng(1), Ledger(point.budget)
     problem: Any = point.instance.problem
     problem_drawn = problem.draw(rng)

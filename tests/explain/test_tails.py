@@ -32,14 +32,17 @@ ORDERS = tuple(OPTIONS["p"])
 
 
 def pareto(index: float) -> Draw:
+    """Return a function that draws from the Pareto law with this index."""
     return lambda rng, n: rng.random(n) ** (-1 / index)
 
 
 def student(freedom: float) -> Draw:
+    """Return a function that draws from Student's law with this many degrees of freedom."""
     return lambda rng, n: rng.standard_t(freedom, n)
 
 
 def gaussian(rng: np.random.Generator, n: int) -> Array:
+    """Draw n numbers from the normal law."""
     return rng.standard_normal(n)
 
 
@@ -144,6 +147,7 @@ def test_the_coverage_of_the_interval_agrees_with_its_docstring(
 
 
 def _coverage(draw: Draw, index: float, *, n: int, samples: int) -> float:
+    """Return how often the interval of the tail index contains the true one."""
     rng = np.random.default_rng(12)
     ends = [tail(draw(rng, n)).interval for _ in range(samples)]
     return float(np.mean([low <= index <= high for low, high in ends]))

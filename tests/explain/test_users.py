@@ -80,7 +80,9 @@ def test_the_grid_leaves_out_points_that_would_take_too_long() -> None:
 
 @pytest.mark.slow
 def test_a_filter_pays_from_some_number_of_items_on() -> None:
-    """The crossover of the issue: n = 10,000, epsilon = 1, one law at every m, quadratic loss."""
+    """The crossover is that of n = 10,000, epsilon = 1, one law at every m and
+    the quadratic loss.
+    """
     scenario = crossing_scenario()
     assert (scenario.n, scenario.epsilon, scenario.problem) == (10_000, 1.0, "quadratic")
     outcomes = list(study(scenario))

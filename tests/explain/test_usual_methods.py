@@ -18,7 +18,7 @@ from dpsco_core.scenario import Scenario
 
 @pytest.fixture(autouse=True, params=[1.0, 50.0])
 def speed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float:
-    """Price every run as on a machine of this speed, which must not affect the default methods."""
+    """Price every run as on a machine of this speed, which must not change the default methods."""
     usual_methods.cache_clear()
     for module in (costing, guide):
         monkeypatch.setattr(module, "machine_speed", lambda: request.param)
@@ -55,10 +55,12 @@ def test_under_pure_privacy_and_in_lq_the_default_methods_are_quick_and_suitable
 
 
 def _in_lq(scenario: Scenario, q: float) -> Scenario:
+    """Return the scenario on an lq ball."""
     return replace(scenario, geometry="lq", q=q)
 
 
 def _is_quick(scenario: Scenario, method: str, speed: float) -> bool:
+    """Return whether a private method runs at a scenario within the time for a first run."""
     card = method_card(method)
     try:
         fits = card.level == "item" and card.privacy != "none" and bool(planned(scenario, method))

@@ -29,6 +29,7 @@ from dpsco_core.results.report import evaluate
 
 
 def draw_picture(p: float) -> Picture:
+    """Return the picture of the scenario with this order of moments."""
     return picture(replace(SCENARIO, p=p))
 
 
@@ -79,6 +80,7 @@ def test_two_tails_are_compared_in_the_worst_case_by_proven_bounds() -> None:
 
 
 def covers_the_class(b: Bound) -> bool:
+    """Return whether a bound is proven for private means over the class of coordinate moments."""
     card = b.card
     proven = (card.kind, card.constant, card.guarantee) == ("upper", "explicit", "expectation")
     private = card.privacy != "none" and "mean" in card.problems

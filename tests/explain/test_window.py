@@ -87,6 +87,7 @@ def test_the_window_of_linear_losses_uses_bounds_made_for_every_norm() -> None:
     assert (radius, gradient, of_setting.constants.variance_trace) == (2, 1, pytest.approx(20))
 
     def b4(steps: int, room: float) -> float:
+        """Return bound (B4) with these steps and this truncation."""
         batch = scenario.n // steps
         ratio = max(1.0, gradient / room)
         bias = min(20 / room * (1 + gradient / room), 20**0.5 * ratio)

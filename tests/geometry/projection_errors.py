@@ -39,11 +39,13 @@ CLOSE = np.longdouble(1e-17)  # The rounding error of a sum in extended precisio
 
 
 def norm(x: Long) -> float:
+    """Return the Euclidean norm as a float, without overflow."""
     top = np.abs(x).max()
     return float(top * np.sqrt(((x / top) ** 2).sum())) if top > 0 else 0.0
 
 
 def power_norm(x: Long, exponent: float) -> np.longdouble:
+    """Return the l_exponent norm in extended precision, without overflow."""
     top = np.abs(x).max()
     return top * ((np.abs(x) / top) ** np.longdouble(exponent)).sum() ** (
         1 / np.longdouble(exponent)
@@ -60,7 +62,7 @@ def projection_error(constraint: ConstraintSet, v: Vector, p: Vector) -> float:
 
 
 def yield_candidates(c: ConstraintSet, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
-    """Pairs of a point of the set near p, and a normal there near v - p."""
+    """Yield pairs of a point of the set near p, and a normal there near v - p."""
     match c:
         case Box():
             b = c.half_widths.astype(np.longdouble)
@@ -98,11 +100,14 @@ def shifted(v: Long, p: Long, total: float, *, free: bool) -> tuple[Long, Long]:
 
 
 def without_dust(p: Long, total: float) -> Long:
-    """Set entries at rounding level to 0, which adds to the distance of p from p'."""
+    """Return p' : p with its entries of the size of rounding errors set to 0, at the cost of a
+    distance.
+    """
     return np.where(p > 4e-16 * total, p, 0)
 
 
 def solid(v: Long, p: Long, total: float) -> Iterator[tuple[Long, Long]]:
+    """Yield candidates for the projection on the solid simplex, each with its normal."""
     point = without_dust(p, total)
     if point.sum() > total:
         point *= np.longdouble(total) / point.sum()
@@ -112,6 +117,7 @@ def solid(v: Long, p: Long, total: float) -> Iterator[tuple[Long, Long]]:
 
 
 def grouped(c: GroupBall, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
+    """Yield candidates for the projection on a ball of groups, each with its normal."""
     blocks, points = v.reshape(c.groups, -1), p.reshape(c.groups, -1)
     sizes = np.sqrt((points**2).sum(axis=1))
     lengths = np.sqrt((blocks**2).sum(axis=1))
@@ -126,6 +132,7 @@ def grouped(c: GroupBall, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
 
 
 def sparse(c: SparseHull, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
+    """Yield candidates for the projection on a sparse hull, each with its normal."""
     r = np.longdouble(c.radius)
     signs, size, v = np.sign(v), without_dust(np.abs(p), c.radius), np.abs(v)
     root = np.sqrt(np.longdouble(c.sparsity))
@@ -145,6 +152,7 @@ def sparse(c: SparseHull, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
 
 
 def norm_long(x: Long) -> np.longdouble:
+    """Return the Euclidean norm in extended precision."""
     return np.sqrt((x**2).sum())
 
 
@@ -180,6 +188,7 @@ def fitted(rest: Long, point: Long, l1: int, l2: int) -> tuple[np.longdouble, np
 
 
 def smooth(c: Ball | LqBall, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
+    """Yield candidates for the projection on a ball of an lq norm, each with its normal."""
     signs, size = np.sign(v), np.abs(p)
     zero = np.zeros(len(v), dtype=np.longdouble)
     if isinstance(c, LqBall):

@@ -46,5 +46,7 @@ SYMMETRIC = tuple(name for name in NAMES if name not in ASYMMETRIC)
 
 
 def divergence(mirror: PowerMirror | EntropyMirror, point: np.ndarray, base: np.ndarray) -> float:
-    """The Bregman divergence by the textbook formula, which cancels where the two are close."""
+    """Return the Bregman divergence by the textbook formula, which cancels where both points are
+    close.
+    """
     return mirror.value(point) - mirror.value(base) - float(mirror.gradient(base) @ (point - base))

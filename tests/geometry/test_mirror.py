@@ -52,6 +52,7 @@ def test_the_gradient_is_that_of_the_value(s: float) -> None:
     with mpmath.workdps(40):
 
         def value(*w: mpmath.mpf) -> mpmath.mpf:
+            """Return the value of the mirror map to many digits."""
             return 0.3 * sum(abs(v) ** mpmath.mpf(s) for v in w) ** (2 / mpmath.mpf(s))
 
         exact = [
@@ -84,14 +85,16 @@ def test_the_map_of_a_space_is_strongly_convex(d: int, q: float) -> None:
         x, y = rng.standard_normal((2, d)) * rng.choice([0.01, 1, 10], size=(2, 1))
         y = x + y
         assert divergence(mirror, y, x) >= 0.5 * lq_norm(y - x, q) ** 2 * (1 - 1e-9)
-    x = np.ones(d)  # where it is tight in the branch "power"
+    x = np.ones(d)  # At this point the bound is tight in the branch "power".
     y = x + 1e-4 * np.where(np.arange(d) % 2, 1.0, -1.0)
     ratio = 2 * mirror.kappa * exact_divergence(mirror.exponent, y, x) / lq_norm(y - x, q) ** 2
     assert 1 - 1e-7 <= ratio < 1.4
 
 
 def test_the_inverse_fails_with_the_printed_index() -> None:
-    """theory/su-zhao-wang.md, 2.0: the printed index, at x = 0, y = 1: 0.0396 and 0.543."""
+    """With the printed index, x = 0 and y = 1 give 0.0396 and 0.543
+    (theory/su-zhao-wang.md, 2.0).
+    """
     for q, ratio in ((1.9, 0.0396), (1.5, 0.543)):
         printed = PowerMirror(exponent=1 / (2 - q), kappa=1 / (q - 1))
         y = np.ones(50)
@@ -115,7 +118,7 @@ def exact_divergence(s: float, y: np.ndarray, x: np.ndarray) -> float:
         return float((norms[1] ** 2 - norms[0] ** 2) / 2 - slope)
 
 
-def test_entropy_identities() -> None:
+def test_the_entropy_mirror_map_satisfies_its_identities() -> None:
     mirror, simplex = EntropyMirror(radius=2.5), Simplex(d=5, radius=2.5)
     rng = np.random.default_rng(7)
     for u in rng.standard_normal((20, 5)) * 4:
@@ -129,7 +132,7 @@ def test_entropy_identities() -> None:
         assert divergence(mirror, v, w) >= 0.5 * lq_norm(v - w, 1.0) ** 2
 
 
-def test_entropy_at_the_boundary_and_at_extreme_scales() -> None:
+def test_the_entropy_mirror_map_is_finite_at_the_boundary_and_at_extreme_scales() -> None:
     mirror = EntropyMirror()
     corner = np.array([1.0, 0.0])
     assert mirror.value(corner) == 0

@@ -40,7 +40,7 @@ def test_a_norm_scales_without_overflow_or_underflow(q: float, scale: float) -> 
     assert row_norms(np.array([x, 0 * x]), q) == pytest.approx([expected, 0], rel=1e-14, abs=5e-324)
 
 
-def test_a_norm_of_nothing_of_infinity_and_of_nan() -> None:
+def test_norms_of_empty_infinite_and_nan_vectors_are_zero_infinite_and_nan() -> None:
     assert lq_norm(np.zeros(3), 1.5) == 0 == lq_norm(np.zeros(0), 2.0)
     assert lq_norm(np.array([1.0, -math.inf]), 1.5) == math.inf
     assert math.isnan(lq_norm(np.array([1.0, math.nan]), 1.5))
@@ -108,7 +108,7 @@ def test_kappa_lies_between_the_printed_one_and_its_cap(d: int, q: float) -> Non
 
 
 @pytest.mark.parametrize("d", [1, 2, 50])
-def test_euclid_is_regular_with_constant_one(d: int) -> None:
+def test_the_euclidean_norm_is_regular_with_constant_one(d: int) -> None:
     space = RegularSpace(d=d, exponent=2.0)
     assert (space.smooth_exponent, space.mirror_exponent) == (2, 2)
     assert space.kappa == space.kappa_plus == space.printed_kappa == space.l2_ratio == 1
@@ -122,7 +122,7 @@ def test_in_one_dimension_all_norms_are_one(q: float) -> None:
 
 
 @pytest.mark.parametrize("d", [2, 10, 1000])
-def test_the_limit_q_to_one(d: int) -> None:
+def test_the_regularity_constant_has_its_limit_as_q_tends_to_one(d: int) -> None:
     limit = RegularSpace(d=d, exponent=1.0)
     space = RegularSpace(d=d, exponent=1 + 1e-9)
     log = 2 * math.log(d)
@@ -133,8 +133,8 @@ def test_the_limit_q_to_one(d: int) -> None:
 
 
 @pytest.mark.parametrize("d", [2, 9, 40])
-def test_the_branches_meet(d: int) -> None:
-    q = 1 + 1 / (2 * math.log(d))  # where q' = 2 ln d + 1
+def test_both_branches_of_the_constant_agree_where_they_meet(d: int) -> None:
+    q = 1 + 1 / (2 * math.log(d))  # At this q the conjugate exponent q' is 2 ln d + 1.
     below_edge, above_edge = (RegularSpace(d=d, exponent=q * (1 + e)) for e in (-1e-9, 1e-9))
     assert (below_edge.branch, above_edge.branch) == ("logarithmic", "power")
     assert below_edge.kappa == pytest.approx(above_edge.kappa, rel=1e-6)
@@ -143,7 +143,7 @@ def test_the_branches_meet(d: int) -> None:
 
 @pytest.mark.parametrize(("d", "q"), [(6, 2.0), (6, 1.6), (6, 1.3), (50, 1.05), (3, 1.0)])
 def test_the_smooth_norm_is_smooth_and_close(d: int, q: float) -> None:
-    """Definition 3, (a) and (b), on random pairs; (b) is attained by a flat vector."""
+    """Definition 3, (a) and (b), is checked on random pairs; a flat vector attains (b)."""
     space = RegularSpace(d=d, exponent=q)
     r = space.smooth_exponent
     rng = np.random.default_rng(3)
@@ -160,7 +160,7 @@ def test_the_smooth_norm_is_smooth_and_close(d: int, q: float) -> None:
 
 
 @pytest.mark.parametrize("q", [0.5, 2.5, math.nan, math.inf])
-def test_an_exponent_outside_is_refused(q: float) -> None:
+def test_an_exponent_out_of_range_is_refused(q: float) -> None:
     with pytest.raises(InvalidInput, match=re.escape("exponent must be between 1 and 2")):
         RegularSpace(d=3, exponent=q)
     if q < 1:

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.skipif(not EXTENDED, reason="needs 80-bit extended prec
 
 
 def sets(d: int) -> dict[str, ConstraintSet]:
+    """Return constraint sets of all kinds in d dimensions, by name."""
     bodies: dict[str, ConstraintSet] = {
         "l2": Ball(d=d, radius=0.7),
         "l1": L1Ball(d=d, radius=1.3),
@@ -44,8 +45,10 @@ def sets(d: int) -> dict[str, ConstraintSet]:
     return bodies | {f"l{q}": LqBall(d=d, exponent=q, radius=1.5) for q in exponents}
 
 
-def worst(constraint: ConstraintSet, seeds: int) -> tuple[float, str]:
-    """The largest relative error over hard inputs."""
+def worst_error(constraint: ConstraintSet, seeds: int) -> tuple[float, str]:
+    """Return the largest relative error of a projection over hard inputs, and the name of the
+    input.
+    """
     errors = []
     for seed in range(seeds):
         for label, v in hard_inputs(constraint, np.random.default_rng(seed)):
@@ -59,7 +62,7 @@ def worst(constraint: ConstraintSet, seeds: int) -> tuple[float, str]:
 @pytest.mark.parametrize("name", sets(5))
 def test_a_projection_is_accurate_to_thirteen_digits(name: str, d: int) -> None:
     constraint = sets(d)[name]
-    error, label = worst(constraint, 3 if d < 1000 else 1)
+    error, label = worst_error(constraint, 3 if d < 1000 else 1)
     assert error <= projection_accuracy(constraint), label
 
 
@@ -76,13 +79,13 @@ EXPONENT_NAMES = ("l1.001", "l1.5", "l1.9", "l2.5", "l4.0")
     ],
 )
 def test_a_projection_of_ten_thousand_entries_is_as_accurate(name: str) -> None:
-    error, label = worst(sets(10_000)[name], 1)
+    error, label = worst_error(sets(10_000)[name], 1)
     assert error <= PROJECTION, label
 
 
 @pytest.mark.parametrize("name", ["l1", "simplex", "solid simplex", "group"])
 def test_entries_beyond_the_threshold_are_zero_and_not_dust(name: str) -> None:
-    """One entry far above ten thousand others: nothing else remains."""
+    """One entry is far above ten thousand others, so that nothing else remains."""
     d = 10_000
     v = np.random.default_rng(3).standard_normal(d)
     v[0] = 1e3

@@ -56,6 +56,7 @@ def test_a_projection_is_feasible_optimal_idempotent_and_nonexpansive(name: str)
     @given(vectors, vectors)
     @settings(max_examples=60, deadline=None)
     def claims(v: Vector, w: Vector) -> None:
+        """Assert the four properties for a pair of points."""
         p, q = constraint.project(v), constraint.project(w)
         assert constraint.contains(p, 1e-12)
         scale = 1e-13 * (size + lq_norm(v - p, 2.0))
@@ -157,7 +158,9 @@ def test_points_inside_stay_and_zero_is_allowed(name: str) -> None:
 
 @pytest.mark.parametrize(("q", "name"), crossed(3, [1.0, 1.3, 2.0, 5.0, math.inf], NAMES))
 def test_the_diameter_in_a_norm_is_reached_and_not_exceeded(name: str, q: float) -> None:
-    """Reached along axes, signs of few coordinates, or pairs of points; within 1 %."""
+    """It is reached along axes, by signs of few coordinates, or by pairs of
+    points, to within 1 %.
+    """
     constraint = SETS[name]
     bound = constraint.diameter_in(q)
     rng = np.random.default_rng(11)
@@ -202,7 +205,9 @@ def test_an_asymmetric_set_has_no_norm(name: str) -> None:
 
 @each("exponent", [1.01, 1.2, 1.7, 2.0, 2.5, 6.0, 100.0])
 @each("target", [1e-8, 0.01, 0.5, 0.99, 1 - 1e-9])
-def test_the_lq_projection_over_all_depths(exponent: float, target: float) -> None:
+def test_the_lq_projection_is_optimal_near_to_and_far_from_the_ball(
+    exponent: float, target: float
+) -> None:
     v = np.random.default_rng(15).standard_cauchy(40)
     v[3] = 0
     ball = LqBall(d=40, exponent=exponent, radius=target * lq_norm(v, exponent))
@@ -217,7 +222,7 @@ def test_the_lq_projection_over_all_depths(exponent: float, target: float) -> No
         assert cosine == pytest.approx(1, abs=1e-10)
 
 
-def test_the_limits_of_the_lq_ball() -> None:
+def test_lq_projections_tend_to_those_of_the_limiting_sets() -> None:
     v = np.random.default_rng(16).standard_normal(30)
     close_exponents = {1.0: 1 + 1e-9, 2.0: 2 + 1e-9, math.inf: 1e7}
     for q, close in close_exponents.items():
@@ -232,7 +237,7 @@ def test_the_limits_of_the_lq_ball() -> None:
     ]
 
 
-def test_special_cases_of_the_compound_sets() -> None:
+def test_groups_and_sparse_hulls_have_simple_sets_as_special_cases() -> None:
     v = np.random.default_rng(17).standard_normal(D)
     pairs = [
         (GroupBall(d=D, group_size=1, radius=0.8), L1Ball(d=D, radius=0.8)),
@@ -250,7 +255,9 @@ def test_special_cases_of_the_compound_sets() -> None:
 
 @given(st.integers(1, 8), st.lists(st.integers(-3, 3), min_size=8, max_size=8))
 @settings(max_examples=150, deadline=None)
-def test_ties_are_no_trouble(sparsity: int, entries: list[int]) -> None:
+def test_points_with_equal_entries_are_projected_correctly(
+    sparsity: int, entries: list[int]
+) -> None:
     v = np.array(entries, dtype=float)
     for constraint in (
         SparseHull(d=8, sparsity=sparsity, radius=0.9),
@@ -286,13 +293,13 @@ def test_the_sparse_hull_lies_between_the_sparse_vectors_and_twice_their_hull() 
         lambda: lq_ball(2, 0.5, 1.0),
     ],
 )
-def test_a_set_that_is_none_is_refused(make: Callable[[], object]) -> None:
+def test_an_invalid_set_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(InvalidInput, match="must be"):
         make()
 
 
 def test_the_noise_of_a_projected_point_is_bounded_by_the_width() -> None:
-    """theory/su-zhao-wang.md, 8, item 18: on average 0.00164 against 0.0594 and 0.02."""
+    """On average 0.00164 is compared with 0.0594 and 0.02 (theory/su-zhao-wang.md, 8, item 18)."""
     ball = L1Ball(d=200, radius=1.0)
     w = np.zeros(200)
     w[:3] = 0.5, -0.3, 0.2

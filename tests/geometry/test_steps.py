@@ -37,6 +37,7 @@ S = (1.05, 1.2, 1.5, 1.9, 2.0, 3.0)
 
 
 def sets(s: float, scale: float = 1.0, d: int = D) -> dict[str, ConstraintSet]:
+    """Return constraint sets for steps of the mirror map of exponent s, by name."""
     widths = np.random.default_rng(1).uniform(0.05, 0.6, d)
     return {
         "own ball": LqBall(d=d, exponent=s, radius=0.5 * scale),
@@ -54,7 +55,9 @@ NAMES = tuple(sets(1.5))
 
 
 def residual(mirror: PowerMirror, c: ConstraintSet, u: np.ndarray, w: np.ndarray) -> float:
-    """max over v in C of <u - grad Phi(w), v - w>, over |u| |w|: 0 only at the minimiser."""
+    """Return the largest <u - grad Phi(w), v - w> over v in C, over |u| |w|: 0 only at the
+    minimiser.
+    """
     slope = u - mirror.gradient(w)
     scale = lq_norm(u, 2.0) * max(lq_norm(w, 2.0), 1e-3 * c.l2_radius)
     return abs(c.support(slope) - float(slope @ w)) / scale
@@ -84,9 +87,11 @@ def test_a_step_is_that_of_a_generic_solver(s: float, name: str) -> None:
     g = rng.standard_normal(D)
 
     def objective(w: np.ndarray) -> float:
+        """Return the objective of the step."""
         return float(g @ w) + 0.8 * divergence(mirror, w, w0)
 
     def slope(w: np.ndarray) -> np.ndarray:
+        """Return the gradient of the objective."""
         return g + 0.8 * (mirror.gradient(w) - mirror.gradient(w0))
 
     stepped = mirror_step(mirror, constraint, w0, g, 0.8)
@@ -166,7 +171,7 @@ def test_entropy_steps_multiply_weights() -> None:
     assert step[2] == 0  # a weight of 0 stays
 
 
-def test_what_has_no_step_is_refused() -> None:
+def test_a_set_without_a_known_mirror_step_is_refused() -> None:
     with pytest.raises(NotApplicable, match="No mirror step of exponent 1.5 .* the group-l1 ball"):
         bregman_point(
             PowerMirror(exponent=1.5), GroupBall(d=4, group_size=2, radius=1.0), np.ones(4)

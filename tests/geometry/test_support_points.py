@@ -39,6 +39,7 @@ def test_the_support_function_is_attained_at_the_support_point(name: str) -> Non
     @given(vectors, vectors)
     @settings(max_examples=40, deadline=None)
     def claims(g: np.ndarray, v: np.ndarray) -> None:
+        """Assert that the support point is in the set, and that no other point has more."""
         w = constraint.support_point(g)
         assert w.shape == (D,)
         assert constraint.contains(w, 1e-12)
@@ -59,12 +60,12 @@ def test_a_support_point_depends_on_the_direction_alone(name: str, scale: float)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_direction_is_a_direction_too(name: str) -> None:
+def test_the_zero_direction_has_a_support_point(name: str) -> None:
     w = SETS[name].support_point(np.zeros(D))
     assert SETS[name].contains(w, 1e-12)
 
 
-def test_ties_go_to_the_first() -> None:
+def test_of_equal_coordinates_the_first_is_chosen() -> None:
     g = np.array([1.0, -2.0, 2.0, 2.0])
     assert L1Ball(d=4, radius=3.0).support_point(g).tolist() == [0, -3, 0, 0]
     assert Simplex(d=4, radius=3.0).support_point(g).tolist() == [0, 0, 3, 0]
@@ -96,7 +97,7 @@ def test_an_lq_support_point_is_where_hoelder_is_an_equality(q: float) -> None:
 @each("name", NAMES)
 @each("q", [1.0, 1.3, 2.0, 5.0, math.inf])
 def test_the_radius_in_a_norm_is_not_exceeded_and_reached(name: str, q: float) -> None:
-    """Within 1 %, at support points of axes, sparse signs and random directions."""
+    """It is reached within 1 % at support points of axes, sparse signs and random directions."""
     constraint = SETS[name]
     rng = np.random.default_rng(32)
     directions = [*np.eye(D), *-np.eye(D), *rng.standard_normal((200, D)), np.ones(D)]
@@ -115,7 +116,7 @@ def test_the_radius_in_a_norm_is_not_exceeded_and_reached(name: str, q: float) -
 def test_projected_noise_is_bounded_pathwise_by_the_support_function(
     name: str, scale: float
 ) -> None:
-    """theory/su-zhao-wang.md, 8, item 18, for a point of the set."""
+    """The inequality is theory/su-zhao-wang.md, 8, item 18, for a point of the set."""
     constraint = SETS[name]
     rng = np.random.default_rng(33)
     for h in rng.standard_normal((100, D)) * scale:

@@ -43,7 +43,7 @@ SETS = all_sets()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_width_is_that_of_monte_carlo(name: str) -> None:
+def test_a_width_agrees_with_monte_carlo(name: str) -> None:
     constraint = SETS[name]
     width, sample = constraint.gaussian_width(), width_sample(constraint, DIRECTIONS)
     error = Z * sample.standard_error
@@ -91,7 +91,7 @@ def test_the_widths_are_those_of_the_table(
         assert width.upper <= upper + 1e-4
 
 
-def test_known_values() -> None:
+def test_widths_have_their_known_values() -> None:
     assert L1Ball(d=10**6, radius=1.0).gaussian_width().value == pytest.approx(4.998561, abs=5e-7)
     for d, s, bound in ((10, 5, 4.5601), (100, 5, 8.1760), (1000, 5, 9.9486)):
         # The table rounds up.
@@ -104,7 +104,7 @@ def test_known_values() -> None:
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 299, 300, 301, 10**4, 10**9])
-def test_the_mean_of_a_chi_variable(d: int) -> None:
+def test_the_mean_of_a_chi_variable_agrees_with_gamma_functions(d: int) -> None:
     with mpmath.workdps(40):
         half = mpmath.mpf(d) / 2
         ratio = mpmath.exp(mpmath.loggamma(half + mpmath.mpf(1) / 2) - mpmath.loggamma(half))
@@ -114,10 +114,11 @@ def test_the_mean_of_a_chi_variable(d: int) -> None:
 
 
 @pytest.mark.parametrize("d", [3, 100, 10**5])
-def test_the_quadratures_against_another_one(d: int) -> None:
+def test_widths_by_quadrature_agree_with_another_quadrature(d: int) -> None:
     with mpmath.workdps(30):
 
         def integral(f: object) -> float:
+            """Return the integral of f from 0 to 12."""
             return float(mpmath.quad(f, [0, 1, 2, 3, 4, 5, 6, 8, 12]))
 
         tail = mpmath.ncdf
@@ -154,7 +155,7 @@ def test_the_published_upper_bounds_hold(d: int) -> None:
 
 
 @pytest.mark.parametrize(("d", "s"), [(12, 3), (100, 5), (400, 40)])
-def test_the_width_of_sparse_vectors(d: int, s: int) -> None:
+def test_the_width_of_sparse_vectors_is_below_its_bound(d: int, s: int) -> None:
     xi = np.sort(np.abs(np.random.default_rng(21).standard_normal((2000, d))), axis=1)
     sparse = np.sqrt((xi[:, -s:] ** 2).sum(axis=1))
     error = Z * sparse.std() / math.sqrt(len(sparse))
@@ -176,7 +177,7 @@ def test_a_width_scales_with_its_set(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
-def test_the_general_bounds_on_a_width(name: str) -> None:
+def test_a_width_is_between_its_general_bounds(name: str) -> None:
     constraint, d = SETS[name], 12
     width = constraint.gaussian_width()
     assert width.upper >= constraint.inradius * math.sqrt(d - 0.5)
@@ -188,7 +189,7 @@ def test_the_general_bounds_on_a_width(name: str) -> None:
 
 
 def test_the_second_moment_of_the_largest_entry() -> None:
-    """theory/su-zhao-wang.md, 8, item 19: d = 50, E h^2 = 6.48093 and G^2 = 6.29808."""
+    """For d = 50, E h^2 is 6.48093 and G^2 is 6.29808 (theory/su-zhao-wang.md, 8, item 19)."""
     ball = L1Ball(d=50, radius=1.0)
     t = (np.arange(200_000) + 0.5) * 1e-4
     tail = -np.expm1(50 * np.log1p(-2 * norm.sf(t)))
@@ -205,7 +206,9 @@ def norms_of_normal_vectors(d: int, exponent: float, draws: int, seed: int) -> t
 
 
 def test_the_width_of_an_lq_ball_is_no_bound_on_it() -> None:
-    """At radius 2, q = 1.1 and d = 10: the bound by the largest entry is 4.637, Jensen's 5.115."""
+    """At radius 2, q = 1.1 and d = 10 the bound by the largest entry is 4.637,
+    and Jensen's 5.115.
+    """
     width = LqBall(d=10, exponent=1.1, radius=2.0).gaussian_width()
     mean, error = norms_of_normal_vectors(10, 11.0, 200_000, 30)
     assert width.exact and width.value == pytest.approx(2 * mean, abs=2 * Z * error)
@@ -220,6 +223,7 @@ def test_in_the_plane_the_width_of_an_lq_ball_is_an_integral_over_the_circle(q: 
     dual = q / (q - 1)
 
     def norm_at(angle: mpmath.mpf) -> mpmath.mpf:
+        """Return the dual norm of the unit vector at an angle."""
         large, small = mpmath.cos(angle), mpmath.sin(angle)
         return large * (1 + (small / large) ** dual) ** (1 / mpmath.mpf(dual))
 
@@ -252,7 +256,7 @@ def test_the_width_of_an_lq_ball_is_the_mean_of_norms(d: int, q: float) -> None:
     assert width.value == pytest.approx(mean, abs=Z * error)
 
 
-def test_sampling_takes_the_mean_and_refuses_one_draw() -> None:
+def test_a_sampled_width_is_the_mean_and_a_single_draw_is_refused() -> None:
     ball, directions = L1Ball(d=5, radius=1.0), np.random.default_rng(3).standard_normal((50, 5))
     estimate = width_sample(ball, directions)
     assert estimate.draws == 50

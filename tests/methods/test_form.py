@@ -51,7 +51,7 @@ def test_runs_with_printed_noise_and_parameters_are_called_as_printed(
     assert form is not None and form.name == name and "the printed noise" in form.text
 
 
-def test_baselines_and_methods_without_a_paper_are_called_neither() -> None:
+def test_baselines_and_methods_without_a_paper_have_no_form() -> None:
     for slug in ("mean.sample", "sco.erm", "mean.adaptive", "user.clipped-means"):
         assert form_of(method_class(slug), "tight", "practical") is None
     for slug in ("user.group-privacy", "user.mean-group"):

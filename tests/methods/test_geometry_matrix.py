@@ -41,6 +41,7 @@ APPLIES: dict[str, tuple[set[float], str]] = {
 
 
 def scenario(method: str, exponent: float, **fields: object) -> Scenario:
+    """Return a scenario of a method on an lq ball, for a problem that it applies to."""
     values: dict[str, object] = {
         "problem": APPLIES[method][1],
         "methods": (method,),
@@ -54,6 +55,7 @@ def scenario(method: str, exponent: float, **fields: object) -> Scenario:
 
 
 def outcome(point: Scenario) -> Outcome:
+    """Return the outcome of the first cell of a point."""
     return run_cell(next(cells(point)))
 
 

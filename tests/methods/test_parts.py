@@ -60,7 +60,7 @@ def value(statistic: Statistic, x: Array) -> Array:
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
 def test_a_record_moves_a_statistic_by_at_most_its_stated_sensitivity(statistic: Statistic) -> None:
-    """For any record at every place; some record nearly attains the sensitivity."""
+    """This holds for any record at every place; some record nearly attains the sensitivity."""
     rng, largest = np.random.default_rng(0), 0.0
     claim = statistic.sensitivity(N, D)
     for place in range(N):
@@ -175,6 +175,7 @@ def test_steps_along_exact_gradients_arrive_and_keep_their_path(moves: Moves) ->
     target, numbers = np.array([0.5, -0.3, 0.2]), list[int]()
 
     def oracle(w: Array, t: int) -> Array:
+        """Note a step, and return the gradient of the squared distance."""
         numbers.append(t)
         return w - target
 
@@ -195,6 +196,7 @@ def test_the_cheapest_sufficient_candidate_is_chosen() -> None:
     risks = {1: 5.0, 2: 1.04, 3: 1.0, 4: math.nan}
 
     def take(share: float) -> int:
+        """Choose the cheapest candidate within this factor of the least risk."""
         return choose_cheapest(
             [*risks],
             risks.__getitem__,

@@ -47,6 +47,7 @@ class Estimator(MeanMethod):
     card = CARD
 
     def plan(self, setting: Setting) -> MeanPlan[ClippedMean, GaussianNoise]:
+        """Return the plan of the module, at a setting."""
         return replace(PLAN, setting=setting)
 
 
@@ -113,7 +114,10 @@ class Halving(PhasesPlan):
     last_phase: float = math.inf
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:
+        """Return the start and the function that runs a phase."""
+
         def run(w: Vector, phase: int, block: Ledger, number: int) -> tuple[Vector, int] | None:
+            """Run a phase that halves w, or none after the last."""
             if number > self.last_phase:
                 return None
             noisy = block.release(NOISE, w / 2, rng, label=f"phase {number}")
@@ -122,6 +126,7 @@ class Halving(PhasesPlan):
         return np.full(2, 8.0), run
 
     def result(self, completed: int) -> tuple[Mapping[str, float], tuple[str, ...]]:
+        """Return the number of completed phases, and a note if not all are."""
         return {"completed": float(completed)}, ("ended",) * (completed < len(self.phases))
 
 

@@ -85,12 +85,15 @@ def test_delta_agrees_with_samples_of_the_pairs(
 
 
 def test_equal_and_opposite_contributions_are_the_easiest_to_distinguish_in_two_passes() -> None:
-    """Brute force at T = P = 2; the second pass may depend on what the first one reveals."""
+    """All contributions are tried at T = P = 2; the second pass may depend on the first one's
+    outcome.
+    """
     rng = np.random.default_rng(5)
     grid = np.linspace(-5.2, 5.2, 40)
     cell = float(grid[1] - grid[0])
 
     def law_of_a_step(shift: np.ndarray, axis: int) -> np.ndarray:
+        """Return the density of a step's output, along one axis of the grid."""
         shape = [1, 1, 1, 1]
         shape[axis] = len(grid)
         outputs = grid.reshape(shape)

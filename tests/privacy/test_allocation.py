@@ -85,6 +85,7 @@ def law_of_two_steps(
     """
 
     def normal(x: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+        """Return the standard normal density, shifted."""
         return np.exp(-((x - shift) ** 2) / 2) / math.sqrt(2 * math.pi)
 
     x, y = grid[:, None], grid[None, :]
@@ -192,7 +193,7 @@ def test_allocation_needs_an_eighth_of_the_noise_of_shuffling_at_a_hundred_steps
         ((2, 1.0, math.inf), "epsilon must be a number of at least 0"),
     ],
 )
-def test_bad_numbers_are_refused_by_name(arguments: tuple[float, ...], words: str) -> None:
+def test_invalid_numbers_are_refused_by_name(arguments: tuple[float, ...], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         allocation_delta(*arguments)  # type: ignore[arg-type]
 
@@ -201,6 +202,7 @@ def test_bad_numbers_are_refused_by_name(arguments: tuple[float, ...], words: st
 
 
 def allocated_steps() -> AllocatedGaussianSteps:
+    """Return 100 allocated Gaussian steps with a certificate."""
     certificate = allocate_steps(100, 1.0, 1e-6)
     return AllocatedGaussianSteps(certificate=certificate, size=2, largest_norm=3.0)
 
@@ -222,7 +224,7 @@ def test_a_ledger_books_the_whole_sequence_at_twice_the_norm() -> None:
 
 
 @pytest.mark.parametrize("budget", [ZCDP(rho=100.0), PureDP(epsilon=100.0)], ids=str)
-def test_a_ledger_of_another_notion_refuses_it(budget: ZCDP | PureDP) -> None:
+def test_a_ledger_of_another_notion_refuses_the_sequence(budget: ZCDP | PureDP) -> None:
     ledger = Ledger(budget)
     with pytest.raises(BudgetExceeded):
         ledger.open(allocated_steps())
@@ -230,7 +232,7 @@ def test_a_ledger_of_another_notion_refuses_it(budget: ZCDP | PureDP) -> None:
 
 
 @pytest.mark.parametrize("norm", [0.0, -1.0, math.nan, math.inf])
-def test_a_norm_that_bounds_nothing_is_refused(norm: float) -> None:
+def test_an_infinite_bound_on_the_norm_is_refused(norm: float) -> None:
     with pytest.raises(InvalidInput, match="largest_norm must be"):
         AllocatedGaussianSteps(certificate=allocate_steps(2, 1.0, 1e-6), size=1, largest_norm=norm)
 
@@ -253,7 +255,9 @@ def test_the_command_refuses_an_allocation_without_a_delta(
 
 
 def test_a_hand_made_grid_gives_the_same_expectation() -> None:
-    """A second evaluation at T = 3: quadrature over two coordinates, the third in closed form."""
+    """The second evaluation at T = 3 is a quadrature over two coordinates; the third is in closed
+    form.
+    """
     s, epsilon = 0.9, 0.6
     nodes, weights = np.polynomial.hermite_e.hermegauss(200)
     weights = weights / weights.sum()

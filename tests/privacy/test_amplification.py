@@ -28,6 +28,7 @@ EPSILONS = (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 7.9)
 
 
 def hockey_stick_divergence(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
+    """Return the hockey-stick divergence of two discrete laws at this epsilon."""
     return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
 
 
@@ -177,7 +178,7 @@ def test_amplified_shares_add_up_to_their_target(
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01, 0.9])
 @pytest.mark.parametrize("groups", [10, 1000, 10**5, 10**8])
 def test_equation_24_follows_from_the_proof_of_theorem_6(groups: int, delta: float) -> None:
-    """theory/zhao-et-al.md, 7.1, item 6, sums the terms of the proof."""
+    """The terms of the proof are summed (theory/zhao-et-al.md, 7.1, item 6)."""
     limit = 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups)
     for share in (0.01, 0.3, 1 - 1e-12):
         epsilon = share * limit
@@ -212,6 +213,7 @@ def test_equation_24_has_its_regression_values_and_is_refused_outside_its_condit
 
 def test_equation_24_grows_with_epsilon_groups_and_delta() -> None:
     def rho(groups: int, epsilon: float, delta: float) -> float:
+        """Return the rho of a group by the printed amplification."""
         amplified = amplify(groups, epsilon, delta, "printed")
         assert amplified is not None
         return amplified.rho_group
@@ -244,7 +246,7 @@ def test_equation_24_beats_the_unamplified_rho_only_beyond_its_crossing(
 def test_a_fixed_split_attains_more_delta_than_the_theorem_claims(
     groups: int, epsilon: float, route: str, attained: float
 ) -> None:
-    """On a fixed split max_j Q_j has a Gaussian's curve: theory/zhao-et-al.md, 7.3, item 27.
+    """On a fixed split max_j Q_j has a Gaussian's curve (theory/zhao-et-al.md, 7.3, item 27).
 
     The share that a fresh secret split may spend must therefore be refused as a plain release.
     """
@@ -265,7 +267,7 @@ def test_a_fixed_split_attains_more_delta_than_the_theorem_claims(
         )
 
 
-def test_nothing_is_amplified_beyond_the_range_of_doubles() -> None:
+def test_no_amplification_is_computed_beyond_the_range_of_doubles() -> None:
     for route in ("printed", "closed", "numerical"):
         assert amplify(100, 1e5, 1e-6, route) is None
     amplified = amplify(100, 500.0, 1e-6, "numerical")
@@ -286,7 +288,9 @@ def test_nothing_is_amplified_beyond_the_range_of_doubles() -> None:
         ((10, 1.0, 1e-6, "Closed"), "route"),
     ],
 )
-def test_bad_input_is_named(arguments: tuple[int, float, float, str], name: str) -> None:
+def test_invalid_input_is_refused_by_name(
+    arguments: tuple[int, float, float, str], name: str
+) -> None:
     with pytest.raises(InvalidInput, match=f"^{name} must be .* got {name}="):
         amplify(*arguments)
 

@@ -37,6 +37,7 @@ AMPLIFIED = [(64, 0.25, 0.05), (256, 0.25, 0.05), (1024, 1.0, 0.05), (2397, 1.0,
 
 
 def make_setting(n: int, epsilon: float, delta: float, d: int = 1) -> Setting:
+    """Return a setting under an approximate budget."""
     constants = Constants(
         coordinate_moment=1.0,
         directional_moment=1.0,
@@ -88,7 +89,7 @@ def exact_divergence(groups: int, local: float, epsilon: float) -> Any:
 def test_a_certificate_adds_up_to_delta_in_forty_digits(
     groups: int, epsilon: float, delta: float
 ) -> None:
-    """Feldman, McMillan and Talwar (2021): H + (e^eps + 1)(1 + e^-eps0 / 2) k delta0 <= delta."""
+    """It satisfies H + (e^eps + 1)(1 + e^-eps0 / 2) k delta0 <= delta of Feldman et al. (2021)."""
     amplified = amplify(groups, epsilon, delta, "numerical")
     assert amplified is not None
     with mp.workdps(40):
@@ -115,6 +116,7 @@ class Search:
     """
 
     def __init__(self, groups: int, outputs: int, local: float, failure: float) -> None:
+        """Prepare the linear programs of the search."""
         self.groups, self.outputs = groups, outputs
         self.nodes = [n for i in range(groups) for n in product(range(outputs), repeat=i)]
         pairs = [(a, b) for a in range(3) for b in range(3) if a != b]
@@ -136,6 +138,7 @@ class Search:
             self.equal[a, a * outputs : (a + 1) * outputs] = 1
 
     def best_law(self, gain: Array) -> Array:
+        """Return the local randomiser with the largest gain, by linear programming."""
         cost = np.zeros(self.upper.shape[1])
         cost[: gain.size] = -gain.ravel()
         solution = linprog(cost, self.upper, self.sides, self.equal, np.ones(3), method="highs")
@@ -143,7 +146,9 @@ class Search:
         return law
 
     def worlds(self, laws: dict[Any, Array], path: tuple[int, ...], skip: int) -> Array:
-        """Probability of a path for x at place j (rows) or x', without the factor at `skip`."""
+        """Return the probability of a path for x at place j (rows) or x', without the factor at
+        `skip`.
+        """
         likelihoods = np.empty((self.groups, 2))
         for j, side in product(range(self.groups), range(2)):
             factors = (
@@ -155,12 +160,14 @@ class Search:
         return likelihoods
 
     def run(self, epsilon: float, rng: np.random.Generator) -> float:
+        """Return the largest delta of randomisers that are improved one at a time."""
         paths = list(product(range(self.outputs), repeat=self.groups))
         shape = (3, self.outputs)
         laws = {node: self.best_law(rng.standard_normal(shape)) for node in self.nodes}
         weights = np.array([1, -math.exp(epsilon)]) / self.groups
 
         def gaps() -> dict[tuple[int, ...], float]:
+            """Return the difference of the two worlds' probabilities, weighted, of each output."""
             return {p: float((self.worlds(laws, p, -1) @ weights).sum()) for p in paths}
 
         current, best = gaps(), -1.0
@@ -200,6 +207,7 @@ CASES = [(1.0, 0.0, 0.2), (2.0, 0.0, 1.0), (1.0, 0.02, 0.5), (3.0, 0.05, 2.4), (
 
 
 def check_search(groups: int, outputs: int, starts: int, seed: int) -> None:
+    """Assert that a search over randomisers finds none beyond the certified delta."""
     for local, failure, epsilon in CASES:
         search, rng = Search(groups, outputs, local, failure), np.random.default_rng(seed)
         reached = max(search.run(epsilon, rng) for _ in range(starts))
@@ -305,6 +313,7 @@ def released_means(
     outputs: list[Array] = []
 
     def keep(noisy: Array, *rest: Any) -> Array:
+        """Note the noisy means, and return the first."""
         outputs.append(noisy)
         return noisy[0]
 

@@ -49,6 +49,7 @@ def tight_epsilon(rho: float, delta: float) -> float:
         r, log_1_delta = mpmath.mpf(rho), -mpmath.log(mpmath.mpf(delta))
 
         def bound_at(t: mpmath.mpf) -> mpmath.mpf:
+            """Return the bound on epsilon at order 1 + exp(t)."""
             x = mpmath.exp(t)
             bracket = log_1_delta + x * mpmath.log(x / (1 + x)) - mpmath.log(1 + x)
             return (1 + x) * r + bracket / x
@@ -162,6 +163,7 @@ def test_the_gaussian_curve_is_the_divergence_of_two_shifted_normals(
     start = epsilon / nu + nu / 2  # The privacy loss reaches epsilon at this point.
 
     def excess(x: float) -> float:
+        """Return the integrand of the hockey-stick divergence at x."""
         return float(norm.pdf(x, nu) - math.exp(epsilon) * norm.pdf(x))
 
     value, _ = quad(excess, start, start + 40, epsabs=0, epsrel=1e-10, limit=400)
@@ -227,7 +229,7 @@ def test_randomised_response_keeps_within_half_epsilon_squared(epsilon: float) -
         assert divergence <= rho * alpha * (1 + 1e-8)
 
 
-def test_the_extremes_of_every_range_convert() -> None:
+def test_budgets_at_the_ends_of_every_range_can_be_converted() -> None:
     for epsilon in (1e-300, 1e-5, 1e6):
         assert PureDP(epsilon=max(epsilon, 1e-150)).to_zcdp().rho > 0
         for delta in (1e-300, 1e-15, 0.999):
@@ -241,7 +243,7 @@ def test_the_extremes_of_every_range_convert() -> None:
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 0, -1.0, "1", None, 1e300])
-def test_no_budget_takes_what_is_not_a_positive_number(bad: float) -> None:
+def test_a_budget_refuses_every_value_but_a_positive_number(bad: float) -> None:
     with pytest.raises(InvalidInput, match=r"epsilon must be .*, got epsilon="):
         PureDP(epsilon=bad)
     with pytest.raises(InvalidInput, match=r"rho must be .*, got rho="):
@@ -272,6 +274,7 @@ def test_rounding_leaves_the_tight_epsilon_on_the_safe_side(rho: float, delta: f
         guess = 0.5 * (math.log(-math.log(delta)) - math.log(rho))
 
         def exact(log_order: float) -> mpmath.mpf:
+            """Return the bound on epsilon at order 1 + exp(log_order), to many digits."""
             x = mpmath.exp(log_order)
             log_alpha = mpmath.log1p(x)
             bracket = -mpmath.log(delta) + x * (log_order - log_alpha) - log_alpha

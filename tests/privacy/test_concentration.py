@@ -133,7 +133,7 @@ def test_laplace_noise_on_several_entries_costs_no_more_than_on_one() -> None:
         assert sum(laplace_rho(float(x)) for x in parts) <= laplace_rho(float(parts.sum()))
 
 
-def test_inverses_are_the_largest_epsilons_that_fit() -> None:
+def test_the_inverse_of_a_cost_is_the_largest_epsilon_within_it() -> None:
     for rho in (1e-300, 1e-20, 1e-6, 0.0280144819, 0.5, 8.0, 100.0, 1e6, 1e12):
         for inverse, cost in (
             (laplace_epsilon, laplace_rho),
@@ -161,7 +161,9 @@ def test_budgets_convert_by_the_exact_costs_and_the_papers_by_half_the_square() 
 
 
 def spent_rho(*mechanisms: object, disjoint: bool = False) -> float:
-    """Return the rho that a ledger books for releases, each on a block of its own if disjoint."""
+    """Return the rho that a ledger records for releases, each on its own block if they are
+    disjoint.
+    """
     ledger, rng = Ledger(ZCDP(rho=100.0)), np.random.default_rng(0)
     places = ledger.disjoint(len(mechanisms)) if disjoint else [ledger] * len(mechanisms)
     for place, mechanism in zip(places, mechanisms, strict=True):
@@ -208,6 +210,7 @@ def test_a_pure_entry_without_a_rho_is_charged_the_general_cost() -> None:
 
     class Careless(LaplaceNoise):
         def entry(self, value: np.ndarray, label: str) -> Entry:
+            """Return the entry without its rho."""
             return Entry(**vars(super().entry(value, label)) | {"rho": 0.0})
 
     assert spent_rho(Careless(l1_sensitivity=1.0, epsilon=0.7)) == laplace_rho(0.7)

@@ -46,15 +46,19 @@ GAUSSIAN_BUDGETS: tuple[Budget, ...] = (CONCENTRATED, APPROXIMATE)
 
 
 def make_generator() -> np.random.Generator:
+    """Return a generator with a fixed seed."""
     return np.random.default_rng(0)
 
 
 def generator_state(rng: np.random.Generator) -> object:
+    """Return a copy of the state of a generator."""
     return copy.deepcopy(rng.bit_generator.state)
 
 
 def spend(ledger: Ledger, fraction: float, rng: np.random.Generator | None = None) -> None:
-    """Release a number for a fraction of the budget, with the mechanism that suits the budget."""
+    """Release 0 for a fraction of the budget, with Laplace noise for pure DP and Gaussian noise
+    otherwise.
+    """
     rng = make_generator() if rng is None else rng
     budget = ledger.budget
     if isinstance(budget, PureDP):
@@ -223,13 +227,14 @@ def test_steps_on_disjoint_records_cost_as_much_as_one_step(budget: Budget) -> N
 
 
 def make_steps(steps: int = 10, size: int = 3, l2_sensitivity: float = 2.0) -> Steps:
+    """Open Gaussian steps on a new ledger."""
     return Ledger(CONCENTRATED).open(
         GaussianSteps(steps=steps, size=size, l2_sensitivity=l2_sensitivity, rho=0.5)
     )
 
 
 def test_noise_of_steps_has_the_scale_that_was_paid_for() -> None:
-    """Chi-square at the false-alarm rate; 5 per cent too little noise is 7 standard deviations."""
+    """In the chi-square test 5 per cent too little noise is 7 standard deviations."""
     steps, rng = make_steps(steps=2000, size=5), make_generator()
     noise = np.concatenate([steps.noise(count, 5, rng) for count in (1, 499, 1500)])
     assert noise.shape == (2000, 5)
@@ -388,6 +393,7 @@ def test_the_printed_noise_of_objective_perturbation_is_enough(
 def release_linear_term(
     ledger: Ledger, size: int = 400, noise_std: float | None = None, **changes: Any
 ) -> np.ndarray:
+    """Release the zero vector as the linear term of objective perturbation."""
     options: dict[str, Any] = {
         "l2_sensitivity": 2.0,
         "epsilon": 0.75,

@@ -23,11 +23,13 @@ BUDGETS: tuple[Budget, ...] = (
 
 
 def choose(ledger: Ledger, epsilon: float = FULL_EPSILON) -> None:
+    """Release a choice by the exponential mechanism."""
     mechanism = Exponential(sensitivity=1.0, epsilon=epsilon)
     ledger.release(mechanism, SCORES, np.random.default_rng(0))
 
 
 def spent_epsilon(ledger: Ledger) -> float:
+    """Return the epsilon that a ledger has spent under pure DP."""
     spent = ledger.spent()
     assert isinstance(spent, PureDP)
     return spent.epsilon
@@ -51,7 +53,7 @@ def test_every_block_may_spend_all_of_the_budget_on_choices(budget: Budget) -> N
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
-def test_one_block_cannot_spend_it_twice(budget: Budget) -> None:
+def test_one_block_cannot_spend_the_budget_twice(budget: Budget) -> None:
     block_a, block_b = Ledger(budget).disjoint(2)
     choose(block_a)
     choose(block_b)
@@ -104,6 +106,7 @@ def test_the_order_of_the_choices_in_blocks_gains_nothing(order: str) -> None:
     noise = GaussianNoise(l2_sensitivity=1.0, rho=1e-5)
 
     def finish() -> None:
+        """Choose in the later block, and release noise on all records."""
         choose(later, 1.0)
         ledger.release(noise, np.zeros(2), np.random.default_rng(0))
 

@@ -56,11 +56,12 @@ Matrix = NDArray[np.float64]
 
 
 def draws(d: int, r: float, scale: float = 1.0, n: int = DRAWS, seed: int = 31) -> Matrix:
+    """Return n draws of generalised Gaussian noise, one a row."""
     return generalized_gaussian_noise((n, d), r, scale, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize(("d", "r"), CASES)
-def test_the_norm_is_a_chi_variable(d: int, r: float) -> None:
+def test_the_norm_of_generalised_gaussian_noise_is_a_chi_variable(d: int, r: float) -> None:
     square = row_norms(draws(d, r, 0.7), r) ** 2 / 0.49
     assert kstest(square, chi2(d).cdf).pvalue > FALSE_ALARM
     total = float(chi2.cdf(square.sum(), d * DRAWS))
@@ -84,7 +85,7 @@ def test_norm_and_direction_are_independent(d: int, r: float) -> None:
 
 
 @pytest.mark.parametrize(("d", "r"), CASES)
-def test_the_mean_is_zero_and_coordinates_are_alike(d: int, r: float) -> None:
+def test_the_noise_has_mean_zero_and_coordinates_of_equal_law(d: int, r: float) -> None:
     z = draws(d, r, seed=33)
     deviations = z.mean(axis=0) / z.std(axis=0) * math.sqrt(DRAWS)
     # A false alarm has probability 1e-6 over 60 coordinates.
@@ -121,7 +122,9 @@ def test_the_second_moment_has_its_printed_values() -> None:
 
 
 @pytest.mark.parametrize(("d", "r"), [(3, 2.0), (1, 1.0), (1, 3.0), (1, 1e6), (1, math.inf)])
-def test_it_is_gaussian_at_exponent_two_and_in_one_dimension(d: int, r: float) -> None:
+def test_generalised_gaussian_noise_is_gaussian_at_exponent_two_and_in_one_dimension(
+    d: int, r: float
+) -> None:
     z = draws(d, r, 1.3, seed=35)
     assert kstest(z.ravel() / 1.3, norm.cdf).pvalue > FALSE_ALARM
     if d > 1:
@@ -164,8 +167,8 @@ def test_the_density_integrates_to_one(d: int, r: float) -> None:
 
 @pytest.mark.parametrize("r", [2.0, 2.3, 3.0, 4.0, 8.0])
 def test_the_renyi_divergence_is_within_the_bound(r: float) -> None:
-    """Quadrature in two dimensions; equality at r = 2 shows that no smaller constant is
-    possible.
+    """It is found by quadrature in two dimensions; equality at r = 2 shows that no smaller constant
+    is possible.
     """
     step = 0.05
     x = np.arange(-240, 240) * step + step / 2
@@ -241,6 +244,7 @@ def test_lemma_3_gives_the_printed_calibration() -> None:
 
 
 def release(ledger: Ledger, rho: float, label: str = "", **options: Any) -> NDArray[np.float64]:
+    """Release the zero vector with shaped noise."""
     mechanism = Shaped(norm=SPACE, sensitivity=0.5, rho=rho, **options)
     return ledger.release(mechanism, ZERO, np.random.default_rng(1), label=label)
 
@@ -291,7 +295,7 @@ def test_worst_neighbours_are_within_the_share_at_every_order() -> None:
 
 @pytest.mark.parametrize(("claim", "q"), crossed(2, QUADRATURE, [1.0, 1.2, 1.5, 1.8]), ids=str)
 def test_generalized_noise_meets_its_claim_by_quadrature(q: float, claim: ApproxDP) -> None:
-    """In two dimensions, over shifts of dual norm 1; half of the noise fails."""
+    """Shifts of dual norm 1 in two dimensions are tried; half of the noise fails."""
     space = RegularSpace(d=2, exponent=q)
     rho = zcdp_rho(claim.epsilon, claim.delta)
     angles = np.linspace(0, math.pi / 4, 5)
@@ -379,6 +383,7 @@ def test_only_gaussian_noise_uses_the_gaussian_curve() -> None:
 
 
 def entry(kind: str, part: tuple[int, int] | None = None, **shares: float) -> Entry:
+    """Return a ledger's entry of a kind, with these shares of the budget."""
     return Entry(
         mechanism=kind,  # type: ignore[arg-type]
         label="x",
@@ -398,6 +403,7 @@ def test_mixtures_compose_as_concentrated_releases() -> None:
     approximate = entry("objective perturbation", epsilon=0.5, delta=4e-7)
 
     def epsilon(*entries: Entry) -> float:
+        """Return the epsilon of composed entries at delta 1e-6."""
         total = compose(entries, budget)
         assert isinstance(total, ApproxDP) and total.delta == 1e-6
         return total.epsilon
@@ -471,7 +477,9 @@ def test_the_printed_kappa_is_called_a_flaw_where_it_is_one() -> None:
         ({"sensitivity": 1e-310}, "noise must be between"),
     ],
 )
-def test_what_no_noise_can_be_made_for_is_refused(change: dict[str, object], match: str) -> None:
+def test_parameters_without_a_valid_noise_are_refused(
+    change: dict[str, object], match: str
+) -> None:
     arguments: dict[str, Any] = {"value": ZERO, "sensitivity": 1.0, "rho": 0.1, **change}
     value = arguments.pop("value")
     ledger = Ledger(ZCDP(rho=1.0))

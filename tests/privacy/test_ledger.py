@@ -60,6 +60,7 @@ def spend(
 def amplified(
     groups: int = 2400, epsilon: float = 1.0, delta: float = 1e-6
 ) -> ShuffleAmplification:
+    """Return the numerical amplification by shuffling, which must exist."""
     shares = amplify(groups, epsilon, delta, "numerical")
     assert shares is not None
     return shares
@@ -108,6 +109,7 @@ def test_an_unused_ledger_has_spent_nothing(budget: Budget) -> None:
 
 
 def generator_state(rng: np.random.Generator) -> object:
+    """Return a copy of the state of a generator."""
     return copy.deepcopy(rng.bit_generator.state)
 
 

@@ -183,7 +183,9 @@ def test_laplace_noise_has_a_privacy_loss_of_epsilon_at_most_and_attains_it(epsi
 
 
 def test_the_printed_noise_of_zhao_et_al_is_reproduced() -> None:
-    """theory/zhao-et-al.md, 7.1, item 3: a clipped mean, group means, and a share of T steps."""
+    """It is that of a clipped mean, group means and a share of T steps (theory/zhao-et-al.md, 7.1,
+    item 3).
+    """
     radius, n, k, steps, rho = 3.0, 1200, 40, 7, 0.25
     whole = gaussian_noise_std(2 * radius / n, rho) ** 2
     assert whole == pytest.approx(2 * radius**2 / (rho * n**2), rel=1e-14)

@@ -63,6 +63,7 @@ def test_the_curve_of_a_step_is_that_of_two_gaussian_mixtures() -> None:
     rate, s = 0.2, 0.8
 
     def mixture(x: float, shift: float) -> float:
+        """Return the density of a step's output with a sampled record."""
         return float((1 - rate) * norm.pdf(x) + rate * norm.pdf(x - shift))
 
     pairs = {"replace": (s, -s), "remove": (s, 0.0), "add": (0.0, s)}
@@ -117,7 +118,7 @@ def test_delta_is_not_too_small_where_epsilon_is_below_the_mean_loss() -> None:
     assert exact <= delta <= 1.001 * exact
 
 
-def test_a_run_that_protects_nobody_has_no_epsilon() -> None:
+def test_a_run_with_hardly_any_noise_has_an_infinite_epsilon() -> None:
     assert poisson_epsilon(0.25, 0.999, 10**6, 1e-6) == math.inf
 
 
@@ -139,7 +140,7 @@ def test_the_noise_multiplier_is_the_inverse_and_rounded_up() -> None:
         ((1.0, 0.1, 10, 1e-6, "substitute"), "neighbours must be"),
     ],
 )
-def test_what_is_out_of_range_is_refused(run: tuple[Any, ...], message: str) -> None:
+def test_a_parameter_out_of_range_is_refused(run: tuple[Any, ...], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         poisson_epsilon(*run)
 

@@ -54,11 +54,13 @@ def make_choice(
     sensitivity: float = 1.0,
     log_base: NDArray[np.float64] | None = None,
 ) -> PrivateChoice:
+    """Return a private choice among these scores."""
     mechanism = Exponential(sensitivity=sensitivity, epsilon=epsilon, log_base=log_base)
     return PrivateChoice(mechanism, scores)
 
 
 def choices_of(rho: float, shares: Shares) -> Choices:
+    """Return the epsilon and the count of choices that share rho in these fractions."""
     return tuple((choice_epsilon(f * rho, count), count) for f, count in shares)
 
 
@@ -78,6 +80,7 @@ def fine_recursion(epsilon: float, rho: float, epsilons: list[float], cells: int
     """Return the supremum over a grid of t: a lower bound that tends to the exact curve."""
 
     def curve(points: NDArray[np.float64], remaining: list[float]) -> NDArray[np.float64]:
+        """Return the largest delta at each epsilon, over the choices that remain."""
         if not remaining:
             return gaussian_deltas(rho, points)
         epsilon = remaining[0]
@@ -158,7 +161,7 @@ def test_fixed_pairs_are_above_another_accountants_composition_and_close_to_it(
         (GUARDED, False, 0.987, 0.9905),
     ],
 )
-def test_a_choice_costs_next_to_nothing(
+def test_choices_leave_nearly_all_of_the_gaussian_rho(
     shares: Shares, choices_first: bool, lower_ratio: float, upper_ratio: float
 ) -> None:
     for epsilon, delta in BUDGETS:
@@ -277,6 +280,7 @@ def test_a_choice_needs_a_sensitivity_and_an_epsilon(bad: float) -> None:
 
 
 def chi_square(counts: NDArray[np.int64], law: NDArray[np.float64]) -> float:
+    """Return the chi-square statistic of counts against a law."""
     expected = law * counts.sum()
     return float(((counts - expected) ** 2 / expected).sum())
 

@@ -64,6 +64,7 @@ NUMERICAL = [
 
 
 def generator() -> np.random.Generator:
+    """Return a generator with a fixed seed."""
     return np.random.default_rng(0)
 
 
@@ -77,6 +78,7 @@ def share(budget: Budget, noise: str) -> float:
 
 
 def shaped(rho: float, noise: Any = GG, **options: Any) -> Shaped:
+    """Return shaped noise of sensitivity 2."""
     return Shaped(norm=SPACE, sensitivity=2.0, rho=rho, noise=noise, **options)
 
 
@@ -221,7 +223,7 @@ def test_shuffled_steps_cost_their_certificate(noise: str) -> None:
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
 @pytest.mark.parametrize("budget", [CONCENTRATED, PureDP(epsilon=100.0)], ids=str)
-def test_a_shuffled_guarantee_fits_no_other_budget_and_draws_nothing(
+def test_shuffled_steps_under_another_budget_are_refused_before_any_noise_is_drawn(
     noise: str, budget: Budget
 ) -> None:
     curve: Any = "zcdp" if noise == GG else "gaussian"
@@ -300,7 +302,7 @@ def test_the_printed_kappa_is_marked_in_a_sequence_too() -> None:
 
 
 @pytest.mark.parametrize("noise", [GG, GAUSSIAN])
-def test_sums_use_up_their_draws(noise: str) -> None:
+def test_a_sum_of_steps_uses_up_the_steps(noise: str) -> None:
     opened = Ledger(CONCENTRATED).open(ShapedSteps(release=shaped(0.3, noise), steps=10))
     rng = generator()
     assert opened.summed_noise(4, 20, rng).shape == (20,)
@@ -347,7 +349,7 @@ def test_one_generalized_gaussian_has_a_chi_square_norm() -> None:
 def test_sums_of_generalized_gaussians_exceed_the_norm_of_one_as_the_note_states(
     d: int, exponent: float, ratio: float
 ) -> None:
-    """theory/su-zhao-wang.md, 2.5 (b), N = 100: the factor lies between 1 and kappa_+."""
+    """For N = 100 the factor lies between 1 and kappa_+ (theory/su-zhao-wang.md, 2.5 (b))."""
     space = RegularSpace(d=d, exponent=exponent)
     terms, draws = 100, 300
     squares = np.square(row_norms(draw_sums(space, GG, terms, draws), space.smooth_exponent))
@@ -374,12 +376,13 @@ def test_a_sum_of_generalized_gaussians_has_the_coordinate_variance_of_its_terms
     assert wide < 0.35 * expected
 
 
-def test_blocks_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_is_drawn_in_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     opened = Ledger(CONCENTRATED).open(ShapedSteps(release=shaped(0.3), steps=20_000))
     honest = type(opened)._noise_of
 
     def watched(self: Any, shape: tuple[int, int], rng: np.random.Generator) -> Any:
+        """Note the bytes of a block of noise, and draw it."""
         sizes.append(math.prod(shape) * 8)
         return honest(self, shape, rng)
 

@@ -120,7 +120,7 @@ def test_the_forward_accountant_shows_that_plain_accounting_would_refuse_the_noi
     assert shuffled_steps_delta(shuffled.rho_step, 1000, 1.0, shuffled.delta_step) <= 1e-6
 
 
-def test_a_huge_epsilon_is_left_to_the_curve_of_one_step() -> None:
+def test_a_huge_epsilon_is_accounted_for_by_the_curve_of_one_step() -> None:
     assert not shuffle_steps(100, 1e5, 1e-6).amplified
     assert shuffled_steps_delta(2e6, 10, 1.0, 1e-6) == gaussian_delta(2e6, 1.0)
 
@@ -129,6 +129,6 @@ def test_a_huge_epsilon_is_left_to_the_curve_of_one_step() -> None:
     ("arguments", "name"),
     [((0, 1.0, 1e-6), "steps"), ((2.5, 1.0, 1e-6), "steps"), ((5, 0.0, 1e-6), "epsilon")],
 )
-def test_bad_input_is_named(arguments: tuple[int, float, float], name: str) -> None:
+def test_invalid_input_is_refused_by_name(arguments: tuple[int, float, float], name: str) -> None:
     with pytest.raises(InvalidInput, match=f"^{name} must be .* got {name}="):
         shuffle_steps(*arguments)

@@ -40,6 +40,7 @@ def epsilon_of_one_pair(rho: float, share: float, releases: int) -> float:
     points = np.linspace(-8 * std, 8 * std, 2001)
 
     def counts(shift: float) -> dict[int, float]:
+        """Return the law of a step's output on a grid, with a sampled record."""
         masses = (1 - share) * norm.pdf(points, 0, std) + share * norm.pdf(points, shift, std)
         return dict(enumerate(masses / masses.sum()))
 
@@ -110,6 +111,7 @@ def test_the_command_line_says_that_batches_have_an_upper_bound(
 
 def test_epsilon_grows_with_the_batch_and_with_the_number_of_releases() -> None:
     def epsilon_at(batch: int, releases: int) -> float:
+        """Return the epsilon of this many releases of batches."""
         return batched_gaussian_epsilon(0.1, DELTA, batch_size=batch, count=1000, releases=releases)
 
     for values in (

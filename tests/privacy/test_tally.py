@@ -26,6 +26,7 @@ Part = tuple[int, int] | None
 
 
 def entry(kind: str, share: float, part: Part = None, delta: float = 0.0) -> Entry:
+    """Return a ledger's entry of a kind, with this share of the budget."""
     shares: dict[str, float] = {"rho": share} if kind == "gaussian" else {"epsilon": share}
     entry: Any = Entry(
         mechanism=kind,  # type: ignore[arg-type]
@@ -101,7 +102,7 @@ def test_the_order_of_the_entries_does_not_matter(entries: list[Entry], seed: in
         assert getattr(totals, name) == pytest.approx(getattr(shuffled_totals, name), rel=1e-14)
 
 
-def test_asking_does_not_change_the_tally() -> None:
+def test_reading_the_totals_does_not_change_the_tally() -> None:
     running = Tally()
     for part in (None, (1, 0)):
         running.add(entry("gaussian", 0.1, part))

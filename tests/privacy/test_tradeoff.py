@@ -47,18 +47,22 @@ def book_entries(
 
 
 def gaussian(rho: float) -> GaussianNoise:
+    """Return Gaussian noise of sensitivity 1."""
     return GaussianNoise(l2_sensitivity=1.0, rho=rho)
 
 
 def laplace(epsilon: float) -> LaplaceNoise:
+    """Return Laplace noise of sensitivity 1."""
     return LaplaceNoise(l1_sensitivity=1.0, epsilon=epsilon)
 
 
 def spherical(epsilon: float) -> SphericalLaplaceNoise:
+    """Return spherical Laplace noise of sensitivity 1."""
     return SphericalLaplaceNoise(l2_sensitivity=1.0, epsilon=epsilon)
 
 
 def approximate(epsilon: float, delta: float) -> Entry:
+    """Return the entry of a release that is (epsilon, delta)-private."""
     return approximate_entry("objective perturbation", "release", 1.0, 1.0, 1, (epsilon, delta))
 
 
@@ -144,6 +148,7 @@ def test_laplace_noise_on_a_number_has_its_own_curve() -> None:
     thresholds = np.linspace(-6, 6, 301)
 
     def cdf(x: np.ndarray) -> np.ndarray:
+        """Return the distribution function of the Laplace law."""
         return np.where(x < 0, np.exp(x) / 2, 1 - np.exp(-x) / 2)
 
     alarms, misses = 1 - cdf(thresholds), cdf(thresholds - epsilon)
@@ -238,7 +243,7 @@ def test_the_quantities_read_from_one_curve_agree() -> None:
     assert budget_curve(ApproxDP(epsilon=1.0, delta=1e-3)).epsilon(1e-6) == math.inf
 
 
-def test_budgets_that_allow_everything_promise_nothing() -> None:
+def test_the_curve_of_a_huge_budget_is_nearly_zero() -> None:
     assert (ledger_curve(book_entries(spherical(1e4), gaussian(1e3))).misses(GRID)[1:] == 0).all()
     assert (budget_curve(PureDP(epsilon=1e6)).misses(GRID)[1:] < 1e-200).all()
 

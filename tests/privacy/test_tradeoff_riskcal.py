@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def analysis() -> ModuleType:
-    """Return riskcal's analysis of a privacy loss."""
+    """Return riskcal's module that analyses privacy losses."""
     from riskcal import analysis
 
     return analysis

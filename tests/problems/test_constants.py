@@ -150,7 +150,9 @@ def test_constants_hold_in_one_dimension_and_at_other_orders(problem: Any, law: 
 
 @pytest.mark.parametrize("law", ORDINARY)
 def test_the_spread_of_least_squares_grows_as_certified(law: Any) -> None:
-    """The trace at every distance, within six standard errors."""
+    """At every distance the sample's trace is at most the stated one, within
+    six standard errors.
+    """
     example = make(LeastSquares, law)
     constants = example.constants
     sample = example.sample(DRAWS, np.random.default_rng(6))
@@ -194,7 +196,9 @@ SMALLER = [(field, factor, problem) for field, factor, ps in TOO_SMALL for probl
 
 @pytest.mark.parametrize("problem", dict.fromkeys(problem for _, _, problem in SMALLER))
 def test_constants_that_are_too_small_are_all_caught(problem: Any) -> None:
-    """All of a problem at once, on one sample; one by one below."""
+    """All constants of a problem are changed at once, on one sample; the next tests change one by
+    one.
+    """
     example = make(problem, ORDINARY[4])  # The Gaussian law.
     factors = {field: factor for field, factor, own in SMALLER if own is problem}
     smaller = {field: x * getattr(example.constants, field) for field, x in factors.items()}
@@ -236,7 +240,9 @@ def test_strong_convexity_that_is_too_large_is_caught() -> None:
 
 
 @pytest.mark.parametrize(("problem", "law"), PAIRS, ids=IDS)
-def test_constants_do_not_depend_on_the_pattern_and_orders_are_p(problem: Any, law: Any) -> None:
+def test_constants_do_not_depend_on_the_drawn_pattern_and_have_order_p(
+    problem: Any, law: Any
+) -> None:
     example_a, example_b = make(problem, law, seed=1), make(problem, law, seed=2)
     assert example_a.constants == example_b.constants
     setting = example_a.setting(100, BUDGET)
@@ -251,7 +257,7 @@ def test_constants_do_not_depend_on_the_pattern_and_orders_are_p(problem: Any, l
         assert abs(square[0] - certified) <= SIGMAS * error[0]
 
 
-def test_logistic_regression_is_as_tight_as_promised() -> None:
+def test_the_constants_of_logistic_regression_are_as_sharp_as_stated() -> None:
     heavy = StudentT(d=20, moment_order=2.0)
     unit = Logistic(features=heavy, radius=1.0, offset=0.5).constants
     assert unit.coordinate_moment == pytest.approx(1.0)

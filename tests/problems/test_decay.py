@@ -32,13 +32,14 @@ def falling(problem: Any, law: Any, decay: float, **sizes: Any) -> Any:
     return replace(example, **{name: replace(getattr(example, name), decay=decay)})
 
 
-def allowed(problem: Any, law: Any) -> bool:
+def has_decay(problem: Any, law: Any) -> bool:
+    """Return whether a problem may have a law whose coordinates decay."""
     has_scales = issubclass(law, ScaledLaw)
     symmetric = has_scales and law(d=2).univariate.symmetric
     return has_scales and (symmetric or problem is not GeometricMedian)
 
 
-CASES = [(problem, law) for problem, law in PAIRS if allowed(problem, law)]
+CASES = [(problem, law) for problem, law in PAIRS if has_decay(problem, law)]
 IDS = [f"{problem.card.slug}-{law.card.slug}" for problem, law in CASES]
 
 
@@ -105,13 +106,13 @@ def test_the_class_of_a_mean_holds_the_law() -> None:
     assert law.variance_trace == pytest.approx(StudentT(d=5).variance_trace, rel=1e-12)
 
 
-def test_a_law_that_cannot_fall_is_refused_by_name() -> None:
+def test_a_law_whose_scales_cannot_differ_is_refused_by_name() -> None:
     with pytest.raises(InvalidInput, match=r"^decay must be 0 for the distribution spike, got"):
         Scenario(distribution="spike", decay=1.0).validate()
     assert Scenario(axis="decay", grid=(0.0, 1.0)).validate().at(1.0).decay == 1.0
 
 
-def test_rows_follow_the_scales_and_nothing_else_changes() -> None:
+def test_rows_are_multiplied_by_the_scales_and_otherwise_unchanged() -> None:
     law, even = StudentT(d=4, decay=1.0, offset=1.0), StudentT(d=4, offset=1.0)
     x, y = (one.sample(50, np.random.default_rng(1)).x - one.mean for one in (law, even))
     np.testing.assert_allclose(x, y * law.scales, rtol=1e-9, atol=1e-12)

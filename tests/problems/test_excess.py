@@ -231,6 +231,7 @@ def test_conditional_excesses_of_labels_are_sums_over_the_labels(problem: Any) -
         chance, minus_ones = np.where(np.abs(true) >= 1, true > 0, 0.5), -unit_slopes
 
     def risk(margins: Any) -> Any:
+        """Return the mean loss over the two labels at these margins."""
         return chance * link.value(margins, unit_slopes) + (1 - chance) * link.value(
             margins, minus_ones
         )

@@ -30,6 +30,7 @@ N = 2 * SIZE + 17
 
 
 def sample_and_stream(problem: str, distribution: str = "student-t") -> tuple[Any, Any]:
+    """Return a sample in memory, and the same records as a stream."""
     example = Scenario(problem=problem, distribution=distribution, n=N, d=D).instance.problem
     instance = example.draw(np.random.default_rng(0))
     in_memory, generated = (np.random.default_rng(1) for _ in range(2))
@@ -46,7 +47,9 @@ def sample_and_stream(problem: str, distribution: str = "student-t") -> tuple[An
         ("linear", (1.5, 3.0)),
     ],
 )
-def test_it_is_the_sample_in_memory(problem: str, bound: tuple[float, float] | None) -> None:
+def test_a_generated_sample_is_that_in_memory(
+    problem: str, bound: tuple[float, float] | None
+) -> None:
     in_memory, generated = sample_and_stream(problem)
     if bound is not None:
         in_memory, generated = in_memory.bounded(*bound), generated.bounded(*bound)
@@ -96,6 +99,7 @@ def test_hard_instances_are_generated_too(problem: str, distribution: str) -> No
 
 
 def column_sums(rows: Any) -> Any:
+    """Return the sum of the rows."""
     return np.sum([block.sum(axis=0) for block in rows.blocks()], axis=0)
 
 

@@ -92,11 +92,14 @@ def places(problem: Any, rng: np.random.Generator) -> list[Vector]:
 
 
 def mean_and_error(terms: Vector) -> tuple[Vector, Vector]:
+    """Return the mean of terms, and some standard errors of it."""
     return terms.mean(axis=0), SIGMAS * terms.std(axis=0) / math.sqrt(len(terms))
 
 
 def laws(slug: str, name: str, part: int) -> list[str]:
-    """Every other law; over the problems and the sets each meets each."""
+    """Return every other law, so that over the problems and the sets each law
+    meets each of them.
+    """
     turn = SLUGS.index(slug) + list(SETS).index(name) + part
     return [law for i, law in enumerate(LAWS) if (i + turn) % 2 == 0]
 
@@ -179,6 +182,7 @@ def violations(problem: Any, constants: Constants, dual: DualConstants, n: int =
     broken: set[str] = set()
 
     def check(name: str, low: float, bound: float) -> None:
+        """Note a constant that a sample contradicts."""
         if low > bound * (1 + 1e-9) + 1e-9:
             broken.add(name)
 
@@ -229,10 +233,12 @@ def violations(problem: Any, constants: Constants, dual: DualConstants, n: int =
 
 
 def _length(x: Vector, exponent: float) -> float:
+    """Return the l_exponent norm of a vector."""
     return lq_norm(x, float(exponent))
 
 
 def dual_of(problem: Any) -> DualConstants:
+    """Return the dual constants of a problem at 100 records."""
     return dual_constants(problem.setting(100, BUDGET))
 
 

@@ -25,6 +25,7 @@ from tests.problems.cases import HARD, SIGMAS
 
 
 def law_of(family: Any, offset: float = 0.0) -> Any:
+    """Return a law of a family; a hard instance is drawn."""
     if issubclass(family, HardInstance):
         example = family(d=4, moment_order=3.0, spike_probability=0.2)
         return example.draw(np.random.default_rng(2))
@@ -114,12 +115,15 @@ class RandomSigns(Distribution):
     mean, variance_trace, noise_law = np.zeros(50), 50.0, None
 
     def moment(self, k: float) -> float:
+        """Return the k-th absolute moment, which is 1."""
         return 1.0
 
     def draw(self, rng: np.random.Generator) -> RandomSigns:
+        """Return the law itself."""
         return self
 
     def fill(self, out: Any, rng: np.random.Generator) -> None:
+        """Fill an array with random signs."""
         out[:] = rng.choice((-1.0, 1.0), size=out.shape)
 
 

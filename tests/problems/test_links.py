@@ -26,10 +26,12 @@ BROKEN = (math.inf, -math.inf, math.nan)
 
 
 def targets_of(link: Any) -> tuple[float, ...]:
+    """Return the targets to try a link with."""
     return TARGETS.get(type(link), (0.0, 2.5, -1e6))
 
 
 def grid(link: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return random and extreme margins, each with a random target."""
     rng = np.random.default_rng(0)
     margins = np.concatenate([rng.standard_normal(500) * 3, np.array(EXTREME)])
     return margins, rng.choice(np.array(targets_of(link)), size=len(margins))
@@ -68,7 +70,7 @@ def test_values_lie_above_every_tangent_and_slopes_within_the_bounds(link: Any) 
 
 
 @pytest.mark.parametrize("link", LINKS)
-def test_one_record_equals_the_array_for_every_record_without_warnings(link: Any) -> None:
+def test_the_slope_of_one_record_is_that_of_the_array_without_warnings(link: Any) -> None:
     values = (*EXTREME, *BROKEN, 0.5, 1.0 + 1e-16, 2.5)
     goals = (*targets_of(link), *BROKEN, 1e300)
     pairs = np.array([(s, y) for s in values for y in goals])
@@ -81,7 +83,7 @@ def test_one_record_equals_the_array_for_every_record_without_warnings(link: Any
 
 
 @pytest.mark.parametrize("link", LINKS)
-def test_slopes_leave_margins_and_targets_alone(link: Any) -> None:
+def test_computing_slopes_does_not_change_margins_and_targets(link: Any) -> None:
     margins, targets = grid(link)
     copies = margins.copy(), targets.copy()
     link.slope(margins, targets)
@@ -104,6 +106,6 @@ def test_admissible_targets_keep_the_slope_bound_and_good_targets(link: Any) -> 
         assert link.admissible(wild[i : i + 1])[0] == tame[i]
 
 
-def test_a_link_or_a_loss_that_promises_nothing_is_taken_at_the_worst() -> None:
+def test_a_link_or_loss_without_stated_bounds_is_given_the_worst_ones() -> None:
     assert Link.slope_bound == Link.curvature_bound == math.inf
     assert not PointLoss.needs_only_the_mean

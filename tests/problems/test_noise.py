@@ -35,6 +35,7 @@ def expectation(law: Any, function: Callable[[float], float], ends: Iterable[flo
     """Return the expectation of a function between the ends, by adaptive quadrature."""
 
     def integrand(y: float) -> float:
+        """Return the density times the function at y."""
         return float(law.density(np.array([y]))[0]) * function(y)
 
     return math.fsum(
@@ -72,7 +73,7 @@ def test_closed_forms_equal_quadrature(family: Any, p: float) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_second_is_the_integral_of_first_and_first_of_below(family: Any) -> None:
+def test_each_table_is_the_integral_of_the_one_before(family: Any) -> None:
     law = univariate_of(family(d=1, moment_order=2.0, margin=0.3))
     x = np.linspace(-6, 8, 57) + 0.0123
     step = 1e-5
@@ -100,7 +101,7 @@ def test_peak_is_the_supremum_of_the_density(family: Any) -> None:
 
 @pytest.mark.parametrize("family", [*FAMILIES, Hypercube])
 @pytest.mark.parametrize("centre", ["median", "huber"])
-def test_zero_is_the_location_that_is_asked_for(family: Any, centre: Any) -> None:
+def test_the_noise_has_its_median_or_its_huber_location_at_zero(family: Any, centre: Any) -> None:
     extra = {"spike_probability": 0.1} if family is Hypercube else {"margin": 4.0}
     noise = noise_like(family(d=6, moment_order=3.0, **extra), centre)
     law, zero = noise.univariate, noise.origin
@@ -120,6 +121,7 @@ def test_zero_is_the_location_that_is_asked_for(family: Any, centre: Any) -> Non
 
 
 def huber(r: float) -> float:
+    """Return the Huber loss of a residual."""
     return 0.5 * r * r if abs(r) <= 1 else abs(r) - 0.5
 
 
@@ -201,9 +203,11 @@ class Own(ScaledLaw):
     tail_index = math.inf
 
     def _log_moment(self, k: float) -> float:
+        """Return the log of the k-th absolute moment of the normal law."""
         return log_normal_moment(k)
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill an array with normal numbers."""
         out[:] = self.scale * rng.standard_normal(out.shape)
 
 
@@ -211,6 +215,7 @@ class Altered(LogNormal):
     """A law that extends one of the library's and draws something else."""
 
     def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Fill an array with zeros."""
         out[:] = 0.0
 
 
@@ -228,7 +233,7 @@ def test_a_law_whose_density_is_unknown_is_refused_in_one_sentence(
         _ = problem(**arguments, radius=2.0).constants
 
 
-def test_the_law_of_a_coordinate_is_not_guessed() -> None:
+def test_a_law_without_a_stated_coordinate_law_is_refused() -> None:
     unknown: Any = Own(d=1)
     with pytest.raises(InvalidInput, match="got distribution=own"):
         univariate_of(unknown)

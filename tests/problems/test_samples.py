@@ -42,11 +42,12 @@ def with_records(sample: Any, x: Any, targets: Any = None) -> Any:
 
 
 def records(sample: Any) -> Any:
+    """Return the records of a sample as an array."""
     return sample.points.x if isinstance(sample, PointSample) else sample.features.x
 
 
 @EVERY_PROBLEM
-def test_blocks_take_factors_and_single_gradients_agree(problem: Any) -> None:
+def test_blocks_rows_factors_and_single_gradients_agree(problem: Any) -> None:
     sample, w = sampled(problem)
     for view in (sample, sample.bounded(0.7 * math.sqrt(D))):
         rows = view.gradients(w)

@@ -52,7 +52,9 @@ def test_the_means_alone_give_the_same_gradients(loss: Any) -> None:
 
 
 @pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS, ids=lambda p: p.card.slug)
-def test_users_become_their_means_where_their_loss_needs_no_more(problem: Any) -> None:
+def test_users_are_replaced_by_their_means_where_the_loss_depends_on_means_alone(
+    problem: Any,
+) -> None:
     made = make(problem, ORDINARY[0], d=3)
     records = made.sample(40, np.random.default_rng(0))
     sample = ItemSample(records=records, items=8)
@@ -97,7 +99,7 @@ def test_another_user_changes_its_own_row_only() -> None:
     assert np.array_equal(gradients_before[[0, 1, 3, 4]], gradients_after[[0, 1, 3, 4]])
 
 
-def test_what_is_no_user_sample_is_refused() -> None:
+def test_records_that_do_not_form_users_are_refused() -> None:
     example = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=2)
     records = example.sample(10, np.random.default_rng(0))
     with pytest.raises(InvalidInput, match="m must be a divisor of the 10 records, got m=3"):
@@ -129,7 +131,7 @@ def test_means_that_are_drawn_have_the_moments_of_means_of_items(law: str) -> No
     assert np.abs(ratio - 1).max() <= 6 * np.sqrt(3 / len(x))
 
 
-def test_items_that_fit_are_drawn_and_those_that_do_not_are_refused() -> None:
+def test_users_whose_items_fit_into_memory_are_drawn_and_others_are_refused() -> None:
     problem = make(OPTIMISATION_PROBLEMS[3], ORDINARY[0], d=2)
     rng = np.random.default_rng(0)
     assert isinstance(sample_users(problem, 10, 5, rng), ItemSample)

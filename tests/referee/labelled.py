@@ -29,10 +29,12 @@ class Labelled:
 
 
 def whole(low: float, high: float) -> VariableRange:
+    """Return the range of a whole number."""
     return VariableRange(low=low, high=high, is_whole=True)
 
 
 def real(low: float, high: float) -> VariableRange:
+    """Return the range of a real number."""
     return VariableRange(low=low, high=high)
 
 
@@ -45,7 +47,7 @@ def labelled(
     is_rate: bool = False,
     **ranges: VariableRange,
 ) -> Labelled:
-    """Return a statement whose slug says nothing of where it is from."""
+    """Return a statement whose slug does not reveal its source."""
     statement = Inequality(
         slug="a-statement",
         text="the left side is at most the right side",

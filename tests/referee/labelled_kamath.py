@@ -29,6 +29,7 @@ def smoothing_cost_ratio(tau: float, c: float, n: float) -> float:
 
 
 def block_move(d: float, beta: float, n: float) -> float:
+    """Return the move of the median with the printed number of blocks."""
     blocks = math.ceil(kamath.algorithm_3_blocks(int(d), beta))
     return _median_move(10.0, blocks, int(n) // blocks)
 
@@ -46,10 +47,12 @@ def one_step_risk(diameter: float, smoothness: float) -> float:
 
 
 def unit(n: float, d: float, rho: float, diameter: float) -> Setting:
+    """Return a setting of unit moments under zCDP."""
     return unit_setting(int(d), ORDER, budget=ZCDP(rho=rho), n=int(n), diameter=diameter)
 
 
 def lower_inside(n: float, d: float, rho: float, diameter: float) -> float:
+    """Return the lower bound from instances inside the set."""
     return _lower_bound_in_set(int(n), int(d), ORDER, rho, diameter).bound
 
 
@@ -65,12 +68,13 @@ def smoothed_truncation(n: float, d: float, rho: float, diameter: float) -> floa
 
 
 def in_theorem(n: float, d: float, rho: float, diameter: float) -> bool:
+    """Return whether the instance satisfies the theorem's smoothness and radius."""
     instance = _lower_bound_in_set(int(n), int(d), ORDER, rho, diameter)
     return instance.smoothness <= 10 and 2 * instance.norm <= 10
 
 
 def has_a_step(tau: float, d_power: int, n: float, d: float, rho: float, **_: float) -> bool:
-    """Whether T is at least 1, with R = 10."""
+    """Whether the printed number of steps T is at least 1, with R = 10."""
     return 100 * rho * n**2 / (tau**2 * d**d_power) >= 1
 
 
@@ -81,11 +85,13 @@ def fano_error(n: float, spacing: float) -> float:
 
 
 def printed_fano(spacing: float) -> float:
+    """Return the printed Fano bound at this spacing."""
     beta = (7 * spacing) ** 2 / 2
     return spacing / 2 * (1 - (beta + math.log(2)) / math.log(8))
 
 
 def information(n: float, d: float, rho: float) -> float:
+    """Return the bound on the information, in nats, plus log 2."""
     share = math.sqrt(d / rho) / n
     return rho * (n**2 * share**2 + n * share * (1 - share)) + math.log(2)
 

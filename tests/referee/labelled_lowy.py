@@ -32,10 +32,12 @@ from tests.referee.labelled import Labelled, labelled, real, whole
 def level(
     n: float, m: float = 1, *, d: float = 10, epsilon: float = 1.0, delta: float = 1e-6
 ) -> UserLevel:
+    """Return sizes and a budget at user level, with smoothness 1."""
     return UserLevel(n=int(n), m=int(m), d=int(d), epsilon=epsilon, delta=delta, smoothness=1.0)
 
 
 def gradients(count: Rate, m: float, epsilon: float) -> float:
+    """Return the count of gradients at ten million users."""
     return sum(count(setting_of(level(1e7, m, epsilon=epsilon, delta=1e-25))).values())
 
 
@@ -53,15 +55,18 @@ def flower(hub: float, reach: float) -> tuple[float, float]:
 
 
 def delta_of_definition(epsilon: float, delta: float) -> float:
+    """Return the delta that the printed noise multiplier has at this epsilon."""
     return gaussian_delta(1 / (2 * printed_multiplier(epsilon, delta) ** 2), epsilon)
 
 
 def has_empty_groups(n: float, m: float) -> float:
+    """Return 2 if some group is empty, and 0 if none is."""
     setting = level(n, m)
     return 0.0 if fills_groups(setting, best_decay(setting.n)) else 2.0
 
 
 def condition_b1(n: float, m: float) -> bool:
+    """Return whether there are as many users as condition (B1) asks for."""
     setting = level(n, m)
     users, needed_users = users_condition(setting, best_decay(setting.n))
     return users >= needed_users
@@ -74,6 +79,7 @@ def several_slots(n: float, batch: float) -> float:
 
 
 def chain_over_printed(delta: float) -> tuple[float, float]:
+    """Return the noise that a chain needs, and the printed noise."""
     setting = level(1e8, 100, epsilon=0.1, delta=delta)
     users = phase_users(setting.n, 1, best_decay(setting.n))
     return chain_noise(setting, users, 10**7), printed_noise(setting, 1.0, users, 10**7)
@@ -85,13 +91,17 @@ def small_budget(n: float) -> UserLevel:
 
 
 def phase_ratio(n: float) -> float:
-    """Return the users of a phase over its draws."""
+    """Return the largest ratio, over the phases, of the users of a phase to the draws that it makes
+    of them.
+    """
     phases = printed_erm(small_budget(n), 0.1).phases
     return max(phase.users / (phase.steps * phase.batch) for phase in phases)
 
 
 def last_distance(power: float) -> tuple[float, float]:
-    """Return the private distance of the last phase, and the proof's, at a smoothness n^power."""
+    """Return the private distance of the last phase and the proof's bound, at a smoothness of
+    n^power.
+    """
     n = 10**7
     smoothness = math.pow(n, power)
     setting = replace(level(n, d=1, delta=1e-8), smoothness=smoothness)

@@ -18,15 +18,18 @@ from tests.referee.labelled import Labelled, labelled, real, whole
 
 
 def objective(n: float, epsilon: float, delta: float) -> Objective:
+    """Return the objective of unit Lipschitz constant on a set of diameter 2."""
     return Objective(n=int(n), lipschitz=1.0, diameter=2.0, width=2.0, epsilon=epsilon, delta=delta)
 
 
 def noise_of_remark_1(n: float, epsilon: float, delta: float) -> float:
+    """Return the projected noise of Remark 1 at the printed accuracy."""
     setting = objective(n, epsilon, delta)
     return _projected(setting, accuracy(setting, printed=True))
 
 
 def strong_term(n: float, epsilon: float, *, printed: bool) -> float:
+    """Return the first term of the rate of strongly convex losses, as printed or as proven."""
     return rate_strong(objective(n, epsilon, 1e-6), 1.0, printed=printed)[0]
 
 
@@ -37,6 +40,7 @@ def growth(d: float, q: float) -> float:
 
 
 def space(d: float, q: float) -> RegularSpace:
+    """Return the regular space of the lq norm."""
     return RegularSpace(d=int(d), exponent=q)
 
 
@@ -54,6 +58,7 @@ def area_error(r: float) -> float:
 
 
 def first_of_table_2(n: float, d: float, *, printed: bool) -> float:
+    """Return the sampling term of the first row of Table 2, as printed or as proven."""
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
     setting = unit_setting(int(d), 2.0, budget=budget, n=int(n))
     rate = replace(HEAVY_EUCLIDEAN, unit="")
@@ -61,6 +66,7 @@ def first_of_table_2(n: float, d: float, *, printed: bool) -> float:
 
 
 def delta_of_curved(radius: float, n: float, smoothness: float, epsilon: float) -> float:
+    """Return the delta that a curved pair of neighbours certifies, or nan for none."""
     curved = Curved(radius=radius, n=int(n), smoothness=smoothness, epsilon=epsilon)
     if curved.slope <= 0 or curved.smoothness <= curved.curvature:
         return math.nan

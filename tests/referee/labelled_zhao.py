@@ -25,17 +25,22 @@ ORDER, BETA, DELTA = 3.0, 0.05, 1e-6
 
 
 def largest_epsilon(groups: float, delta: float) -> float:
+    """Return the largest epsilon of the printed condition on this many groups."""
     return 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups)
 
 
 def delta_of_groups(groups: float, epsilon: float, delta: float) -> float:
-    """Return the exact delta of one group's release at the share that (24) gives it."""
+    """Return the exact delta of one group's release at the share of the budget
+    that (24) gives it.
+    """
     share = amplify(int(groups), epsilon, delta, "printed")
     return math.nan if share is None else gaussian_delta(share.rho_group, epsilon)
 
 
 def best_of_14(n: float, d: float, *, sharp: bool) -> float:
-    """Return bias and noise of (14) at the best radius, with the bias (55) or the sharp one."""
+    """Return bias and noise of bound (14) at the best radius, with the printed bias (55) or the
+    sharp one.
+    """
     rho = equation_15_rho(1.0, DELTA)
     slope = 4 * math.sqrt(covering_log(int(d), BETA) / rho) / n
     setting = unit_setting(int(d), ORDER, budget=ZCDP(rho=rho), n=int(n))
@@ -45,7 +50,7 @@ def best_of_14(n: float, d: float, *, sharp: bool) -> float:
 
 
 def second_entry(n: float, reach: float) -> float:
-    """Return the spread of an entry that is always 1, around its value after clipping."""
+    """Return the mean squared error that clipping causes in an entry that is always 1."""
     setting = unit_setting(2, 2.0, budget=ZCDP(rho=equation_15_rho(1.0, DELTA)), n=int(n))
     radius = printed_radius(setting)
     distance = reach * radius
@@ -56,6 +61,7 @@ def second_entry(n: float, reach: float) -> float:
 
 
 def quoted(n: float, d: float, epsilon: float, delta: float) -> float:
+    """Return the rate that the paper quotes."""
     budget = ApproxDP(epsilon=epsilon, delta=delta)
     setting = unit_setting(int(d), ORDER, budget=budget, n=int(n))
     return sum(replace(QUOTED, unit="")(setting).values())
@@ -68,6 +74,7 @@ def risk_of_signs(n: float, size: float, steps: float) -> float:
 
 
 def infimum_of_50(n: float, t: float) -> float:
+    """Return the infimum in (50), at the best parameter."""
     best = min(2 * n * t / 3, 0.5)
     return math.exp(-best * t + 3 * best**2 / (4 * n))
 

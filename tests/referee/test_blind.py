@@ -46,6 +46,7 @@ SECONDS = 4.0
 
 @cache
 def search_of(place: int) -> SearchResult:
+    """Return the result of the search for a counterexample to the false claim at this place."""
     return search(FALSE[place].statement)
 
 
@@ -70,7 +71,7 @@ def is_tried(row: Bound) -> bool:
 
 @cache
 def true_rows() -> tuple[Bound, ...]:
-    """Return rows of both kinds, evenly apart in the catalogue."""
+    """Return rows of both kinds, evenly spaced in the catalogue."""
     rows: list[Bound] = []
     for kind, count in (("upper", UPPER_ROWS), ("lower", LOWER_ROWS)):
         candidates = [row for row in proven(kind) if is_tried(row)]
@@ -78,13 +79,13 @@ def true_rows() -> tuple[Bound, ...]:
     return tuple(rows)
 
 
-def test_every_erratum_that_can_be_seen_is_a_statement() -> None:
+def test_every_erratum_that_a_search_can_refute_is_a_statement() -> None:
     assert Counter(one.erratum for one in FALSE) == Counter(e.slug for e in visible())
     runnable = {e.slug for e in ERRATA if e.experiment is not None}
     assert set(UNSEEN) <= runnable
 
 
-def test_statements_do_not_tell_where_they_fail() -> None:
+def test_statements_have_neutral_slugs_and_texts() -> None:
     assert {(one.statement.slug, one.statement.text) for one in FALSE} == {
         ("a-statement", GOLDEN["an inequality in words"])
     }
@@ -123,6 +124,7 @@ def test_a_proven_row_is_not_refuted(place: int) -> None:
 
 
 def table_row(place: int) -> str:
+    """Return the row of Markdown on the false claim at this place."""
     entry, result = erratum(FALSE[place].erratum), search_of(place)
     assert result.point is not None
     if result.growth:

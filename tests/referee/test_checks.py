@@ -46,6 +46,7 @@ def silent(_: str) -> None:
 
 
 def formula(text: str, **fields: str) -> object:
+    """Return a claimed bound on the mean's error from its formula."""
     return bound_of_formula(text, METHOD, "mean", **fields)  # type: ignore[arg-type]
 
 
@@ -211,7 +212,7 @@ def test_an_axis_starts_where_the_hypotheses_hold_and_a_run_repeats_it() -> None
     assert rows[axis][2] == f"{fit.fitted:.3g} ({fit.low:.3g} to {fit.high:.3g})"
 
 
-def test_hypotheses_and_optimality_are_told() -> None:
+def test_a_report_has_the_hypotheses_and_whether_the_claim_is_optimal() -> None:
     points = trial_places(BASE)
     claim = formula("sqrt(d/n)", conditions=("n >= 100*d",))
     check = check_hypotheses(claim, points)  # type: ignore[arg-type]
@@ -230,7 +231,7 @@ def test_a_claim_with_the_diameter_is_tried_on_every_set() -> None:
     assert check.rows == ()
 
 
-def test_a_claim_that_is_tried_at_hardly_any_setting_is_told_from_one_that_is_not_refuted() -> None:
+def test_a_claim_tried_at_hardly_any_setting_is_not_reported_as_not_refuted() -> None:
     narrow = formula("9*sqrt(d/n)", conditions=("n >= 5000", "d >= 40"))
     check = check_hypotheses(narrow, trial_places(BASE))  # type: ignore[arg-type]
     assert check.verdict == "too few settings"
@@ -267,6 +268,7 @@ def test_an_error_that_is_an_average_is_lowered_before_it_refutes(
     real_cell = trials.run_cell
 
     def uncertain(cell: Cell) -> Outcome:
+        """Run a cell, with an error of 1 that is uncertain by 0.1."""
         return replace(real_cell(cell), error=1.0, error_uncertainty=0.1)
 
     monkeypatch.setattr(trials, "run_cell", uncertain)
@@ -310,7 +312,7 @@ def test_a_replayed_run_gets_the_noisy_values_of_the_recorded_one() -> None:
     assert replayed.spent() == recorded.spent() == ZCDP(rho=0.1)
 
 
-def test_a_method_that_the_stage_is_too_small_for_is_not_checked_and_says_why() -> None:
+def test_a_method_whose_stage_is_too_small_is_not_checked_and_the_reason_is_given() -> None:
     check = check_privacy("user.phased-sgd", seed=0, deadline=0.0, progress=lambda _: None)
     assert check.verdict == "not checked" and check.sentence == GOLDEN["nothing to check"]
     (ledger,) = (row for row in check.rows if row[0] == "ledger")
@@ -338,7 +340,7 @@ def test_one_pair_of_neighbours_is_not_called_several() -> None:
     assert check.rows[0][0] == GOLDEN["a check of neighbours"]
 
 
-def test_every_setting_that_is_compared_is_told_as_progress() -> None:
+def test_every_compared_setting_is_reported_as_progress() -> None:
     words: list[str] = []
     base = base_place("mean.clipped", Scenario())
     claim = bound_of_formula("d/n", "mean.clipped", base.problem)

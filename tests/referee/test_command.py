@@ -37,6 +37,7 @@ CLAIMS = (
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run `dpsco referee`, which must refuse; return its one line of error."""
     assert main(("referee", *words)) == 2
     error = capsys.readouterr().err
     assert error.startswith("dpsco: ") and error.count("\n") == 1
@@ -107,7 +108,7 @@ def test_a_typed_formula_is_refereed_within_the_width(capsys: pytest.CaptureFixt
     assert "\nOptimality: " in text and "\nPrivacy: " in text
 
 
-def test_what_cannot_be_refereed_is_refused_in_one_sentence(
+def test_an_invalid_claim_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "file.py"

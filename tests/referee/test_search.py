@@ -15,6 +15,7 @@ WIDE = VariableRange(low=1, high=1e8)
 
 
 def one_variable(smaller: object, larger: object, **fields: object) -> Inequality:
+    """Return the claim that one side is at most another, in a positive x."""
     return Inequality(
         slug="claim",
         text="a claim",
@@ -58,6 +59,7 @@ def test_a_narrow_counter_example_is_reached_by_steps() -> None:
     centre = {"x": 4321.0, "y": 87.0, "z": 2e6}
 
     def peak(**point: float) -> float:
+        """Return a value that exceeds 1 only near the centre."""
         away = sum(abs(math.log(point[name] / place)) for name, place in centre.items())
         return 1.01 - 0.05 * away
 
@@ -87,6 +89,7 @@ def test_a_counter_example_outside_the_hypotheses_does_not_count() -> None:
 
 def test_a_hidden_constant_is_refuted_by_growth_alone() -> None:
     def rate(smaller: object) -> bool:
+        """Return whether the claim that a value has the rate sqrt(x) is refuted."""
         claim = one_variable(smaller, lambda x: math.sqrt(x), constant="rate")
         return search(claim).refutes
 
@@ -95,7 +98,7 @@ def test_a_hidden_constant_is_refuted_by_growth_alone() -> None:
     assert not rate(lambda x: math.sqrt(x) + 7)
 
 
-def test_points_where_a_side_is_undefined_are_passed_over() -> None:
+def test_a_search_ignores_points_where_a_side_is_undefined() -> None:
     result = search(one_variable(lambda x: 1 / (x - 1), lambda x: 2 / (x - 1)))
     assert not result.refutes
     with pytest.raises(InvalidInput, match="^hypotheses must be conditions that hold"):

@@ -71,7 +71,7 @@ def test_runs_average_to_the_expected_error_and_prices_are_relative_to_it(
         assert priced.price.low < priced.price.value < priced.price.high
 
 
-def test_other_data_problems_and_methods_keep_the_measured_error() -> None:
+def test_other_data_problems_and_methods_have_no_exact_error() -> None:
     item_level = Scenario(methods=(SAMPLE, "mean.clipped"), n=500, trials=2, d=3)
     table = measured(study(item_level))
     assert with_exact_errors(table, item_level) == table

@@ -38,6 +38,7 @@ def run_notebook_code(source: str) -> dict[str, Any]:
 
 
 def assert_same_numbers(table: pd.DataFrame, other_table: pd.DataFrame) -> None:
+    """Assert that two tables agree, but for the running times."""
     pd.testing.assert_frame_equal(
         table.drop(columns=TIMED),
         other_table.drop(columns=TIMED),

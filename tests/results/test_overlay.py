@@ -25,7 +25,7 @@ POINTS = (
 
 
 @pytest.mark.parametrize("point", POINTS, ids=lambda point: f"{point.problem}-{point.geometry}")
-def test_letters_at_a_setting_are_those_of_its_point(point: Scenario) -> None:
+def test_the_letters_of_a_formula_have_the_values_of_the_point(point: Scenario) -> None:
     values = letters_at(point.setting, NAMES)
     assert values == pytest.approx(letters_of(point), nan_ok=True)
     assert values["D"] == pytest.approx(point.diameter)

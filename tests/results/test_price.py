@@ -30,6 +30,7 @@ STUDY = Scenario(
 
 
 def cells(private_errors: list[float], public_errors: list[float]) -> pd.DataFrame:
+    """Return the table of a private and a public method's errors, trial by trial."""
     rows = [
         {"method": name, "x": 10.0, "trial": i, "error": error}
         for name, errors in ((PRIVATE, private_errors), (PUBLIC, public_errors))

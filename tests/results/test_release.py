@@ -27,6 +27,7 @@ ON_RECORDS = [
 
 
 def records_of(slug: str) -> Any:
+    """Return records that a method can be released on."""
     problems = method_card(slug).problems
     return ROWS if "mean" in problems else (FEATURES, LABELS)
 
@@ -155,7 +156,7 @@ def test_the_noise_that_is_told_is_the_spread_of_answers(slug: str) -> None:
     assert spread == pytest.approx(np.mean(noises), rel=0.25)
 
 
-def test_a_noise_of_several_releases_or_of_a_loss_is_not_told() -> None:
+def test_a_release_has_no_single_noise_scale_if_it_has_several_releases_or_a_loss() -> None:
     for slug in ("mean.iterative", "mean.plan"):
         assert release(ROWS, method=slug, bound=2.0, unit=1.5).noise is None
     assert release((FEATURES, LABELS), method="sco.clipped", bound=1.0).noise is None
@@ -179,7 +180,7 @@ def test_targets_have_a_unit(problem: str) -> None:
     assert np.linalg.norm(plain - COEFFICIENTS) < 0.4
 
 
-def test_the_loss_that_nobody_chose_is_named() -> None:
+def test_a_default_loss_is_named_in_the_notes() -> None:
     pair = CORRELATED, RESPONSES
     for problem, is_told in ((None, True), ("logistic", False), ("huber", False)):
         notes = release(pair, problem=problem, bound=4.0).notes
@@ -327,6 +328,7 @@ def test_with_almost_no_noise_a_regression_is_the_one_without_privacy(
     }
 
     def risk(w: Any) -> float:
+        """Return the empirical risk at w."""
         return float(losses[problem](CORRELATED @ w).mean())
 
     has_labels = problem in ("logistic", "hinge")

@@ -20,11 +20,13 @@ UNSEEN, LARGE_DELTA = "is not looked at", "is above 1/n"
 
 
 def release_mean(records: Any, seed: int = 1, **statements: Any) -> ArrayRelease:
+    """Release the mean of records, with some statements about them."""
     options: dict[str, Any] = {"bound": 2.0, "unit": 1.0, "rng": np.random.default_rng(seed)}
     return release(records, **(options | statements))
 
 
-def has(answer: ArrayRelease, words: str) -> bool:
+def has_note(answer: ArrayRelease, words: str) -> bool:
+    """Return whether a note of a release contains some words."""
     return any(words in note for note in answer.notes)
 
 
@@ -33,20 +35,24 @@ def test_a_delta_above_one_over_n_gets_one_sentence(delta: float, is_large: bool
     pair = ROWS, np.sign(ROWS[:, 0])
     for records in (ROWS, pair):
         answer = release_mean(records, delta=delta)
-        assert has(answer, LARGE_DELTA) == is_large
-    assert not has(release_mean(ROWS, epsilon=None, delta=None, rho=0.1), LARGE_DELTA)
-    assert not has(release_mean(ROWS, method="mean.cwme-pure", delta=0.0), LARGE_DELTA)
+        assert has_note(answer, LARGE_DELTA) == is_large
+    assert not has_note(release_mean(ROWS, epsilon=None, delta=None, rho=0.1), LARGE_DELTA)
+    assert not has_note(release_mean(ROWS, method="mean.cwme-pure", delta=0.0), LARGE_DELTA)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_radius_that_clips_nearly_all_records_or_none_gets_one_sentence(seed: int) -> None:
     """For records a million units apart the answer was the centre, with noise of 6e-6."""
     fitting, far, close = (release_mean(s * ROWS, seed) for s in (1.0, 1e6, 1e-6))
-    assert not has(fitting, TINY) and not has(fitting, LARGEST) and not has(fitting, UNSEEN)
+    assert (
+        not has_note(fitting, TINY)
+        and not has_note(fitting, LARGEST)
+        and not has_note(fitting, UNSEEN)
+    )
     for answer in (far, close):
-        assert has(answer, TINY) and answer.parameters["clip_radius"] < 0.2 * np.sqrt(2)
-        assert not has(answer, LARGEST)
-    assert has(release_mean(10 * ROWS, seed), LARGEST)
+        assert has_note(answer, TINY) and answer.parameters["clip_radius"] < 0.2 * np.sqrt(2)
+        assert not has_note(answer, LARGEST)
+    assert has_note(release_mean(10 * ROWS, seed), LARGEST)
 
 
 def test_lengths_in_the_sentences_have_the_unit_of_the_records() -> None:
@@ -59,15 +65,15 @@ def test_lengths_in_the_sentences_have_the_unit_of_the_records() -> None:
 def test_a_radius_that_was_fixed_in_advance_is_described_as_blind_to_the_data() -> None:
     for scale in (1.0, 1e6):
         answer = release_mean(scale * ROWS, method="mean.clipped")
-        assert has(answer, UNSEEN) and not has(answer, TINY)
+        assert has_note(answer, UNSEEN) and not has_note(answer, TINY)
     few = release_mean(ROWS[:150, :1])  # There are too few records for a private look at them.
-    assert has(few, UNSEEN) and not has(few, LARGEST)
+    assert has_note(few, UNSEEN) and not has_note(few, LARGEST)
 
 
 def test_noise_larger_than_the_bound_gets_one_sentence() -> None:
     options: dict[str, Any] = {"method": "mean.clipped", "delta": 1e-6}
-    assert has(release_mean(ROWS[:300], bound=0.05, epsilon=0.1, **options), "next to nothing")
-    assert not has(release_mean(ROWS, **options), "next to nothing")
+    assert has_note(release_mean(ROWS[:300], bound=0.05, epsilon=0.1, **options), "next to nothing")
+    assert not has_note(release_mean(ROWS, **options), "next to nothing")
 
 
 def test_other_records_of_a_fixed_plan_leave_the_sentences_as_they_are() -> None:

@@ -69,6 +69,7 @@ def parse_strictly(value: object) -> Any:
 
 
 def run(scenario: Scenario) -> dict[str, Any]:
+    """Run a scenario; return its report as strict JSON."""
     result: dict[str, Any] = parse_strictly(run_json(scenario, list(study(scenario))))
     return result
 
@@ -358,6 +359,7 @@ def test_a_part_of_a_run_reports_the_trials_that_it_has() -> None:
 
 def test_a_run_repeats_itself_apart_from_its_seconds() -> None:
     def timeless(document: dict[str, Any]) -> dict[str, Any]:
+        """Return the report without running times."""
         rows = [{k: v for k, v in row.items() if k != "seconds"} for row in document["results"]]
         return document | {"results": rows}
 

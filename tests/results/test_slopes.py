@@ -59,6 +59,7 @@ def cells_of(errors: Array, grid: tuple[float, ...], method: str = "mean.sample"
 def power_law(
     scenario: Scenario, exponent: float, noise: float = 0.0, trials: int = 4
 ) -> pd.DataFrame:
+    """Return cells whose errors follow a power of the axis, with log-normal noise."""
     rng = np.random.default_rng(0)
     x = np.array(scenario.grid)
     return cells_of(
@@ -194,6 +195,7 @@ def test_the_sample_mean_of_a_real_study_falls_like_one_over_the_root_of_n() -> 
 
 
 def terms_of(scenario: Scenario, slug: str) -> Array:
+    """Return the values of a bound's terms along the axis, one term a row."""
     terms_at = [bound(slug).terms(scenario.at(x).setting) for x in scenario.grid]
     return np.array([[t[name] for t in terms_at] for name in terms_at[0]])
 
@@ -209,8 +211,8 @@ def terms_of(scenario: Scenario, slug: str) -> Array:
 def test_the_prediction_is_the_range_of_the_slopes_of_the_terms(
     axis: Any, grid: tuple[float, ...], expected: tuple[float, float]
 ) -> None:
-    """Coordinate-wise clipping at p = 4: sampling sqrt(d/n), privacy sqrt(d) (sqrt(d)/(n
-    eps))^(3/4).
+    """Coordinate-wise clipping at p = 4 has sqrt(d/n) by sampling and sqrt(d) (sqrt(d)/(n
+    eps))^(3/4) by privacy.
     """
     scenario = replace(SWEPT, axis=axis, grid=grid, methods=("mean.cwme-cdp",), p=4)
     (row,) = slopes(scenario, power_law(scenario, -0.3)).to_dict("records")
@@ -259,6 +261,7 @@ def test_a_rate_that_is_void_or_not_published_predicts_nothing() -> None:
 
 
 def fit(low: float, high: float, points: int = 3) -> FittedSlope:
+    """Return a fitted slope with this interval."""
     return FittedSlope(fitted=(low + high) / 2, low=low, high=high, points=points)
 
 

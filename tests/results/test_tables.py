@@ -29,6 +29,7 @@ SMALL = Scenario(n=200, d=3, trials=7, seed=2)
 
 
 def outcome(error: float, *, trial: int = 0, x: float | None = None, **fields: object) -> Outcome:
+    """Return the outcome of one trial with this error."""
     filled = {"method": "mean.sample", "seconds": 0.5, "spent": None} | fields
     return Outcome(error=error, trial=trial, x=x, **filled)  # type: ignore[arg-type]
 

@@ -18,6 +18,7 @@ SMALL = {"n": 500, "d": 3, "trials": 4, "methods": ("mean.sample", "mean.cwme-cd
 
 
 def results(**changes):
+    """Run a small scenario; return the results of its JSON report by method."""
     scenario = Scenario(**(SMALL | changes)).validate()
     rows = measured_json(scenario, list(study(scenario)))["results"]
     return {row["method"]: row for row in rows}

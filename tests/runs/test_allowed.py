@@ -90,7 +90,7 @@ def test_a_size_shrinks_where_five_trials_are_too_many() -> None:
     assert nearest_allowed(huge, limits) == ("n", 20_000)
 
 
-def test_what_is_allowed_needs_no_change() -> None:
+def test_an_allowed_scenario_needs_no_change() -> None:
     assert refusal(SWEEP, DASHBOARD) == "" and nearest_allowed(SWEEP, DASHBOARD) is None
 
 
@@ -116,12 +116,13 @@ def test_a_scenario_of_the_other_panel_is_recomputed_for_every_candidate() -> No
     swept = Scenario(problem="quadratic", methods=("sco.erm",), axis="d", grid=(5, 12, 20))
 
     def on_groups(s: Scenario) -> tuple[Scenario, ...]:
+        """Return the scenario on a ball of groups."""
         return (replace(s, geometry="group-l1"),)
 
     assert nearest_allowed(swept, DASHBOARD, on_groups) == ("grid", (5, 20))
 
 
-def test_known_trials_cost_nothing_more() -> None:
+def test_trials_that_have_run_cost_nothing() -> None:
     whole = cost(SWEEP)
     assert cost(SWEEP, finished=lambda *_: 0) == whole
     no_work = cost(SWEEP, finished=lambda *_: SWEEP.trials)
@@ -134,7 +135,7 @@ def test_known_trials_cost_nothing_more() -> None:
     assert {x for _, _, x in queried} == set(SWEEP.grid) and len(queried) == 3 * len(SWEEP.methods)
 
 
-def test_the_quick_price_is_an_upper_bound_and_makes_no_slow_plan(
+def test_the_quick_estimate_of_the_cost_is_an_upper_bound_and_makes_no_slow_plan(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     users = Scenario(

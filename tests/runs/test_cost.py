@@ -57,6 +57,7 @@ PAIRS = [(problem, slug) for problem in PROBLEM_SLUGS for slug in methods_for(pr
 
 
 def refuses(scenario: Scenario) -> bool:
+    """Return whether the scenario's only method refuses its setting."""
     (slug,) = scenario.methods
     try:
         make_method(slug, scenario.calibration, scenario.tuning).plan(scenario.setting)

@@ -43,10 +43,12 @@ LONG = Scenario(methods=("mean.clipped",), n=500, d=3, trials=3000)
 
 
 def numbers(outcomes: list[Outcome]) -> dict[tuple[object, ...], float]:
+    """Return the errors of outcomes by method, place on the axis and trial."""
     return {(o.method, o.x, o.trial): o.error for o in outcomes}
 
 
 def free_port() -> int:
+    """Return a port that nothing listens on."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
@@ -58,6 +60,7 @@ class Local:
     def __init__(
         self, folder: Path, protocol: str = "tcp", variables: Mapping[str, str] = {}
     ) -> None:
+        """Start a scheduler on a free port."""
         self.folder = folder
         self.variables = {"DASK_TEMPORARY_DIRECTORY": ".", **variables}
         self.place = ("127.0.0.1", free_port())
@@ -75,6 +78,7 @@ class Local:
                 time.sleep(0.05)
 
     def _start(self, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a scheduler or a worker as a process of its own."""
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard"]
         return subprocess.Popen(
             [*command, *arguments],
@@ -85,11 +89,11 @@ class Local:
         )
 
     def work(self) -> None:
-        """Start another worker."""
+        """Start one more worker."""
         self.workers.append(self._start("worker", self.url, "--no-nanny", "--nthreads=1"))
 
     def close(self) -> None:
-        """Start another worker."""
+        """Kill the scheduler and its workers, and wait until they have ended."""
         for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait(30)
@@ -173,6 +177,7 @@ def test_a_worker_that_dies_costs_only_its_cells_and_the_scheduler_ends_the_stud
         assert numbers(outcomes) == numbers(list(study(LONG_STUDY)))
 
         def lose_the_scheduler() -> None:
+            """Run a study, and kill the scheduler after 20 outcomes."""
             with cluster(two_workers.address) as executor:
                 for outcome in study(LONG, executor, store):
                     outcomes.append(outcome)
@@ -219,20 +224,24 @@ class Blinking:
     """A client whose workers disappear and return."""
 
     def __init__(self) -> None:
+        """Begin with one worker and a call that has not finished."""
         self.threads = {"worker": 1}
         self.call: Future[int] = Future()
 
     def get_executor(self, pure: bool) -> Blinking:
+        """Return itself as the executor."""
         return self
 
     def submit(self, *_: object) -> Future[int]:
+        """Return the only call."""
         return self.call
 
     def nthreads(self) -> dict[str, int]:
+        """Return the threads of each worker."""
         return self.threads
 
 
-def test_workers_that_disappear_twice_and_work_between_are_not_lost(
+def test_a_study_survives_two_losses_of_all_workers_with_work_between_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = 100.0

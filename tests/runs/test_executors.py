@@ -52,6 +52,7 @@ trials = 3
 
 
 def numbers(outcomes: list[Outcome]) -> dict[tuple[object, ...], float]:
+    """Return the errors of outcomes by method, place on the axis and trial."""
     return {(o.method, o.x, o.trial): o.error for o in outcomes}
 
 
@@ -62,6 +63,7 @@ WORKER_SETTINGS: dict[
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Processes]:
+    """Yield two worker processes, whose number of threads the environment would set to 7."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_NUM_THREADS", "7")
         patch.delenv("OPENBLAS_NUM_THREADS", raising=False)
@@ -104,6 +106,7 @@ def test_a_cell_has_one_blas_thread_wherever_it_runs(
 
 def test_the_limit_of_one_blas_thread_holds_for_any_order_of_entering_and_leaving() -> None:
     def thread_ids() -> set[int]:
+        """Return the numbers of BLAS threads within the limit."""
         with one_blas_thread():
             return threads()
 
@@ -124,6 +127,7 @@ def test_the_limit_of_one_blas_thread_holds_for_any_order_of_entering_and_leavin
 
 
 def threads() -> set[int]:
+    """Return the numbers of threads of the BLAS libraries that are loaded."""
     return {int(x["num_threads"]) for x in threadpool_info() if x["user_api"] == "blas"}
 
 
@@ -136,15 +140,19 @@ class Killing:
     """A store that kills a worker of a pool after some cells."""
 
     def __init__(self, store: Store, pool: Executor, kill_after: set[int]) -> None:
+        """Wrap a store; a worker is killed after each number of stored cells in `kill_after`."""
         self.store, self.pool, self.kill_after, self.stored = store, pool, kill_after, 0
 
     def begin(self, scenario: Scenario) -> None:
+        """Begin a scenario in the store."""
         self.store.begin(scenario)
 
     def get(self, cell: Cell) -> Outcome | None:
+        """Return the stored outcome of a cell, if any."""
         return self.store.get(cell)
 
     def put(self, cell: Cell, outcome: Outcome) -> None:
+        """Store an outcome, and kill a worker after some of them."""
         assert self.store.get(cell) is None, "a cell has come back twice"
         self.store.put(cell, outcome)
         self.stored += 1
@@ -284,7 +292,9 @@ def test_a_study_resumes_where_it_stopped_and_is_exported(
         ("\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), "file must be a TOML file"),
     ],
 )
-def test_a_bad_file_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+def test_an_invalid_results_file_gets_one_sentence(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
     file = tmp_path / "study.toml"
     file.write_text(text)
     with pytest.raises(InvalidInput, match=sentence) as error:

@@ -38,6 +38,7 @@ def test_every_optimiser_can_be_stopped_between_two_steps(slug: str) -> None:
     cell = small_cell(slug)
 
     def stop() -> None:
+        """Stop the run."""
         raise Stopped
 
     with asked_between_steps(stop), pytest.raises(Stopped):
@@ -51,6 +52,7 @@ def test_every_optimiser_can_be_stopped_between_two_steps(slug: str) -> None:
 
 def test_plugin_code_can_be_stopped_between_two_steps() -> None:
     def stop() -> None:
+        """Stop the run."""
         raise Stopped
 
     call = guarded(between_steps, "method=mean.mine", "mine.py")

@@ -81,6 +81,7 @@ def peak_memory(release: Callable[[], Any]) -> int:
 
 
 def check(slug: str, problem: str) -> None:
+    """Assert that a release needs little memory beyond its input."""
     size, release = prepare_release(slug, problem)
     assert 38e6 < size < 45e6
     memory = peak_memory(release)

@@ -26,12 +26,14 @@ N, D = 60_000, 20
 
 @pytest.fixture(scope="module")
 def threads() -> Iterator[Executor]:
+    """Yield an executor with three threads."""
     with ThreadPoolExecutor(3) as executor:
         yield executor
 
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a piece be a single block."""
     monkeypatch.setattr(generated, "PIECE_BLOCKS", 1)  # The data have 13 pieces.
 
 
@@ -95,16 +97,19 @@ class LateExecutor(Executor):
     """
 
     def __init__(self, deadly: int) -> None:
+        """Begin without calls; the call of number `deadly` ends its worker."""
         self.workers, self.most_waiting, self.finished, self.deadly = 2, 0, 0, deadly
         self.waiting: list[tuple[Future[Any], Any, tuple[Any, ...]]] = []
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Keep a call waiting, and note how many wait."""
         future: Future[Any] = Future()
         self.waiting.append((future, fn, args))
         self.most_waiting = max(self.most_waiting, len(self.waiting))
         return future
 
     def check(self) -> None:
+        """Do the last call that waits, or die if its turn is deadly."""
         future, fn, args = self.waiting.pop()
         self.finished += 1
         if self.finished == self.deadly:
@@ -113,6 +118,7 @@ class LateExecutor(Executor):
             future.set_result(fn(*args))
 
     def restart(self) -> None:
+        """Forget all calls that wait."""
         self.waiting.clear()
 
 

@@ -341,6 +341,7 @@ def test_a_file_that_another_process_creates_between_two_checks_is_accepted(
         """A connection that lets another process open the file in the middle of the first check."""
 
         def execute(self, query: str, *values: object) -> sqlite3.Cursor:
+            """Execute a query, and let the other thread go first at the check of the version."""
             if query == "PRAGMA user_version" and thread.ident is None:
                 thread.start()
                 thread.join(0.5)  # Otherwise the thread waits for this one.

@@ -39,7 +39,9 @@ LARGE_STUDIES = {
 
 
 def usual(slug: str) -> Scenario:
-    """Return the usual run of a method: the mean, or logistic regression, in its geometry."""
+    """Return a scenario in which a method can run: the mean, or a convex loss, in the method's
+    geometry.
+    """
     family = method_class(slug)
     start = replace(MEAN, problem=first_accepted(slug, "mean", "logistic", "quadratic"))
     if family.card.geometry == "lq":
@@ -51,18 +53,20 @@ RUNS = {slug: LARGE_STUDIES.get(slug) or (usual(slug),) for slug in sorted(IN_OR
 
 
 def run(scenario: Scenario) -> Outcome:
+    """Run a scenario with a single cell, and with nothing cached; return its outcome."""
     MODULE._cached_dataset.cache_clear()
     (outcome,) = study(scenario)
     return outcome
 
 
 def hold_at_most(monkeypatch: pytest.MonkeyPatch, elements: int) -> None:
+    """Let the library hold at most this many elements in memory."""
     small = replace(LIBRARY, elements=elements)
     monkeypatch.setattr(limits, "LIBRARY", small)
     monkeypatch.setattr(MODULE, "LIBRARY", small)
 
 
-def test_every_method_that_reads_in_order_is_tried() -> None:
+def test_the_tests_of_streaming_cover_every_method_that_reads_in_order() -> None:
     assert set(LARGE_STUDIES) <= set(RUNS)
     assert {m.reads for m in METHODS} == {"summed", "grouped", "ordered", "whole"}
 

@@ -49,15 +49,17 @@ RISKS = tuple(p for p in PROBLEM_SLUGS if p != "mean")
 
 
 def key(outcome: Outcome) -> tuple[Any, ...]:
+    """Return the method, the place on the axis and the trial of an outcome."""
     return outcome.method, outcome.x, outcome.trial
 
 
 def numbers(outcomes: Iterator[Outcome]) -> dict[tuple[Any, ...], str]:
-    """Return all of an outcome but its seconds, by cell, as text so that NaN equals NaN."""
+    """Return outcomes by cell without their seconds, as text, so that NaN equals NaN."""
     return {key(o): repr(replace(o, seconds=0.0)) for o in outcomes}
 
 
 def records(point: Scenario, trial: int = 0) -> np.ndarray:
+    """Return the records of a trial of a point."""
     return _cached_dataset(data_point(canonical(point)), trial)[1].x
 
 
@@ -68,7 +70,7 @@ def fingerprint(sample: Sample) -> tuple[float, ...]:
 
 
 def summarise_data(point: Scenario, trial: int = 0) -> tuple[float, ...]:
-    """The fingerprint of the sample that the optimisers get at `point`."""
+    """Return the fingerprint of the sample that the optimisers get at `point`."""
     return fingerprint(_cached_dataset(data_point(canonical(point)), trial)[1])
 
 
@@ -115,9 +117,11 @@ def test_a_reader_who_stops_cancels_the_waiting_cells() -> None:
         """An executor that finishes one cell and holds back the rest."""
 
         def __init__(self) -> None:
+            """Begin without any call."""
             self.futures: list[Future[Any]] = []
 
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            """Do the first call at once, and let the others wait."""
             future: Future[Any] = Future()
             if not self.futures:
                 future.set_result(fn(*args, **kwargs))
@@ -134,6 +138,7 @@ def test_a_reader_who_stops_cancels_the_waiting_cells() -> None:
 
 def test_an_error_in_a_worker_reaches_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
+        """Fail."""
         raise RuntimeError("a fault")
 
     monkeypatch.setattr(SampleMean, "release", broken)
@@ -167,6 +172,7 @@ def test_no_two_cells_of_a_study_share_a_stream(monkeypatch: pytest.MonkeyPatch)
     first_words: dict[tuple[int, str, int], bytes] = {}
 
     def recorded(seed: int, label: str, trial: int) -> np.random.Generator:
+        """Note the first bytes of a stream, and return it."""
         first_words[seed, label, trial] = stream(seed, label, trial).bytes(16)
         return stream(seed, label, trial)
 
@@ -194,6 +200,7 @@ def test_all_methods_of_a_trial_see_the_same_records(
         original = DenseRows.blocks
 
         def spy(self: DenseRows, *args: Any, slug: str = slug, original: Any = original) -> Any:
+            """Note the records that a method reads, and read them."""
             data_by_method.setdefault(slug, self.x)
             return original(self, *args)
 
@@ -214,14 +221,17 @@ def test_all_optimisers_of_a_trial_see_the_same_records(
 
     class Watched:
         def __init__(self, slug: str, *tuned: Any) -> None:
+            """Wrap the method with a slug."""
             self.slug = slug
             self.optimiser = make_method(slug, *tuned)
             self.card = self.optimiser.card
 
         def plan(self, *arguments: Any) -> Any:
+            """Return the plan of the optimiser."""
             return self.optimiser.plan(*arguments)
 
         def release(self, sample: Sample | ItemSample, *arguments: Any) -> Any:
+            """Note the records, and release by the optimiser."""
             records = sample.records if isinstance(sample, ItemSample) else sample
             data_by_method[self.slug] = fingerprint(records)
             return self.optimiser.release(sample, *arguments)
@@ -415,6 +425,7 @@ def test_a_refused_method_gives_its_reason_and_a_change_that_helps() -> None:
 
 def test_a_refusal_draws_no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*_: object) -> None:
+        """Fail, since no records may be drawn."""
         raise AssertionError("records were drawn")
 
     monkeypatch.setattr(MODULE, "_cached_dataset", forbidden)

@@ -35,7 +35,9 @@ MIRROR = {
 
 
 def replay(recorded: dict[str, list[tuple[float, float, float]]], trials: int) -> list[list[float]]:
-    """Return after every cell the seconds so far, those left, and the estimate of those left."""
+    """Return, after every cell, the seconds so far, the seconds left, and the estimate of the
+    seconds left.
+    """
     points = len(next(iter(recorded.values())))
     order = [
         (Kind(method=name, key=x, predicted=row[x][0]), row[x][1 if trial == 0 else 2])

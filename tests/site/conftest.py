@@ -32,7 +32,7 @@ __all__ = ["browser_type_launch_args"]
 ROOT = Path(__file__).resolve().parents[2]
 # Two of the presets, which take a second each: `make site` prepares all.
 PREPARED = (FIRST.slug, "hardest-input")
-# And three of the lessons: a number, a choice, and two figures.
+# Three of the lessons: one that asks for a number, one with a choice, and one with two figures.
 TAUGHT = ("heavy-tails", "clipping", "epsilon")
 
 
@@ -59,14 +59,14 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 class Server(http.server.ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a browser that leaves: another test may be listening."""
+        """Ignore the error of a browser that leaves, since another test may be listening."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
 
 @pytest.fixture(scope="session")
 def live(folder: Path) -> Iterator[str]:
-    """Serve the folder as any host would; the address, without a slash."""
+    """Serve the folder as any host would; yield the address, without a slash."""
     handler = partial(Quiet, directory=str(folder))
     with Server(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -90,6 +90,7 @@ def tab_of(browser: Browser, live: str, width: int, scheme: Any) -> Iterator[Pag
         errors: list[str] = []
 
         def refuse(route: Route) -> None:
+            """Note a request to another host, and abort it."""
             foreign_urls.append(route.request.url)
             route.abort()
 
@@ -109,7 +110,7 @@ def state(page: Page, engine: str, drawing: str = "done") -> None:
 
 
 def axe(page: Page) -> None:
-    """Fail if axe finds anything in what the page shows now."""
+    """Check with axe that what the page shows now is accessible."""
     report = Axe().run(page)
     assert report.violations_count == 0, report.generate_report()
 

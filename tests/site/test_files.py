@@ -22,7 +22,7 @@ from dpsco_app.figure.plotly_script import plotly_licence
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_a_missing_file_and_a_wrong_one_are_said_in_one_sentence(
+def test_a_missing_and_a_wrong_file_are_reported_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "engine"
@@ -45,6 +45,7 @@ class Release(http.server.BaseHTTPRequestHandler):
     paths: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
+        """Send a file, one that is cut short, or an error."""
         self.paths.append(self.path)
         name = self.path.removeprefix("/full/")
         if name not in self.files:
@@ -61,7 +62,7 @@ class Release(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Release]]:
-    """Serve the engine's files, and name the address in the place of a folder."""
+    """Serve the engine's files; return the address that stands in place of a folder."""
     try:
         files = engine.engine_files(ROOT / "build" / "pyodide", ROOT / "here")
     except engine.EngineMissing as problem:
@@ -88,7 +89,7 @@ def test_the_release_is_fetched_once_checked_and_kept(
     assert len(mirror.paths) == len(files)
 
 
-def test_what_is_wrong_with_the_release_is_one_sentence_and_nothing_is_built(
+def test_a_wrong_release_is_reported_in_one_sentence_and_nothing_is_built(
     tmp_path: Path, mirror: type[Release], capsys: pytest.CaptureFixture[str]
 ) -> None:
     store, out = tmp_path / "kept", tmp_path / "live"
@@ -112,13 +113,14 @@ def test_what_is_wrong_with_the_release_is_one_sentence_and_nothing_is_built(
     assert "HTTP Error 404" in printed and printed.count("\n") == 1
     assert not out.exists() and not (store / name).exists()
     mirror.files[name] = good
-    assert name in engine.engine_files(store, ROOT / "here")  # it goes on where it stopped
+    # The download continues where it stopped.
+    assert name in engine.engine_files(store, ROOT / "here")
     (store / name).write_bytes(b"half")
     assert main(words) == 2
     assert f"{name} in {store} is not the file" in capsys.readouterr().err
 
 
-def test_a_release_that_nobody_serves_is_one_sentence(
+def test_an_unavailable_release_is_reported_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(engine.ENVIRONMENT, "http://127.0.0.1:9/full/")
@@ -142,7 +144,7 @@ def test_the_folder_is_the_named_one_or_one_above_the_checkout(tmp_path: Path) -
     assert engine.release({}) == engine.release({engine.ENVIRONMENT: "x"}) == engine.RELEASE
 
 
-def test_a_lazy_package_offers_what_its_own_does() -> None:
+def test_a_lazily_loaded_package_has_the_names_of_the_original() -> None:
     place = Path(scipy.optimize.__file__).parent
     files = {f"scipy/optimize/{p.name}": p.read_bytes() for p in place.glob("*.py")}
     module: dict[str, Any] = {"__name__": "scipy.optimize"}
@@ -151,7 +153,7 @@ def test_a_lazy_package_offers_what_its_own_does() -> None:
     assert len(offered) > 50
     for name in offered:
         assert module["__getattr__"](name) is getattr(scipy.optimize, name)
-    assert module["brentq"] is scipy.optimize.brentq  # kept, once it was asked for
+    assert module["brentq"] is scipy.optimize.brentq  # The attribute is kept after its first use.
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         module["__getattr__"]("nothing")
     files["scipy/optimize/_zeros_py.py"] = b"def brentq(): ..."

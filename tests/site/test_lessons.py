@@ -39,9 +39,7 @@ def at_step(page: Page, slug: str) -> None:
     )
 
 
-def test_a_number_is_predicted_by_hand_and_met_by_what_the_engine_measures(
-    tab: Page, live: str
-) -> None:
+def test_a_predicted_number_is_compared_with_the_engines_measurement(tab: Page, live: str) -> None:
     lesson = BY_SLUG["heavy-tails"]
     tab.goto(f"{live}/#lessons")
     expect(tab.locator("#lesson-figure .main-svg").first).to_be_visible()
@@ -56,7 +54,8 @@ def test_a_number_is_predicted_by_hand_and_met_by_what_the_engine_measures(
     tab.mouse.up()
     place = tab.locator("#handle input")
     answer = int(place.input_value())
-    assert 0 <= answer < len(lesson.numbers) // 2  # lower than the middle, where it stood
+    # The grip began in the middle, and was moved down.
+    assert 0 <= answer < len(lesson.numbers) // 2
     tab.get_by_role("button", name="Run and see").click()
     expect(tab.locator("#verdict")).to_contain_text(said_natively(lesson, answer))
     expect(tab.locator("svg.prediction")).to_contain_text("measured: ")
@@ -66,7 +65,7 @@ def test_a_number_is_predicted_by_hand_and_met_by_what_the_engine_measures(
     axe(tab)
 
 
-def test_the_next_lesson_is_chosen_run_and_handed_in_and_a_link_brings_it_back(
+def test_the_next_lesson_can_be_run_and_handed_in_and_a_link_restores_it(
     tab: Page, live: str
 ) -> None:
     lesson = BY_SLUG["clipping"]
@@ -115,7 +114,7 @@ def test_the_settings_of_a_lesson_open_among_the_curves_and_its_answers_stay(
     tab.get_by_role("link", name="Lessons").click()
     at_step(tab, "noise")
     expect(tab.locator("#figure")).to_be_hidden()
-    assert "p=4" in tab.url  # the settings go along
+    assert "p=4" in tab.url  # The link takes the settings with it.
 
 
 @pytest.mark.parametrize(("width", "scheme"), screens((390, "dark")))

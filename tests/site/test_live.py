@@ -36,7 +36,7 @@ from dpsco_core.scenario import Scenario
 made = [run_cell(next(cells(Scenario.from_json(q)))) for q in json.loads(queries)]
 json.dumps([o.error for o in made])
 """
-# What takes memory and is needed by few methods, or by none.
+# Modules that take memory and that few methods need, or none.
 NOT_AT_ONCE = ("scipy.spatial", "scipy.interpolate", "scipy.optimize", "scipy.stats")
 SETS = ({}, {"geometry": "l1"}, {"geometry": "lq", "q": 1.5}, {"geometry": "lq", "q": 3.0})
 BUDGETS = ({}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": 0.5})
@@ -44,6 +44,7 @@ ITEMS = (1, 50)
 
 
 def candidates(slug: str) -> Iterator[Scenario]:
+    """Yield small scenarios of a method over problems, sets, budgets and items per user."""
     base = Scenario(methods=(slug,), n=2000, d=5, trials=1, seed=3)
     problems = method_card(slug).problems
     for problem, set_fields, budget, m in itertools.product(problems, SETS, BUDGETS, ITEMS):
@@ -52,11 +53,11 @@ def candidates(slug: str) -> Iterator[Scenario]:
 
 @cache
 def outcome_of(slug: str) -> tuple[Scenario, Outcome]:
-    """Return a small scenario that a method runs in, and what it gives here."""
+    """Return a small scenario that a method runs in, and its outcome in this process."""
     for scenario in candidates(slug):
         try:
             outcome = run_cell(next(cells(scenario.validate())))
-        except ValueError:  # not a scenario: another set, budget or number of items
+        except ValueError:  # The method refuses this set, budget or number of items.
             continue
         if math.isfinite(outcome.error):
             return scenario, outcome
@@ -64,21 +65,22 @@ def outcome_of(slug: str) -> tuple[Scenario, Outcome]:
 
 
 def native(*words: str) -> Any:
+    """Run a command outside the browser; return the JSON that it prints."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         assert main(words) == 0
     return json.loads(out.getvalue())
 
 
-def at_the_link(page: Page, live: str) -> None:
-    """Be at the small link, live; an engine that is there stays."""
+def go_to_link(page: Page, live: str) -> None:
+    """Open the small link unless the page is open, and wait until it is live."""
     if not page.url.startswith(live):
         page.goto(f"{live}/?{SMALL}")
     state(page, "live")
 
 
 def move(page: Page, field: str, position: int) -> None:
-    """Put a slider at a place, as a hand does."""
+    """Set the slider of a field to a position, as a visitor does."""
     page.locator(f"#field-{field}").fill(str(position))
 
 
@@ -103,7 +105,7 @@ def test_a_link_shows_the_numbers_of_the_command_line(tab: Page, live: str) -> N
 
 
 def test_every_method_gives_the_native_numbers_in_the_engine(tab: Page, live: str) -> None:
-    at_the_link(tab, live)
+    go_to_link(tab, live)
     engine = tab.workers[-1]
     modules = engine.evaluate("python.runPython('import sys; \" \".join(sys.modules)')").split()
     assert "scipy.special" in modules
@@ -123,7 +125,7 @@ def test_every_method_gives_the_native_numbers_in_the_engine(tab: Page, live: st
 def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(
     tab: Page, live: str
 ) -> None:
-    at_the_link(tab, live)
+    go_to_link(tab, live)
     old_table = tab.locator("#table tbody").inner_text()
     move(tab, "epsilon", 4)
     tab.wait_for_function("document.body.dataset.address.includes('epsilon=')")
@@ -134,15 +136,15 @@ def test_a_slider_runs_the_new_setting_and_the_address_opens_in_the_dashboard(
     assert not wrong and scenario.epsilon == pytest.approx(0.2) and query(scenario)["d"] == "5"
 
 
-def test_axe_finds_nothing_once_the_figure_is_live(tab: Page, live: str) -> None:
-    at_the_link(tab, live)
+def test_axe_finds_no_accessibility_fault_once_the_figure_is_live(tab: Page, live: str) -> None:
+    go_to_link(tab, live)
     expect(tab.locator("#status")).to_contain_text("Live")
     tab.locator("#more summary").click()
     axe(tab)
 
 
 def test_the_picture_follows_the_settings_of_the_page(tab: Page, live: str) -> None:
-    at_the_link(tab, live)
+    go_to_link(tab, live)
     tab.get_by_role("link", name="A private mean").click()
     state(tab, "live")
     for p in (2, 3):
@@ -168,7 +170,7 @@ def test_the_picture_follows_the_settings_of_the_page(tab: Page, live: str) -> N
 
 
 def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page, live: str) -> None:
-    at_the_link(tab, live)
+    go_to_link(tab, live)
     tab.locator("#presets summary").click()
     tab.get_by_role("button", name="Logistic regression in private").click()
     state(tab, "live", "growing")
@@ -181,8 +183,8 @@ def test_a_move_ends_a_run_and_a_killed_worker_comes_back(tab: Page, live: str) 
     assert "distribution=hypercube" in tab.url
 
 
-@pytest.mark.slow  # another start of the engine; tests/app/static_page has the sentences
-def test_what_is_not_allowed_is_said_in_one_sentence(tab: Page, live: str) -> None:
+@pytest.mark.slow  # The engine starts again; tests/app/static_page checks the sentences.
+def test_a_setting_that_is_not_allowed_is_reported_in_one_sentence(tab: Page, live: str) -> None:
     tab.goto(f"{live}/?problem=mean&d=-3")
     expect(tab.locator("#wrong")).to_contain_text("d must be", timeout=120_000)
 
@@ -206,7 +208,8 @@ def test_the_prepared_figure_is_there_and_axe_finds_nothing(
         page.add_init_script("delete window.WebAssembly")
         visit = Visit()
         visit.start("hardest-input")
-        page.goto(f"{live}/?{visit.address}")  # a reload: its own figure is there again
+        # The page is reloaded, and shows its own figure again.
+        page.goto(f"{live}/?{visit.address}")
         expect(page.locator("#notes")).to_contain_text("hard instance")
         page.goto(live)
         state(page, "none")

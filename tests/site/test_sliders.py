@@ -15,6 +15,7 @@ from tests.app.static_page.test_sliders import STUDY
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Write the page of sliders; return its address."""
     path: Path = tmp_path_factory.mktemp("sliders") / "figure.html"
     path.write_text(sliders_page(STUDY), encoding="utf-8")
     return path.as_uri()
@@ -29,7 +30,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.param(390, "light", marks=pytest.mark.slow),
     ],
 )
-def test_a_move_draws_another_figure_and_axe_finds_nothing(
+def test_a_move_draws_another_figure_without_an_accessibility_fault(
     browser: Browser, file: str, scheme: Any, width: int
 ) -> None:
     with browser.new_context(

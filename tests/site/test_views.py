@@ -20,7 +20,9 @@ SCREENS = [(w, s) for w in (1400, 390) for s in ("light", "dark")]
 
 
 def screens(quick: tuple[int, str]) -> list[Any]:
-    """Return all kinds of screens, all but one for the slow tests: the pages share them out."""
+    """Return all kinds of screens as parameters of a test; all but `quick` are
+    in the slow suite.
+    """
     return [pytest.param(*one, marks=[] if one == quick else pytest.mark.slow) for one in SCREENS]
 
 
@@ -58,7 +60,7 @@ def expected(drawing: Picture, radius: float) -> list[float]:
 
 
 def squares(page: Page) -> list[float]:
-    """Return the parts that the stack shows, from below."""
+    """Return the parts that the stack of squares shows, from bottom to top."""
     bars = page.locator("svg.bars rect.part").all()
     return [float(bar.get_attribute("data-square") or "") for bar in bars]
 

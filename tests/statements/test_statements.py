@@ -46,7 +46,7 @@ def test_equation_19_has_the_value_of_the_note_and_the_units_of_the_moment() -> 
     assert zhao.equation_19_radius(80, 10, 5.0, 3.0) == pytest.approx(2 * math.sqrt(10))
 
 
-def test_lemma_6_asks_for_2397_groups_at_the_usual_failure() -> None:
+def test_lemma_6_needs_2397_groups_at_the_usual_failure_probability() -> None:
     assert math.ceil(zhao.lemma_6_groups(0.05)) == 2397
 
 
@@ -82,7 +82,7 @@ def test_the_bias_of_lemma_b1_is_4_2_at_the_least_threshold_for_a_variance() -> 
 def test_the_power_of_theorem_5_5_makes_its_two_terms_equal_where_it_may(
     d: int, rho: float
 ) -> None:
-    """d^q against sqrt(rho)/d^(q-2): equal at 2q = 2 + ln(rho)/(2 ln d)."""
+    """The terms d^q and sqrt(rho)/d^(q-2) are equal at 2q = 2 + ln(rho)/(2 ln d)."""
     power = kamath.theorem_5_5_power(d, rho)
     assert 0.5 <= power <= 2
     free = 1 + math.log(rho) / (4 * math.log(d))
@@ -104,7 +104,7 @@ def test_the_ridge_of_theorem_2_costs_what_the_sample_does() -> None:
 
 
 def test_the_step_of_theorem_4_makes_the_regret_of_start_and_gradients_equal() -> None:
-    """D^2/eta against eta n (L + sigma sqrt(d))^2."""
+    """The two parts of the regret are D^2/eta and eta n (L + sigma sqrt(d))^2."""
     n, d, lipschitz, noise, distance = 400, 9, 2.0, 1.5, 0.7
     step = arora.theorem_4_step(n, d, lipschitz, noise, distance)
     assert distance**2 / step == pytest.approx(step * n * (lipschitz + noise * 3) ** 2)

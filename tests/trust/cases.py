@@ -60,6 +60,7 @@ class Case:
         setting, rng = self.point.setting, np.random.default_rng(seed)
 
         def run() -> Any:
+            """Run the method once on the data."""
             return self.method.release(data, self.method.plan(setting), Ledger(setting.budget), rng)
 
         with self.planning():
@@ -77,6 +78,7 @@ class Case:
         honest = family.plan
 
         def plan(method: Any, setting: Setting) -> Any:
+            """Plan by the other function, which may call the honest one."""
             with pytest.MonkeyPatch.context() as inner:
                 inner.setattr(family, "plan", honest)
                 return planned(method, setting)
@@ -86,7 +88,7 @@ class Case:
             yield
 
     def plan(self) -> Any:
-        """The plan of a run."""
+        """Return the plan of a run."""
         with self.planning():
             return self.method.plan(self.point.setting)
 
@@ -112,7 +114,9 @@ class Case:
             yield self._nearly_opposite()
 
     def _nearly_opposite(self) -> Neighbours:
-        """Two records whose gradients are opposite where both are misclassified."""
+        """Return data sets with two records whose gradients are opposite where both are
+        misclassified.
+        """
         base = neighbours(self.point)
         rows = np.zeros_like(rows_of(base.data))
         neighbour_rows = rows.copy()
@@ -181,7 +185,9 @@ CASES = (*PRIVATE, *VARIANTS)
 
 @lru_cache
 def case(name: str) -> Case:
-    """Return where a private method of the catalogue, or a variant of one, is tried."""
+    """Return the small setting in which a private method of the catalogue, or a variant of one, is
+    tried.
+    """
     slug, variant = VARIANTS.get(name, (name, SmallRun()))
     small = method_class(slug).stage.small
     point = replace(stage(slug), **{"n": RECORDS, **small.scenario, **variant.scenario}).validate()

@@ -31,7 +31,11 @@ DRAWS = 80  # The least degrees of freedom; half of the scale has a quarter of t
 
 
 def check_sensitivity(case: Case) -> float:
-    """On worst-case neighbours no statistic moves further than the ledger's record says.
+    """Check that on worst-case neighbours no statistic moves further than the ledger records.
+
+    Both runs have the same sequence of releases. Of disjoint blocks, steps or groups at most one
+    moves. The claim is attained to a half at least (of filters: it is at least its theorem's), so
+    that half of it would be found out. Returns the largest move over its claim.
 
     Along one and the same sequence of releases. Of disjoint blocks, steps or groups one moves at
     most. The claim is attained to a half at least (of filters: it is at least its theorem's), so
@@ -55,7 +59,9 @@ def compare(case: Case, data: Any, neighbour_data: Any, seed: int = 0) -> float:
 
 
 def sound(case: Case, data: Any, seed: int, replay: Tape | None = None) -> Tape:
-    """Run a case; a record that the ledger or a test refuses has reached it unclipped."""
+    """Run a case; check that no record that the ledger or a test refuses has
+    reached it unclipped.
+    """
     try:
         return case.play(data, seed, replay)
     except (InvalidInput, BudgetExceeded) as refusal:
@@ -112,7 +118,9 @@ def check_attained(case: Case) -> None:
 
 
 def check_filters(tape: Tape) -> None:
-    """The claim of a filtered mean is at least what is proven at the floor of its test."""
+    """Check that the claim of a filtered mean is at least what is proven at the
+    floor of its test.
+    """
     for keep, count, test, entry in tape.filters:
         floor = test.threshold - slack(test) - 2.0
         proven = proven_sensitivity(keep, count, floor)
@@ -120,18 +128,23 @@ def check_filters(tape: Tape) -> None:
 
 
 def slack(test: Any) -> float:
-    """Return how far noise may carry a score over the threshold, except with the test's failure."""
+    """Return how far noise can carry a score over the threshold, except with the test's failure
+    probability.
+    """
     if test.kind == "single":
         return 2 / test.epsilon * math.log(1 / (2 * test.failure))
     if isinstance(test, SeparateTests):  # Separate tests have a share of the failure each.
         return 2 / test.epsilon * math.log(test.steps / (2 * test.failure))
-    # AboveThreshold: Lap(4 D/eps) on T scores, Lap(2 D/eps) on the threshold, half of it each.
+    # AboveThreshold adds Lap(4 D/eps) to T scores and Lap(2 D/eps) to the threshold; each may use
+    # half of the failure.
     spread = 4 * 2 / test.epsilon
     return spread * math.log(test.steps / test.failure) + spread / 2 * math.log(1 / test.failure)
 
 
 def proven_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
-    """The sharp sensitivity of the mean by weights, written out again; a search for its maximum."""
+    """Return the sharp sensitivity of the mean by weights, written out again and maximised by
+    search.
+    """
     a, b = keep.lower, keep.upper
     weight = (floor - a * count) / (1 - a)
     if keep.filter_radius >= 2 * keep.score_radius and floor >= b * count:
@@ -148,7 +161,11 @@ def proven_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
 
 
 def check_noise(case: Case, draws: int = DRAWS) -> None:
-    """Chi-square: all noise of some runs has the scale that the ledger has recorded for it.
+    """Check by chi-square that all noise of some runs has the scale that the ledger records.
+
+    Laplace noise is tested apart, since its energy is linear in the scale and more draws are
+    needed. For choices the score is tested: half of the noise makes it larger by about its
+    variance.
 
     Laplace noise apart from the rest: its energy is linear in the scale, and it takes more of it.
     Of choices it is the score: half of the noise makes it larger by about its variance.
@@ -177,13 +194,14 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
         assert chance > FALSE_ALARM, f"noise {ratio:.4f} times the ledger's"
     # A false alarm has probability 6e-7.
     assert abs(total) <= 5 * math.sqrt(freedom[False]), "the noise is centred"
-    # 6e-7 in the normal approximation of the sum; the noise is 1/(1 + excess/spread) of the claim.
+    # The false-alarm rate is 6e-7 in the normal approximation of the sum; the noise is 1/(1 +
+    # excess/spread) of the claim.
     is_off = abs(excess) > 5 * math.sqrt(spread)
     assert not is_off, f"noise {1 / (1 + excess / spread):.4f} times the ledger's"
 
 
 def check_scales(entries: tuple[Entry, ...]) -> None:
-    """Where an entry has a share of its own, its noise is that of its sensitivity."""
+    """Check that each entry with a share of its own has the noise of its sensitivity."""
     for entry in entries:
         if entry.mechanism == "gaussian":
             least_noise = entry.sensitivity / math.sqrt(2 * entry.rho)
@@ -206,13 +224,17 @@ def check_ledger(case: Case) -> None:
 
 
 def check_spent(entries: tuple[Entry, ...], budget: Budget, *, whole: bool = True) -> None:
-    """The shares add up to the budget to 1e-12, by plain sums and the exact Gaussian curve."""
+    """Check that the shares add up to the budget to 1e-12, by plain sums and the exact Gaussian
+    curve.
+    """
     assert entries
     assert spends(plain_shares(entries), budget, whole=whole), f"{plain_shares(entries)}"
 
 
 def check_books(tape: Tape) -> None:
-    """Every noisy number belongs to an entry of the run's own ledger, and fits into it."""
+    """Check that every noisy number belongs to an entry of the run's own
+    ledger, and fits into it.
+    """
     entries = {id(entry): entry for entry in booked(tape)}
     noise_counts: dict[int, int] = defaultdict(int)
     steps, tests = set(), 0
@@ -233,7 +255,11 @@ def check_books(tape: Tape) -> None:
 
 
 def check_plan_is_fixed(case: Case) -> None:
-    """Where the releases say nothing, nothing of a run moves with the data.
+    """Check that nothing of a run moves with the data where the releases say nothing.
+
+    Radii, steps, entries, diagnostics, notes, the whole path and the number of draws must be the
+    same for data of quite another size, and for broken ones. So no radius, step count or seed is
+    taken from the data past the ledger.
 
     Radii, steps, entries, diagnostics, notes, the whole path, how many numbers are drawn: the same
     for data of quite another size, and for broken ones. So no radius, step count or seed is taken
@@ -256,7 +282,9 @@ def check_plan_is_fixed(case: Case) -> None:
 
 
 def check_noise_is_fresh(case: Case) -> None:
-    """A generator adds the same noise to any data; no two draws and no two generators do."""
+    """Check that a generator adds the same noise to any data, and that no two draws or generators
+    add the same.
+    """
     noise, repeated_noise, fresh_noise = (
         sound(case, case.crowd(data), seed).noise() for data, seed in ((0, 1), (1, 1), (0, 2))
     )

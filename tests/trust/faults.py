@@ -62,13 +62,16 @@ def no_clip(patch: Patch, case: Case) -> None:
 
 
 def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -> None:
-    """Draw all noise at what `change` makes of (scale, rng); the ledger records the old scale."""
+    """Let `change` replace the scale and the generator of every draw of noise, but not the recorded
+    scale.
+    """
     for module, names in DRAWING.items():
         for name in names:
             place = f"dpsco_core.privacy.mechanisms.{module}.{name}"
             honest = _current(place)
 
             def draw(*args: Any, honest: Any = honest) -> Any:
+                """Draw noise with a changed scale or generator."""
                 *rest, scale, rng = args
                 return honest(*rest, *change(scale, rng))
 
@@ -77,6 +80,7 @@ def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -
     choose = _current(place)
 
     def choice(weights: Any, rng: Any) -> Any:  # The scores are in units of the noise.
+        """Choose with a changed scale or generator."""
         scale, rng = change(1.0, rng)
         return choose(weights / scale, rng)
 
@@ -84,6 +88,7 @@ def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -
 
 
 def _current(place: str) -> Any:
+    """Return the function that now stands at a dotted path."""
     module, name = place.rsplit(".", 1)
     return getattr(__import__(module, fromlist=[name]), name)
 
@@ -99,21 +104,22 @@ def one_seed_for_all(patch: Patch, case: Case) -> None:
 
 
 def half_the_sensitivity(patch: Patch, case: Case) -> None:
-    """The ledger is told half of what a record can do, and adds half the noise."""
+    """Tell the ledger half of the sensitivity, so that it adds half the noise."""
     mean_faults.half_the_sensitivity(patch)
 
 
 def radius_from_the_data(patch: Patch, case: Case) -> None:
-    """The public constants, of which clip levels are made, are estimated on the records."""
+    """Estimate the public constants, from which clip levels are made, on the records."""
 
     def fitted(honest: Any, self: Any, data: Any, plan: Any, *rest: Any) -> Any:
+        """Release with a plan that is made from the data."""
         return honest(self, data, self.plan(measured(plan.setting, data)), *rest)
 
     _release(patch, case, fitted)
 
 
 def measured(setting: Setting, data: Any) -> Setting:
-    """Return the setting with constants that are estimated on the records."""
+    """Return the setting with its constants scaled by powers of the median entry of the records."""
     size = float(np.median(np.abs(rows_of(data))))
     factor = {
         "coordinate_moment": size**setting.moment_order,
@@ -148,6 +154,7 @@ def second_run_off_the_books(patch: Patch, case: Case) -> None:
     """Run twice, with a ledger that knows only one of the runs."""
 
     def run(honest: Any, self: Any, data: Any, plan: Any, ledger: Ledger, rng: Any) -> Any:
+        """Release the average of two runs, the second off the ledger."""
         result = honest(self, data, plan, ledger, rng)
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(Ledger, "_record", lambda book, *new: book._entries.extend(new))
@@ -158,28 +165,32 @@ def second_run_off_the_books(patch: Patch, case: Case) -> None:
 
 
 def _average_two_runs(honest: Any, self: Any, *args: Any) -> Any:
+    """Run a method twice; return a release of the average."""
     result, second_result = honest(self, *args), honest(self, *args)
     return replace(result, value=(result.value + second_result.value) / 2)
 
 
 def _release(patch: Patch, case: Case, run: Any) -> None:
+    """Let the method of a case release by another function, which is given the honest one."""
     family = type(case.method)
     honest = family.release
     patch.setattr(family, "release", lambda self, *args: run(honest, self, *args))
 
 
-# How methods divide their records: a break for each way of `Split`, made of the honest function.
+# For each way of `Split` by which methods divide their records, a fault that is made from the
+# honest function.
 
 
 def _range(honest: Any) -> Any:
-    """Every part of the records, or of the users, is the first of its length."""
+    """Return the function with every part of the records, or of the users, taken from the start."""
     return lambda self, low, high: honest(self, 0, high - low)
 
 
 def _phase(honest: Any) -> Any:
-    """Every phase starts at the first record."""
+    """Return the function with every phase starting at the first record."""
 
     def first_part(argument: Any) -> Any:
+        """Return the argument for the first part of the records."""
         if hasattr(argument, "stop"):
             return replace(argument, start=0, stop=argument.stop - argument.start)
         return replace(argument, first=0) if hasattr(argument, "first") else argument
@@ -188,14 +199,15 @@ def _phase(honest: Any) -> Any:
 
 
 def _positions(honest: Any) -> Any:
-    """Every batch is the first one."""
+    """Return the function with every batch being the first one."""
     return lambda rows, batch, *rest: honest(rows, np.arange(len(batch)), *rest)
 
 
 def _groups(honest: Any) -> Any:
-    """Every group has the first records."""
+    """Return the function with every group having the first records."""
 
     def means(rows: Any, group: np.ndarray, groups: int, *rest: Any) -> np.ndarray:
+        """Return the mean of the first group for each group."""
         means = honest(rows, in_order(rows.n, groups), groups, *rest)
         return np.repeat(means[:1], groups, axis=0)
 
@@ -203,9 +215,10 @@ def _groups(honest: Any) -> Any:
 
 
 def _blocks(honest: Any) -> Any:
-    """Every block is the first one."""
+    """Return the function with every block being the first one."""
 
     def rows(*args: Any) -> np.ndarray:
+        """Return the first block for each block."""
         blocks = honest(*args)
         return np.repeat(blocks[:1], len(blocks), axis=0)
 
@@ -213,9 +226,10 @@ def _blocks(honest: Any) -> Any:
 
 
 def _order(honest: Any) -> Any:
-    """The first records are seen in the first half of the steps, and again in the second."""
+    """Return the function whose order reads the first records in both halves of the steps."""
 
     def order(*args: Any) -> Any:
+        """Return an order that reads the first half of the records twice."""
         positions, *rest = honest(*args)
         return np.resize(np.arange(math.ceil(len(positions) / 2)), len(positions)), *rest
 

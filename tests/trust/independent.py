@@ -29,6 +29,7 @@ class Inputs:
     """Quantities of the formulas, at unit coordinate-wise moments."""
 
     def __init__(self, setting: Setting) -> None:
+        """Read the sizes, the constants and the budget of a setting."""
         constants = setting.constants
         assert constants.coordinate_moment == 1
         self.setting = setting
@@ -42,19 +43,22 @@ class Inputs:
         self.kappa = (p - 1) ** (p - 1) / p**p
 
     def hinge(self, t: Vector) -> Vector:
-        """Return the sharp bias of clipping at distance t."""
+        """Return the sharp bound on the bias of clipping at distance t."""
         return (np.sqrt(1 + t * t) - t) / 2 if self.p == 2 else self.kappa * t ** (1 - self.p)
 
 
 def sample(inputs: Inputs) -> float:
+    """Return the bound on the error of the sample mean."""
     return math.sqrt(inputs.trace / inputs.n)
 
 
 def median_of_means(inputs: Inputs) -> float:
+    """Return the bound on the error of the median of means."""
     return 10 * math.sqrt(inputs.d / (inputs.n // math.ceil(4 * math.log(2 * inputs.d / 0.05))))
 
 
 def coordinatewise_paper(inputs: Inputs, *, pure: bool) -> float:
+    """Return the printed bound of coordinatewise clipping."""
     n, d, beta = inputs.n, inputs.d, 0.1
     log = math.log(2 * d / beta)
     signal = inputs.epsilon * n / d if pure else math.sqrt(inputs.rho) * n / math.sqrt(d)
@@ -67,6 +71,7 @@ def coordinatewise_paper(inputs: Inputs, *, pure: bool) -> float:
 
 
 def coordinatewise_probability(inputs: Inputs, *, pure: bool) -> float:
+    """Return the bound of coordinatewise clipping with probability 0.95."""
     d, beta = inputs.d, 0.05
     b = inputs.n // (2 * math.ceil(2 * math.log(2 * d / beta)))
     tau = (inputs.mean + GRID) / 3
@@ -80,6 +85,7 @@ def coordinatewise_probability(inputs: Inputs, *, pure: bool) -> float:
 
 
 def coordinatewise_expected(inputs: Inputs, *, pure: bool) -> float:
+    """Return the bound on the mean error of coordinatewise clipping."""
     n, d, tau = inputs.n, inputs.d, (inputs.mean + GRID) / 3
     noise = (
         2 * d * (6 * tau * d / (inputs.epsilon * n)) ** 2
@@ -97,6 +103,7 @@ def coordinatewise_expected(inputs: Inputs, *, pure: bool) -> float:
 
 
 def clipped_paper(inputs: Inputs) -> float:
+    """Return the printed bound of clipping to a ball."""
     n, d, p, size = inputs.n, inputs.d, inputs.p, math.log(2 * 6**inputs.d / 0.05)
     slope = 4 * math.sqrt(size) / (n * math.sqrt(inputs.rho)) + 8 * size / n
     radius = math.sqrt(d) * inputs.moment * slope ** (-1 / p)
@@ -106,6 +113,7 @@ def clipped_paper(inputs: Inputs) -> float:
 
 
 def clipped_probability(inputs: Inputs) -> float:
+    """Return the bound of clipping to a ball with probability 0.95."""
     n, d, size = inputs.n, inputs.d, math.log(2 * 5**inputs.d / 0.05)
     sampling = np.maximum(math.sqrt(12 * inputs.moment**2 / n * size), 8 * GRID / n * size)
     tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / 0.05))
@@ -114,6 +122,7 @@ def clipped_probability(inputs: Inputs) -> float:
 
 
 def _directional(inputs: Inputs) -> Vector:
+    """Return the bias of clipping at each radius, from moments along directions."""
     scale = math.sqrt(inputs.d) * inputs.moment
     return (
         inputs.kappa * inputs.moment * np.exp((inputs.p - 1) * np.log(scale / GRID)).clip(max=1e200)
@@ -121,6 +130,7 @@ def _directional(inputs: Inputs) -> Vector:
 
 
 def clipped_expected(inputs: Inputs) -> float:
+    """Return the bound on the mean error of clipping, from moments along directions."""
     d, n = inputs.d, inputs.n
     square = (
         d * inputs.moment**2 / n + _directional(inputs) ** 2 + 2 * d * GRID**2 / (inputs.rho * n**2)
@@ -129,13 +139,14 @@ def clipped_expected(inputs: Inputs) -> float:
 
 
 def clipped_expected_coordinate(inputs: Inputs) -> float:
+    """Return the bound on the mean error of clipping, from moments of coordinates."""
     d, n, scale, radius = inputs.d, inputs.n, math.sqrt(inputs.d), inputs.mean + GRID
     bias = inputs.kappa * scale * np.exp((inputs.p - 1) * np.log(scale / GRID)).clip(max=1e150)
     return float(np.sqrt((d / n + bias**2 + 2 * d * radius**2 / (inputs.rho * n**2)).min()))
 
 
 def clipped_run(inputs: Inputs, *, coordinate: bool) -> float:
-    """Return the bound at the radius of the practical tuning, written out."""
+    """Return the bound on a run of clipping at the radius of the practical tuning, written out."""
     radius = practical_radius(inputs.setting, inputs.rho)
     scale = 1.0 if coordinate else inputs.moment
     length = math.sqrt(inputs.d) * scale
@@ -167,13 +178,15 @@ def coordinatewise_run(inputs: Inputs, *, pure: bool) -> float:
 
 
 def ball(spread: float, reach: float, bias: float, noise: float, n: int) -> float:
-    """Return the radius of an interval; `spread` is a variance over n."""
+    """Return the radius of a confidence ball from its parts; `spread` is a variance over n."""
     fourth_moment = 3 * spread**2 + 4 * reach**2 * spread / n**2
     return float((fourth_moment / 0.025) ** 0.25 + bias + noise)
 
 
 def clipped_interval(inputs: Inputs) -> float:
-    """With the bias that the bound on the run's mean square has, and the quantile of its noise."""
+    """Return the interval of a clipped mean, from the bias of the run's mean square and its noise's
+    quantile.
+    """
     radius = practical_radius(inputs.setting, inputs.rho)
     bias = math.sqrt(
         clipped_run(inputs, coordinate=True) ** 2
@@ -185,6 +198,7 @@ def clipped_interval(inputs: Inputs) -> float:
 
 
 def coordinatewise_interval(inputs: Inputs, *, pure: bool) -> float:
+    """Return the bound of coordinatewise clipping at the practical threshold."""
     share = inputs.epsilon if pure else inputs.rho
     noise: Literal["laplace", "gaussian"] = "laplace" if pure else "gaussian"
     tau = practical_threshold(inputs.setting, share, noise, 6 / inputs.n)
@@ -219,6 +233,7 @@ def smoothed_run(inputs: Inputs) -> float:
 
 
 def iterative_paper(inputs: Inputs) -> float:
+    """Return the printed bound of iterative updating."""
     k = 2397
     n, d, p, moment = inputs.n // k * k, inputs.d, inputs.p, inputs.moment
     sampling = 160 * moment * math.sqrt(d / n)
@@ -230,6 +245,7 @@ def iterative_paper(inputs: Inputs) -> float:
 
 
 def iterative_probability(inputs: Inputs) -> float:
+    """Return the bound of iterative updating with probability 0.95."""
     best = math.inf
     for k in range(8, 121):
         n = inputs.n // k * k
@@ -242,6 +258,7 @@ def iterative_probability(inputs: Inputs) -> float:
 
 
 def fano_gilbert(inputs: Inputs) -> float:
+    """Return the Fano bound of zCDP with the Gilbert bound on the number of words."""
     n, d = inputs.n, inputs.d
     w, best = d // 2, 0.0
     q = np.exp(np.linspace(math.log(1e-7), 0, 4001))
@@ -258,10 +275,12 @@ def fano_gilbert(inputs: Inputs) -> float:
 
 
 def _is_in_ball(inputs: Inputs, q: Vector) -> NDArray[np.bool_]:
+    """Return whether the instance with spike probability q has its mean in the ball."""
     return np.asarray(q ** (1 - 1 / inputs.p) * math.sqrt(inputs.d // 2) <= inputs.mean)
 
 
 def fano_markov(inputs: Inputs) -> float:
+    """Return the Fano bound of pure DP with Markov's inequality for the number of spikes."""
     n, d, words = inputs.n, inputs.d, 2 ** (inputs.d / 8)
     q = np.exp(np.linspace(math.log(1e-7), 0, 2001))
     q, best = q[_is_in_ball(inputs, q)], 0.0
@@ -286,6 +305,7 @@ def gaussian(inputs: Inputs) -> float:
 
 
 def hypercube_closed(inputs: Inputs) -> float:
+    """Return the closed bound of the hypercube under zCDP."""
     q = np.exp(np.linspace(math.log(1e-7), 0, 60_001))
     q = q[q ** (1 - 1 / inputs.p) * math.sqrt(inputs.d) <= inputs.mean]
     value = (

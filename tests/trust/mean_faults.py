@@ -44,10 +44,12 @@ def patch_everywhere(patch: Patch, function: str, broken: Callable[..., Any]) ->
 
 
 def normal(value: np.ndarray, std: float, rng: np.random.Generator) -> np.ndarray:
+    """Return a vector with Gaussian noise added."""
     return value + rng.normal(scale=std, size=value.shape)
 
 
 def laplace(value: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
+    """Return a vector with Laplace noise added."""
     return value + rng.laplace(scale=scale, size=value.shape)
 
 
@@ -61,19 +63,25 @@ def with_noise(patch: Patch, change: Callable[[Any, float, Any], tuple[float, An
 
 
 def no_noise(patch: Patch) -> None:
+    """Take all noise away."""
     with_noise(patch, lambda value, scale, rng: (0.0, rng))
 
 
 def noise_over_root_2(patch: Patch) -> None:
+    """Divide the scale of all noise by the square root of 2."""
     with_noise(patch, lambda value, scale, rng: (scale / math.sqrt(2), rng))
 
 
 def noise_depends_on_the_data(patch: Patch) -> None:
+    """Let the scale of the noise grow with the value that it hides."""
     with_noise(patch, lambda value, scale, rng: (scale * (1 + np.abs(value).max()), rng))
 
 
 def one_draw_for_all_coordinates(patch: Patch) -> None:
+    """Add the same noise to all coordinates."""
+
     def draw(value: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
+        """Add one draw to all coordinates."""
         return value + rng.normal(scale=scale)
 
     patch.setattr(MECHANISMS + "gaussian.add_gaussian_noise", draw)
@@ -94,12 +102,14 @@ def halved(mechanism: Any) -> Any:
 
 
 def half_the_sensitivity(patch: Patch) -> None:
+    """Let the ledger release every mechanism with half its sensitivity."""
     for name in ("release", "open"):
         honest = getattr(Ledger, name)
 
         def halved_release(
             self: Any, mechanism: Any, *args: Any, honest: Any = honest, **label: Any
         ) -> Any:
+            """Release by the mechanism of half the sensitivity."""
             return honest(self, halved(mechanism), *args, **label)
 
         patch.setattr(Ledger, name, halved_release)
@@ -109,11 +119,13 @@ def no_clip(patch: Patch) -> None:
     """Shorten no record to a ball and no entry to an interval, for any caller."""
 
     def keep(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows with weights of 1."""
         return block, np.ones(len(block))
 
     entries = base.sum_of_clipped_entries
 
     def whole(rows: Rows, *part: int, limit: float) -> np.ndarray:
+        """Return the entries without a limit."""
         return entries(rows, *part, limit=math.inf)
 
     patch_everywhere(patch, f"{base.__name__}.clip_to_ball", keep)
@@ -122,13 +134,17 @@ def no_clip(patch: Patch) -> None:
 
 
 def nan_is_kept(patch: Patch) -> None:
+    """Keep records that are not numbers where they should count as zero."""
+
     def keep(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
+        """Clip rows without looking for values that are not numbers."""
         with np.errstate(all="ignore"):
             return block, np.minimum(1.0, radius / np.linalg.norm(block, axis=1))
 
     honest = smooth_clip.smoothed_clip
 
     def means(rows: Any, limit: float, blocks: int) -> np.ndarray:
+        """Return means of clipped blocks, without looking for values that are not numbers."""
         size = rows.n // blocks
         clipped = np.clip(rows.x[: blocks * size], -limit, limit)
         return np.asarray(clipped.reshape(blocks, size, rows.d).mean(axis=1))
@@ -142,6 +158,7 @@ def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
     """Use weights radius/norm even below the normal doubles: 6.9e-16/9e307 is a third too large."""
 
     def careless(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
+        """Clip rows by weights whose rounding may leave them outside the ball."""
         block = np.where(np.isfinite(block).all(axis=1)[:, None], block, 0.0)
         with np.errstate(all="ignore"):
             return block, np.minimum(1.0, radius / row_norms(block))
@@ -150,11 +167,12 @@ def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
 
 
 def bare_closed_form(patch: Patch) -> None:
-    """Use the printed closed form of the smooth truncation, without a clamp; it cancels for
-    large entries.
+    """Use the printed closed form of the smooth truncation without a clamp; large entries cancel in
+    it.
     """
 
     def printed(u: np.ndarray, c: float) -> np.ndarray:
+        """Return the closed form of the smoothed clip, without care for cancellation."""
         s, root, normal = math.sqrt(c), math.sqrt(2), stats.norm
         a = np.clip(np.abs(u), 1e-9, 1e12)
         low, high = (-root / a - 1) / s, (root / a - 1) / s
@@ -168,13 +186,14 @@ def bare_closed_form(patch: Patch) -> None:
 
 
 def cubic_for_every_entry(patch: Patch) -> None:
-    """Use the smooth truncation's cubic near 0 for large entries as well."""
+    """Use the cubic with which the smooth truncation begins near 0 for large entries as well."""
     patch.setattr(
         smooth_clip, "smoothed_clip", lambda u, c: replace(smooth_table(c), bulk=1e100).smooth(u)
     )
 
 
 def level_from_the_data(patch: Patch) -> None:
+    """Let the clip level depend on the data."""
     for family, name in (
         (SimpleClipping, "radius"),
         (IterativeUpdating, "radius"),
@@ -192,6 +211,7 @@ def level_from_the_data(patch: Patch) -> None:
             honest: Any = honest,
             name: str = name,
         ) -> Any:
+            """Release with the largest entry as the clip level."""
             level = float(np.nanmax(np.abs(rows.x)))
             fitted_method = replace(self, **{name: level})
             return honest(fitted_method, rows, fitted_method.plan(plan.setting), *rest)
@@ -200,10 +220,12 @@ def level_from_the_data(patch: Patch) -> None:
 
 
 def mean_over_all_but_one(patch: Patch) -> None:
+    """Divide sums by one record fewer than there are."""
     for module, name in ((base, "clip_to_ball"),):
         honest = getattr(module, name)
 
         def clip_to_more(block: Any, radius: float, honest: Any = honest) -> Any:
+            """Clip rows, with weights for a mean of one record fewer."""
             rows, weights = honest(block, radius)
             return rows, weights * (RECORDS / (RECORDS - 1))
 
@@ -219,12 +241,14 @@ def blocks_of_n_over_m(patch: Patch) -> None:
     """Use the sensitivity of fractional block sizes, although blocks are rounded down."""
 
     def real(threshold: float, blocks: int, block_size: int) -> float:
+        """Return the sensitivity of a median of blocks of n/m records, not rounded down."""
         return (3 if blocks % 2 == 0 else 6) * threshold * blocks / RECORDS
 
     patch.setattr(statistics, "median_sensitivity", real)
 
 
 def odd_blocks_like_even_ones(patch: Patch) -> None:
+    """Use the sensitivity of a median of an even number of blocks for an odd one."""
     patch.setattr(statistics, "median_sensitivity", lambda tau, m, b: 3 * tau / b)
 
 
@@ -233,6 +257,7 @@ def groups_share_records(patch: Patch) -> None:
     honest = group_means.clipped_group_means
 
     def with_repetition(rows: Rows, group: np.ndarray, groups: int, radius: float) -> np.ndarray:
+        """Return group means that each contain those of the group before."""
         means = honest(rows, group, groups, radius)
         return means + np.roll(means, 1, axis=0)
 
@@ -240,6 +265,7 @@ def groups_share_records(patch: Patch) -> None:
 
 
 def split_reuses_its_seed(patch: Patch) -> None:
+    """Let every run split the records into the same groups."""
     honest = group_means.secret_groups
     patch.setattr(
         group_means, "secret_groups", lambda n, k, _: honest(n, k, np.random.default_rng(0))
@@ -252,11 +278,15 @@ def in_order(n: int, groups: int) -> np.ndarray:
 
 
 def split_is_consecutive(patch: Patch) -> None:
+    """Split the records into groups in their order."""
     patch.setattr(group_means, "secret_groups", lambda n, k, _: in_order(n, k))
 
 
 def last_records_are_always_left_out(patch: Patch) -> None:
+    """Let the split leave out the last records, whatever the seed."""
+
     def shuffled_but_the_last(n: int, groups: int, rng: np.random.Generator) -> np.ndarray:
+        """Split all but the last records at random."""
         group = in_order(n, groups)
         rng.shuffle(group[: n // groups * groups])
         return group
@@ -265,6 +295,7 @@ def last_records_are_always_left_out(patch: Patch) -> None:
 
 
 def half_of_the_budget(patch: Patch) -> None:
+    """Spend half of the budget."""
     for module in ("clipped.zhao_share", "iterative.zhao_share"):
         patch.setattr(
             f"dpsco_core.methods.mean.{module}", lambda setting, _: setting.gaussian_rho / 2

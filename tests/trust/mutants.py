@@ -67,7 +67,7 @@ class Mutant:
 
     @property
     def not_applicable(self) -> str:
-        """Why the method cannot have the fault; empty if it can."""
+        """Return why the method cannot have the fault; an empty text if it can."""
         return self.fault.without(case(self.case))
 
 
@@ -75,7 +75,7 @@ MUTANTS = tuple(Mutant(case=name, fault=fault) for name in CASES for fault in FA
 
 
 def killed(mutant: Mutant, patch: pytest.MonkeyPatch) -> str:
-    """Break the method, and return the message of the check, or "" where it passes."""
+    """Break the method; return the message of the check that fails, or "" if it passes."""
     place = case(mutant.case)
     mutant.fault.make(patch, place)
     try:

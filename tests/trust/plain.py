@@ -106,7 +106,7 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
             return not spent.epsilon and not spent.delta and _is_close(spent_part, rho, whole)
         case ApproxDP(epsilon=epsilon, delta=delta):
             if spent.epsilon:
-                # Basic composition of both kinds.
+                # Both kinds of costs are added by basic composition.
                 if spent.gaussian or spent.other_rho or spent.pure:
                     rest = delta - float(spent.delta)
                     spent_part = gaussian_delta(
@@ -130,7 +130,9 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
 
 
 def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
-    """Exponential mechanisms, then noise of one kind."""
+    """Return whether exponential mechanisms, and then noise of one kind, spend
+    at most the budget.
+    """
     chosen = sum(map(Fraction, spent.choices))
     has_others = spent.other_rho or spent.epsilon or spent.delta
     match budget:
@@ -161,7 +163,8 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
                     float(rule(SPARE * float(spent.gaussian), enlarged_choices, target)[0]) > delta
                 )
 
-            # On a fine grid the exact delta, from below; the ledger's own cells lose a little.
+            # A fine grid gives the exact delta from below; the ledger's coarser cells lose a
+            # little.
             ledgers = delta * (1 + 1e-9)
             return (
                 not has_others
@@ -204,6 +207,7 @@ def pairs_delta(rho: float, choices: tuple[float, ...], epsilons: Array) -> Arra
 
 
 def _is_close(spent: Fraction, allowed: float, whole: bool) -> bool:
+    """Return whether at most what is allowed was spent and, if `whole`, all of it."""
     ratio = spent / Fraction(allowed)
     return ratio <= 1 + TOLERANCE and (not whole or ratio >= 1 - TOLERANCE)
 
@@ -223,6 +227,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
         low, high = mpf("1e-9"), mpf("1e6")
 
         def delta(shift: mpf) -> mpf:
+            """Return the delta of rho-zCDP at order 1 + shift."""
             alpha = 1 + shift
             log = (alpha - 1) * (alpha * rho - epsilon) - mp.log(alpha)
             return exp(log + (alpha - 1) * mp.log(1 - 1 / alpha)) if alpha > 1 else mpf(1)

@@ -45,8 +45,9 @@ Array = NDArray[np.float64]
 
 LINEAR_TERMS = (ObjectiveGaussian, ObjectiveLaplace)
 
-# Its sensitivity is between what the solver found and the minimiser, on the same records; the
-# neighbours are hidden by the linear term (tests/methods/euclidean/test_objective_distance.py).
+# Its sensitivity is a bound on the distance of the solver's point from the minimiser on the same
+# records; the linear term hides the neighbours
+# (tests/methods/euclidean/test_objective_distance.py).
 SOLVER = "what the solver left open"
 
 
@@ -86,7 +87,7 @@ class NoiseDraw:
 
     @property
     def energy(self) -> float:
-        """A chi-square variable with `freedom` degrees of freedom."""
+        """Return a chi-square variable with `freedom` degrees of freedom, made of the draw."""
         if self.score is not None:
             return 0.0  # The function `check_noise` explains the value 0.
         if self.spherical:
@@ -99,7 +100,11 @@ class NoiseDraw:
 
     @property
     def freedom(self) -> int:
-        """Laplace: |z|/b is exponential, twice that is chi-square with 2 degrees of freedom."""
+        """Return the degrees of freedom of `energy`.
+
+        For Laplace noise |z|/b is exponential, and twice that is chi-square with 2 degrees of
+        freedom.
+        """
         if self.score is not None:
             return 0
         return self.noise.size * (2 if self.law == 1 else 1)
@@ -173,6 +178,7 @@ def play(run: Callable[[], Any], replay: Tape | None = None, *, blind: bool = Fa
 
 @contextmanager
 def _watched(tape: Tape, replay: Tape | None, blind: bool) -> Iterator[None]:
+    """Record the releases on a tape, or replay them, while the context is open."""
     with pytest.MonkeyPatch.context() as patch:
         watch = _Watch(tape, replay, blind)
         watch.values(patch)
@@ -194,7 +200,7 @@ class _Watch:
     opened: list[tuple[Entry, float]] = field(default_factory=list)
 
     def release(self, out: Any) -> Any:
-        """Return what comes out: this run's, or the same release of the run that is replayed."""
+        """Return the output of this run, or of the same release of the run that is replayed."""
         place = len(self.tape.released)
         self.tape.released.append(out)
         if self.replay is None:
@@ -203,10 +209,11 @@ class _Watch:
         return self.replay.released[place]
 
     def values(self, patch: pytest.MonkeyPatch) -> None:
-        """Releases of one value each."""
+        """Put the releases of single values on the tape."""
         honest = Ledger.release
 
         def watched(ledger: Ledger, mechanism: Any, value: Array, rng: Any, **label: Any) -> Any:
+            """Release a value, and put it and its noise on the tape."""
             if isinstance(mechanism, LINEAR_TERMS):
                 out = honest(ledger, mechanism, value, rng, **label)
                 self.tape.draws.append(drawn_by(mechanism, out, ledger.entries[-1]))
@@ -232,10 +239,11 @@ class _Watch:
         patch.setattr(Ledger, "release", watched)
 
     def sequences(self, patch: pytest.MonkeyPatch) -> None:
-        """Sequences of releases, which know the entries that account for them."""
+        """Put the entries that account for a sequence of releases on the tape."""
         honest = Ledger.open
 
         def opened(ledger: Ledger, sequence: Any, **label: Any) -> Any:
+            """Open a sequence of steps, and remember its entry."""
             steps: Any = honest(ledger, sequence, **label)
             steps.tape_entries = ledger.entries[-2:]
             entry = steps.tape_entry = ledger.entries[-1]
@@ -252,11 +260,12 @@ class _Watch:
         patch.setattr(Ledger, "open", opened)
 
     def steps(self, patch: pytest.MonkeyPatch) -> None:
-        """Steps: the ledger hands out noise, and the method adds it."""
+        """Put the noise of steps on the tape, which the ledger hands out and the method adds."""
         noise_of, summed = Steps._noise_of, Steps.summed_noise
         idle, idling = Steps.idle_noise, [False]
 
         def one_by_one(steps: Any, shape: Any, rng: Any) -> Array:
+            """Draw the noise of a step, and put it on the tape."""
             noise = noise_of(steps, shape, rng)
             entry = steps.tape_entry
             self.tape.draws.append(
@@ -265,6 +274,7 @@ class _Watch:
             return noise
 
         def summed_noise(steps: Any, count: int, d: int, rng: Any) -> Array:
+            """Draw the noise of several steps at once, and put it on the tape."""
             noise = summed(steps, count, d, rng)
             if steps.exponent == 2:
                 scaled = noise / (steps.tape_entry.noise * math.sqrt(count))
@@ -272,6 +282,7 @@ class _Watch:
             return noise
 
         def idle_noise(steps: Any, count: int, d: int, rng: Any) -> Array:
+            """Draw the noise of steps that read no records."""
             idling[0] = True
             try:
                 return idle(steps, count, d, rng)
@@ -283,6 +294,7 @@ class _Watch:
         patch.setattr(Steps, "idle_noise", idle_noise)
 
         def record(exact: Array) -> Array:
+            """Put a step's value on the tape; return it, or that of the run which is replayed."""
             entry, norm = self.opened[-1]
             place = len(self.tape.statistics)
             block = place if entry.releases == 1 else None  # a record may be in several steps
@@ -308,6 +320,7 @@ class _Watch:
         linear = objective_perturbation.linear_term
 
         def tilted(plan: Any, sample: Any, ledger: Ledger, rng: Any) -> Array:
+            """Draw a linear term, and put the gradients that it hides on the tape."""
             tilt = linear(plan, sample, ledger, rng)
             for w in (np.zeros(sample.d), sample.constraint.support_point(np.eye(sample.d)[-1])):
                 exact = sample.n * sample.mean_gradient(w)
@@ -315,6 +328,7 @@ class _Watch:
             return self.release(tilt)
 
         def unsolved(gradient: Any, constraint: Any, **fields: Any) -> Any:
+            """Return the centre of the set in place of the minimiser."""
             # The exact minimiser is private by its linear term (and the solver has tests of its
             # own); without clipped records the search for it would not end.
             return SimpleNamespace(value=constraint.centre)
@@ -323,15 +337,19 @@ class _Watch:
         patch.setattr(objective_perturbation, "linear_term", tilted)
 
     def encodings(self, patch: pytest.MonkeyPatch) -> None:
-        """Steps with correlated noise: what is hidden is C G, of all steps together."""
+        """Put steps with correlated noise on the tape: what is hidden is C G, of all steps
+        together.
+        """
         fresh, noisy = CorrelatedSteps._fresh, CorrelatedSteps.release
 
         def fresh_noise(steps: Any, rng: Any) -> Array:
+            """Draw the noise of an encoding, and put it on the tape."""
             noise = fresh(steps, rng)
             self.tape.draws.append(NoiseDraw(noise / steps.tape_entry.noise, 2.0, steps.tape_entry))
             return noise
 
         def released(steps: Any, value: Array, rng: Any) -> Array:
+            """Release a step of an encoding, and put the encoded values on the tape."""
             steps.tape_values.append(np.array(value))
             count = len(steps.tape_values)
             roots = root_coefficients(count)[::-1]
@@ -343,12 +361,13 @@ class _Watch:
         patch.setattr(CorrelatedSteps, "release", released)
 
     def tests(self, patch: pytest.MonkeyPatch) -> None:
-        """Releases behind noisy tests."""
+        """Put the releases behind noisy tests on the tape."""
         passes, examine = TestedSteps.passes, RobustFilter.examine
         noisy, number = TestedSteps.noisy, TestedSteps._noisy
         latest: list[tuple[RobustFilter, int]] = []
 
         def jittered(steps: Any, exact: float, scale: float) -> float:
+            """Add noise to a score or a threshold, and put it on the tape."""
             noisy = number(steps, exact, scale)
             claimed = steps.release.test
             unit = claimed.score_scale if steps._tests else claimed.threshold_scale
@@ -357,6 +376,7 @@ class _Watch:
             return noisy
 
         def passed(steps: Any, score: float) -> bool:
+            """Test a score, and put it on the tape; return its outcome, or the replayed one."""
             test, _ = steps.tape_entries
             self.tape.statistics.append(
                 Statistic(np.array([score]), test, norm=1.0, block=test.part)
@@ -368,6 +388,7 @@ class _Watch:
             return outcome
 
         def mean(steps: Any, value: Array) -> Array:
+            """Release a filtered mean, and put it and its filter on the tape."""
             _, entry = steps.tape_entries
             claim = steps.release.test
             if latest:
@@ -387,6 +408,7 @@ class _Watch:
             return self.release(out)
 
         def examined(keep: RobustFilter, points: Array) -> Any:
+            """Examine points, and remember the filter and their number."""
             latest.append((keep, len(points)))
             return examine(keep, points)
 

@@ -40,7 +40,9 @@ def combinations(slug: str, pairs: Iterable[tuple[str, str]] = COMBINATIONS) -> 
 
 
 def follow(place: Case) -> Case | None:
-    """Return the case where its method has a plan; None where it wants to be another method."""
+    """Return the case where its method has a plan, after the changes that refusals suggest; else
+    None.
+    """
     for _ in range(MOST_CHANGES):
         try:
             place.plan()
@@ -55,7 +57,8 @@ def follow(place: Case) -> Case | None:
 
 
 def check(place: Case) -> None:
-    """Sensitivity, noise and ledger are as claimed, and nothing is read past the ledger.
+    """Check that sensitivity, noise and ledger are as claimed, and that nothing is read past the
+    ledger.
 
     Printed noise may be more than is needed, and the papers' conversions are loose.
     """
@@ -93,7 +96,7 @@ def check_combinations(slug: str, pairs: Iterable[tuple[str, str]]) -> None:
     assert runs > 0
 
 
-# Every fault, and those that `mutants.py` leaves to larger runs, in one calibration alone.
+# Every fault is tried, also those that `mutants.py` leaves to larger runs, each in one calibration.
 FINER = (
     ("mean.clipped", mean_faults.half_the_sensitivity),
     ("mean.clipped", mean_faults.noise_over_root_2),
@@ -117,6 +120,7 @@ def test_a_fault_of_the_printed_calibration_alone_is_caught(
     honest: Any = family.release  # type: ignore[attr-defined]
 
     def release(method: Any, *args: Any) -> Any:
+        """Release honestly in the tight calibration, and with the fault in the printed one."""
         if method.calibration == "tight":
             return honest(method, *args)
         with pytest.MonkeyPatch.context() as inner:

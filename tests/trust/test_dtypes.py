@@ -14,7 +14,8 @@ from tests.trust.cases import CASES, PRIVATE, case, rows_of, with_rows
 
 # Negation wraps around for integers, and a product rounds outward for floats.
 TELLING = ("uint32", "float32")
-# One method a reader: gradients one by one, in blocks, by index, entries, users, chains of users.
+# One method for each way of reading data: gradients one by one, in blocks, by index, entries,
+# users, chains of users.
 READERS = (
     "mean.clipped",
     "mean.cwme-cdp",
@@ -28,12 +29,14 @@ READERS = (
 )
 
 
-# So far apart that a record of 1 is inside what gradients are clipped to.
+# The set is so wide that a record of 1 is inside the clip radius of gradients.
 WIDE = {"offset": 1.0, "diameter": 4.0}
 
 
 def neighbours_of(name: str, dtype: str, seed: int) -> float:
-    """Return the largest move over its claim: a replaced record, all of them ends of a dtype."""
+    """Return the largest move over its claim where a record is replaced, and all are ends of a
+    dtype.
+    """
     place, rng = case(name), np.random.default_rng(seed)
     place = replace(place, point=replace(place.point, **WIDE))
     base, ends = place.crowd(0), extremes(dtype)
@@ -45,7 +48,7 @@ def neighbours_of(name: str, dtype: str, seed: int) -> float:
 
 
 @pytest.mark.parametrize(("slug", "dtype"), crossed(2, PRIVATE, TELLING))
-def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
+def test_records_of_any_dtype_move_no_statistic_by_more_than_the_ledger_records(
     slug: str, dtype: str
 ) -> None:
     for seed in range(4):
@@ -53,7 +56,9 @@ def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
 
 
 @pytest.mark.parametrize(("slug", "dtype"), crossed(3, READERS, DTYPES))
-def test_no_reader_moves_further_for_any_dtype(slug: str, dtype: str) -> None:
+def test_no_method_that_reads_records_exceeds_its_sensitivity_for_any_dtype(
+    slug: str, dtype: str
+) -> None:
     # Eight further seeds are in the slow suite, below.
     assert max(neighbours_of(slug, dtype, seed) for seed in range(4)) > 0
 
@@ -61,6 +66,6 @@ def test_no_reader_moves_further_for_any_dtype(slug: str, dtype: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CASES)
-def test_no_case_does_for_any_dtype(name: str, dtype: str) -> None:
+def test_no_method_exceeds_its_sensitivity_for_any_dtype(name: str, dtype: str) -> None:
     for seed in range(8):
         neighbours_of(name, dtype, seed)

@@ -22,10 +22,10 @@ from tests.trust.cases import CASES, PRIVATE, Case, case, rows_of, with_rows, wi
 from tests.trust.faults import each_draw
 
 DRAWS = 8000  # draws: 5 % too little noise is at 6 standard deviations
-WIDE = {"l2": 200, "lq": 60}  # dimensions, to have them in few runs
+WIDE = {"l2": 200, "lq": 60}  # dimensions, so that few runs give many draws
 SPECIAL = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1.7e308, 5e-324, -5e-324, 1e-300, 0.0)
 NUMBERS = st.sampled_from(SPECIAL) | st.floats(-5, 5) | st.floats(allow_nan=True)
-MOST_STEPS = 5000  # a theorem may ask for 10^5: minutes, for entries that are all alike
+MOST_STEPS = 5000  # A theorem may ask for 10^5 steps, which take minutes and have equal entries.
 BUDGETS: tuple[dict[str, Any], ...] = (
     {"epsilon": 0.8, "delta": 1e-6},
     {"epsilon": None, "delta": None, "rho": 0.3},
@@ -57,6 +57,7 @@ def replaced_records(name: str, examples: int) -> None:
         seed=st.integers(0, 3),
     )
     def holds(palette: list[float], new: list[float], user: int, target: float, seed: int) -> None:
+        """Assert that no release changes too much when a user's records are replaced."""
         rng = np.random.default_rng(seed)
         x = rng.choice(palette, (total, d))
         changed_rows, block = x.copy(), slice(user * place.point.m, (user + 1) * place.point.m)
@@ -75,7 +76,7 @@ def test_replaced_records_move_no_statistic_further_than_the_ledger_says(slug: s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_no_search_finds_neighbours_that_do(name: str) -> None:
+def test_no_search_finds_neighbours_that_exceed_the_sensitivity(name: str) -> None:
     replaced_records(name, 40)
 
 
@@ -111,7 +112,7 @@ def spent_at(slug: str, calibrations: tuple[str, ...], tunings: tuple[str, ...])
 
 
 def steps_of(place: Case) -> int:
-    """Return the steps of gradient descent with a mean estimator; 1 of what has none."""
+    """Return the number of steps of gradient descent with a mean estimator; 1 for other methods."""
     plan: Any = place.plan()
     return int(getattr(getattr(plan, "descent", None), "steps", 1))
 
@@ -128,7 +129,7 @@ def test_no_calibration_and_no_tuning_exceeds_the_budget(slug: str) -> None:
 
 
 def wide(name: str) -> Case:
-    """Return the case in many dimensions."""
+    """Return the case of a method in many dimensions."""
     place = case(name)
     kind = "lq" if place.point.geometry == "lq" else "l2"
     return replace(place, point=replace(place.point, d=WIDE[kind]))

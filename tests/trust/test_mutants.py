@@ -20,9 +20,10 @@ from tests.trust.cases import CASES, PRIVATE, VARIANTS, case
 from tests.trust.faults import REUSED
 from tests.trust.mutants import FAULTS, MUTANTS, SPLIT, Mutant, killed
 
-# Whether a plan reads a constant is asked where nothing is found, for it takes a plan.
+# Whether a plan reads a constant is checked only where no fault is found, since the check takes a
+# plan.
 APPLICABLE = [m for m in MUTANTS if m.fault is not SPLIT or not m.not_applicable]
-PARAMETERS = [  # all methods in `make test`; their second ways to be private in the slow suite
+PARAMETERS = [  # `make test` runs all methods; the slow suite runs their second ways to be private.
     pytest.param(m, id=f"{m.case}-{m.fault.name}", marks=[pytest.mark.slow] * (m.case in VARIANTS))
     for m in APPLICABLE
 ]

@@ -27,20 +27,24 @@ from tests.trust.theory import (
     random_points,
 )
 
-# The rho of a shuffled step falls between epsilon = 3 and 8 by up to a fifth: what is left of delta
-# is divided by 1 + e^epsilon. Private all the same, and not the least noise.
+# The rho of a shuffled step falls between epsilon = 3 and 8 by up to a fifth, since the rest of
+# delta is divided by 1 + e^epsilon. The step is still private, but its noise is not the least
+# possible.
 SHUFFLED_RISE = 1.25
-# What a risk is that is not strongly convex; and with that, smooth or not.
+# The constants of a risk that is not strongly convex, and further changes for a smooth and for a
+# rough one.
 FLAT = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0}
 ROUGH: dict[int, dict[str, float]] = {
     1: {},
     2: {"smoothness": math.inf, "sample_smoothness": math.inf},
 }
-GROUPS = 10  # groups of the thousands of settings of the slow suite
+GROUPS = 10  # the number of groups into which the slow suite divides its thousands of settings
 
 
 def in_order(points: Iterator[object], fewest: int) -> None:
-    """Fail with every pair in the wrong order, or where little was compared."""
+    """Check that no pair of bounds is in the wrong order, and that at least `fewest` pairs were
+    compared.
+    """
     compared_pairs = [disorder(point) for point in points]  # type: ignore[arg-type]
     wrong = [pair for pairs, _ in compared_pairs for pair in pairs]
     assert not wrong, "\n".join(wrong)
@@ -57,13 +61,13 @@ def test_no_explicit_lower_bound_is_above_an_explicit_upper_bound_of_its_class(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_nor_at_any_of_ten_thousand_settings(group: int) -> None:
+def test_no_lower_bound_is_above_an_upper_bound_at_ten_thousand_settings(group: int) -> None:
     in_order(random_points(800, 10 + group, ("mean",)), 5000)
     in_order(random_points(200, 30 + group, RISKS), 1000)
 
 
 def test_a_lower_bound_that_is_too_large_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison has teeth: thirty times the squared error of the best form is too much."""
+    """The comparison finds a fault: thirty times the squared error of the best form is too much."""
     honest = Bound.value
     monkeypatch.setattr(
         Bound,
@@ -109,11 +113,14 @@ def larger(budget: Budget) -> Budget:
 
 
 def double(budget: Budget) -> Budget:
+    """Return the budget with twice its epsilon."""
     return replace(budget, epsilon=2 * budget.epsilon)  # type: ignore[union-attr,call-arg]
 
 
 def falls(bound: Bound, setting: Setting, changed: Setting) -> bool:
-    """Whether a bound does not rise, where its hypotheses hold at both settings."""
+    """Check that a bound does not rise from one setting to another; False if it does not hold at
+    both.
+    """
     if bound.failures(setting) or bound.failures(changed):
         return False
     # Below p = 2 the best instance is sought on a grid of spike probabilities.
@@ -128,7 +135,9 @@ def falls(bound: Bound, setting: Setting, changed: Setting) -> bool:
 
 
 def check_falling(area: str, count: int) -> set[str]:
-    """Check that explicit rows fall with n, with the budget, and lower ones with p too."""
+    """Check that explicit rows fall with n and the budget, and that lower
+    bounds fall with p too.
+    """
     slugs = set()
     for base in settings(area, count, 3):
         for bound in rows_of(area):
@@ -138,7 +147,7 @@ def check_falling(area: str, count: int) -> set[str]:
                 replace(setting, budget=larger(setting.budget)),
             ]
             if bound.card.kind == "lower" and setting.constants.coordinate_moment == 1:
-                # The laws of a larger p are among those of a smaller one.
+                # The class of laws for a larger p is part of the class for a smaller p.
                 changes.append(replace(setting, moment_order=1.5 * setting.moment_order))
             if sum(falls(bound, setting, changed) for changed in changes):
                 slugs.add(bound.card.slug)
@@ -152,7 +161,9 @@ def test_explicit_bounds_fall_with_the_records_and_the_budget(area: str, count: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("area", "count"), [("mean", 200), ("sco", 60), ("lp", 20), ("user", 12)])
-def test_they_do_at_many_settings(area: str, count: int) -> None:
+def test_explicit_bounds_fall_with_the_records_and_the_budget_at_many_settings(
+    area: str, count: int
+) -> None:
     missed = {b.card.slug for b in rows_of(area)} - check_falling(area, count)
     # 2,397 groups of records; and Gaussian data have all moments, of which one number is known.
     # A floor is about a law, and the settings know only a class: see tests/bounds/floors.
@@ -166,7 +177,8 @@ def test_they_do_at_many_settings(area: str, count: int) -> None:
 
 @pytest.mark.parametrize(
     "bound",
-    [b for b in rows_of("mean") if not b.card.ignores_data],  # 0 errs as much at every n
+    # The answer 0 has the same error at every n.
+    [b for b in rows_of("mean") if not b.card.ignores_data],
     ids=lambda b: b.card.slug,
 )
 def test_with_more_and_more_records_a_bound_on_the_mean_vanishes(bound: Bound) -> None:
@@ -180,7 +192,8 @@ def test_with_more_and_more_records_a_bound_on_the_mean_vanishes(bound: Bound) -
         law=StudentT(d=20, moment_order=order),
     )
     values = [bound.value(replace(setting, n=n)) for n in (10**4, 10**6, 10**8, 10**10)]
-    # A hundred times the records: 1/sqrt(n), and n^(1/p - 1) where there is no variance.
+    # With a hundred times the records an error falls like 1/sqrt(n), and like n^(1/p - 1) without a
+    # variance.
     fall = 10 if order > 2 else 100 ** (1 - 1 / order)
     assert all(before > 0.9 * fall * after > 0 for before, after in pairwise(values))
     if (bound.card.privacy, bound.card.guarantee) == ("none", "expectation"):

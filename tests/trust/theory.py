@@ -22,7 +22,7 @@ from dpsco_core.scenario import Scenario
 
 EXPLICIT = tuple(b for b in BOUNDS if b.card.constant == "explicit")
 LOWER = tuple(b for b in EXPLICIT if b.card.kind == "lower")
-# A mean over a quantile says nothing of the quantile: only bounds on expectations are compared.
+# A mean error may exceed a bound on a quantile, so only bounds on expectations are compared.
 UPPER = tuple(b for b in EXPLICIT if b.card.kind == "upper" and b.card.guarantee == "expectation")
 # Under (epsilon, delta)-DP their noise may be that of shuffling, which no bound on zCDP binds.
 SHUFFLED = (
@@ -46,7 +46,7 @@ RISES = {
     # The threshold is that of the least mean error, not of the shortest interval.
     "upper.mean.cwme-cdp-interval": 1.05,
     "upper.mean.cwme-pure-interval": 1.15,
-    # Its best separation is searched for.
+    # The best separation of this bound is found by a search.
     "lower.mean.approx-assouad-squared": 1 + 1e-6,
     # At the steps and the radius of a run, which suit a model of accuracy: its gradients may be
     # much smaller than those of the worst law. Measured in 400 settings: at most 2.7 and 1.8, where
@@ -58,7 +58,7 @@ RISES = {
     # settings: rises by 2.8e-8 and 5.4e-8, where the budget is small.
     "lower.mean.fano-distance-cdp": 1 + 1e-7,
     "lower.mean.fano-distance-cdp-squared": 1 + 1e-7,
-    # The number of steps is whole, and small where there are few records.
+    # The number of steps is an integer, and small where there are few records.
     "upper.sco.sgd-run": 1.02,
 }
 
@@ -76,7 +76,8 @@ def random_point(source: random.Random, problems: tuple[str, ...]) -> Scenario:
     )
     sizes: dict[str, Any] = {
         "n": int(10 ** source.uniform(1, 6)),
-        "d": source.choice((1, 2, 5, 9, 16, 40, 200)[law == "spike" :]),  # no packing in one
+        # A packing needs at least two dimensions.
+        "d": source.choice((1, 2, 5, 9, 16, 40, 200)[law == "spike" :]),
         "p": source.choice((2.0, 2.5, 3.0, 4.0, 10.0, 50.0)),
         "diameter": 10 ** source.uniform(-1, 2.5),
     }
@@ -97,7 +98,7 @@ def random_point(source: random.Random, problems: tuple[str, ...]) -> Scenario:
 def random_points(
     count: int, seed: int, problems: tuple[str, ...] = ("mean", *RISKS)
 ) -> Iterator[Scenario]:
-    """Yield so many instances."""
+    """Yield `count` random instances."""
     source = random.Random(seed)
     for _ in range(count):
         yield random_point(source, problems).validate()
@@ -119,7 +120,7 @@ def class_of(upper: Bound, budget: Budget) -> tuple[str, ...]:
 
 
 def at_level(bounds: tuple[Bound, ...], point: Scenario) -> list[Bound]:
-    """Return those that are drawn at a point."""
+    """Return the bounds that a figure draws at a point, by its problem and its level of privacy."""
     level = point.level
     return [
         b

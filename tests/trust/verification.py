@@ -15,7 +15,8 @@ from tests.trust.theory import EXPLICIT
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "verification.md"
-METHOD_AREAS = ("methods", "audit", "privacy")  # where methods have tests of their own
+# The folders of tests in which methods have their own tests.
+METHOD_AREAS = ("methods", "audit", "privacy")
 COMMAND = "WRITE_VERIFICATION=1 python -m pytest tests/trust/test_verification.py"
 
 INTRODUCTION = f"""# Verification

@@ -19,7 +19,7 @@ from dpsco_core.words.stories import NAME, read_shared, read_story
 ROOT = Path(__file__).resolve().parents[2]
 STORIES = reading.FOLDER / "methods"
 FILES = sorted(path for path in STORIES.rglob("*.toml") if path.name != "shared.toml")
-LONG = 100  # characters: a text that is as long is written once
+LONG = 100  # in characters; a text of at least this length may occur only once
 # Imports a module, then prints which of the files of words were opened.
 OPENED = """
 import sys
@@ -31,6 +31,7 @@ print(*(name for name in opened if name.endswith(".toml") and "words" in name))
 
 
 def texts(value: Any) -> Iterator[str]:
+    """Yield all strings in a value of TOML, however deep."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
@@ -46,10 +47,12 @@ def find_repeats(stories: list[dict[str, Any]], sentences: dict[str, str]) -> li
 
 
 def stories() -> list[dict[str, Any]]:
+    """Return the contents of all files of stories."""
     return [tomllib.loads(path.read_text(encoding="utf-8")) for path in FILES]
 
 
 def shared_tables() -> dict[str, Any]:
+    """Return the tables that the stories share."""
     return tomllib.loads((STORIES / "shared.toml").read_text(encoding="utf-8"))
 
 
@@ -65,7 +68,7 @@ def test_a_long_sentence_is_written_once() -> None:
     assert find_repeats([{"what": "b" * LONG}], {"name": "b" * LONG}) == ["b" * LONG]
 
 
-def test_what_is_shared_is_used_by_several_texts_or_examples() -> None:
+def test_a_shared_sentence_is_used_by_several_texts_or_examples() -> None:
     tables = [*stories(), shared_tables()["texts"]]
     names = Counter(name for text in texts(tables) for name in NAME.findall(text))
     assert [name for name in shared_tables()["texts"] if names[name] < 2] == []
@@ -81,7 +84,7 @@ def test_no_name_of_a_shared_sentence_is_left_in_a_text() -> None:
 
 
 def files_opened(code: str) -> list[str]:
-    """Return the names of the files of words that a process opens."""
+    """Return the names of the files of words that a process opens when it runs some code."""
     process = subprocess.run(
         [sys.executable, "-c", OPENED.format(code)], capture_output=True, text=True, check=True
     )

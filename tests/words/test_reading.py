@@ -66,7 +66,7 @@ modules = ["dpsco_core.methods"]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Return a folder of words with one story, one paper and what stories share."""
+    """Return a folder of words with one story, one paper and a file of what stories share."""
     monkeypatch.setattr(reading, "FOLDER", tmp_path)
     for name, text in (
         ("methods/mean/own.toml", STORY),
@@ -81,17 +81,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _forget() -> None:
+    """Forget all files that have been read."""
     read_story.cache_clear()
     read_shared.cache_clear()
 
 
-def change(path: Path, old: str, new: str) -> None:
+def replace_once(path: Path, old: str, new: str) -> None:
+    """Replace the only occurrence of a text in a file."""
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, old
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_a_story_is_what_its_file_says(folder: Path) -> None:
+def test_a_story_has_the_texts_of_its_file(folder: Path) -> None:
     assert read_story("mean.own") == Story(
         what="Clips around $0$ for a rough mean. Add noise; twice.",
         steps=("Clip.", "Add noise; twice."),
@@ -119,7 +121,7 @@ def test_a_story_without_a_proof_has_none(folder: Path) -> None:
     assert story is not None and story.privacy is None
 
 
-# What is changed in a story, and what the sentence says.
+# The change in a story, and the sentence of the refusal.
 BROKEN = {
     "no TOML": ('"Two passes."', "Two passes.", "methods/mean/own.toml must be TOML, got"),
     "a missing key": ('cost = "Two passes."', "", "methods/mean/own.toml must .* got .*=no cost"),
@@ -142,7 +144,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(("old", "new", "sentence"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_story_is_refused(folder: Path, old: str, new: str, sentence: str) -> None:
-    change(folder / "methods/mean/own.toml", old, new)
+    replace_once(folder / "methods/mean/own.toml", old, new)
     with pytest.raises(InvalidInput, match=sentence) as error:
         read_story("mean.own")
     assert str(error.value).endswith(".") and "\n" not in str(error.value)
@@ -156,15 +158,13 @@ def test_a_broken_story_is_refused(folder: Path, old: str, new: str, sentence: s
         ('base = "least"', 'base = "small"'),
     ],
 )
-def test_what_is_shared_takes_in_only_what_stands_above_it(
-    folder: Path, old: str, new: str
-) -> None:
-    change(folder / "methods/shared.toml", old, new)
+def test_a_shared_text_includes_only_texts_above_it(folder: Path, old: str, new: str) -> None:
+    replace_once(folder / "methods/shared.toml", old, new)
     with pytest.raises(InvalidInput, match="methods/shared.toml, .* must be a name of"):
         read_story("mean.own")
 
 
-def test_an_erratum_is_what_its_file_says(folder: Path) -> None:
+def test_an_erratum_has_the_texts_of_its_file(folder: Path) -> None:
     (entry,) = read_errata("errata/own.toml", SU_2023, su_runs)
     assert (entry.slug, entry.severity, entry.wrong) == ("su.step", "misprint", "It is a product.")
     assert entry.paper is SU_2023 and entry.experiment is None
@@ -187,7 +187,7 @@ BROKEN_ERRATA: dict[str, Any] = {
 
 @pytest.mark.parametrize(("old", "new", "sentence"), BROKEN_ERRATA.values(), ids=BROKEN_ERRATA)
 def test_a_broken_erratum_is_refused(folder: Path, old: str, new: str, sentence: str) -> None:
-    change(folder / "errata/own.toml", old, new)
+    replace_once(folder / "errata/own.toml", old, new)
     with pytest.raises(InvalidInput, match=sentence):
         read_errata("errata/own.toml", SU_2023, su_runs)
 

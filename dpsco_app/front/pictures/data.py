@@ -92,7 +92,9 @@ def _with_words(shapes: str, words: str) -> str:
 
 
 def _sentence(scenario: Scenario, outliers: FarRecords) -> str:
-    """Return the sentence that few records carry the mean, and that this is so only here."""
+    """Return the sentence that few records carry the mean, and that this holds
+    for these data only.
+    """
     records = "record carries" if outliers.count == 1 else "records carry"
     place = "" if outliers.is_steady or scenario.axis is None else "here "
     return f"{place}{number_text(outliers.count)} far {records} the mean"

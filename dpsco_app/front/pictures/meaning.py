@@ -127,6 +127,7 @@ def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
 
 
 def _coloured(text: str, colour: Pair, theme: Theme) -> str:
+    """Return a text in bold and in a colour of the theme."""
     return f"<b style='color:{theme.colour(PART_INKS.get(colour, colour))}'>{text}</b>"
 
 

@@ -131,7 +131,7 @@ def count_text(value: float) -> str:
 
 
 def _block(worth: Worth, theme: Theme) -> str:
-    """Return the block of a worth: a hundred squares with a caption, as HTML."""
+    """Return a hundred squares with a caption, as HTML: what n records are worth under privacy."""
     full, open_to = round(SQUARES * worth.filled_share), round(SQUARES * worth.largest_share)
     colour, red, fill = map(theme.colour, (worth.colour, IMPOSSIBLE.edge, IMPOSSIBLE.fill))
     sheet = CELLS.format(own=colour, red=red, fill=fill)

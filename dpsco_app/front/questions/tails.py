@@ -74,10 +74,12 @@ def tails_of(scenario: Scenario) -> tuple[TailBand, ...]:
 
 
 def has_tails(scenario: Scenario) -> bool:
+    """Return whether the scenario's tails can be compared with heavier or lighter ones."""
     return bool(tails_of(scenario))
 
 
 def tails_name(scenario: Scenario) -> str:
+    """Return the name of the question: a heavier tail, or a lighter one."""
     return "A heavier tail" if scenario.p >= LIGHT_FROM else "A lighter tail"
 
 

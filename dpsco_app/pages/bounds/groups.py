@@ -28,7 +28,7 @@ def group_key(card: BoundCard) -> str:
 
 
 def group_title(row: Row) -> str:
-    """Return the name of a row's group."""
+    """Return the title of the group of bounds that a row belongs to."""
     card = row.bound.card
     if card.kind == "lower":
         return f"Lower bounds on every {bound_ones(row.bound.card)}"
@@ -100,7 +100,7 @@ def difference(row: Row, group: Sequence[Row]) -> str:
 
 
 def _members(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each group, by the group's key."""
+    """Return the rows of each group of bounds, by the group's key."""
     members: dict[str, list[Row]] = {}
     for row in rows:
         members.setdefault(group_key(row.bound.card), []).append(row)

@@ -181,6 +181,7 @@ def _draw_row_menu(all_rows: tuple[Row, ...], chosen: str, start: float) -> None
 
 
 def _take_row() -> None:
+    """Show the bound of the row that the visitor has chosen in the table."""
     STATE.change({"bound": st.session_state[ROW]})
 
 

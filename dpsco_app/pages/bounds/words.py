@@ -49,7 +49,7 @@ def in_digits(value: float) -> str:
 
 
 def bound_ones(card: BoundCard) -> str:
-    """Return the algorithms that a lower bound binds."""
+    """Return words for the algorithms that the lower bound of a card binds."""
     names = {"none": "algorithm", "pure": "ε-DP algorithm", "approx": "(ε, δ)-DP algorithm"}
     return names.get(card.privacy, "zCDP algorithm")
 
@@ -61,7 +61,8 @@ def short(card: BoundCard) -> str:
 
 
 def marked(row: Row) -> str:
-    """Return the name of a bound in a figure, with what sets it apart from the others.
+    """Return the name of a bound in a figure, with the words that distinguish
+    it from the others.
 
     That is its class, if it is not the one of the worst case, or that it is not private. Rates are
     drawn with constant 1, so that their heights cannot be compared.
@@ -70,7 +71,8 @@ def marked(row: Row) -> str:
 
 
 def class_suffix(row: Row) -> str:
-    """Return the end of a bound's name: the class that sets it apart, or that it is not private.
+    """Return the end of a bound's name: the class that distinguishes it, or
+    that it is not private.
 
     That is a narrower class of laws, or a wider class of losses than those of the problem.
     """
@@ -157,7 +159,8 @@ def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
 
 
 def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str:
-    """Return which proven theorems say nothing at this size, and the least proven bound.
+    """Return the sentence on proven theorems that are vacuous at this size, and the least proven
+    bound.
 
     `start` is the worst-case error of an answer that ignores the data. The text is empty if every
     such theorem proves less than that.
@@ -217,7 +220,7 @@ def condition_text(condition: Condition) -> str:
 
 
 def card_line(card: BoundCard) -> str:
-    """Return the kind of a statement and its source."""
+    """Return a line with the kind of a bound's statement and its source."""
     proven = "every constant proven" if card.constant == "explicit" else "a rate, constant 1"
     sense = "on average" if card.guarantee == "expectation" else f"with {card.guarantee}"
     kind = "Upper" if card.kind == "upper" else "Lower"

@@ -100,7 +100,7 @@ def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_claim(scenario: Scenario) -> None:
-    """Draw what is claimed: the method and the formula."""
+    """Draw the claim that is checked: the method and the formula of its bound."""
     method, formula = st.columns([3, 7])
     method.selectbox(
         "Method",
@@ -142,7 +142,7 @@ def _refused(claim: Claim) -> str:
 
 
 def command(task: Task) -> str:
-    """Return the shell command that repeats the check."""
+    """Return the shell command that repeats the check of a task."""
     claim = task.claim
     parts = ["dpsco referee", command_flags(claim.base), f"--claim {shlex.quote(claim.formula)}"]
     parts += [f"--if {shlex.quote(text)}" for text in claim.hypotheses]

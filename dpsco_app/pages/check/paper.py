@@ -22,6 +22,7 @@ def report_pdf(reports: Sequence[Report]) -> bytes:
 
 
 def _titles(reports: Sequence[Report]) -> str:
+    """Return the titles of the reports, separated by commas."""
     return ", ".join(report.title for report in reports)
 
 

@@ -82,4 +82,5 @@ def _pdf(reports: Sequence[Report]) -> bytes:
 
 
 def _json(reports: Sequence[Report]) -> str:
+    """Return the reports as JSON."""
     return json.dumps(reports_dict(reports), indent=2, allow_nan=False)

@@ -34,7 +34,7 @@ class Task:
 
 @st.cache_resource(show_spinner=False)
 def kept_reports() -> dict[Task, tuple[Report, ...]]:
-    """Return the last reports of all sessions, by task."""
+    """Return the latest reports that sessions of this server have made, by task."""
     return {}
 
 
@@ -52,6 +52,7 @@ def start(task: Task | None) -> None:
 
 
 def is_running(task: Task) -> bool:
+    """Return whether the visitor's session is running this task now."""
     return bool(st.session_state.get(RUNNING) == task)
 
 
@@ -93,7 +94,7 @@ def _stepper(task: Task, turn: Turn, bar: DeltaGenerator) -> Callable[[str], Non
     words, has_turn = "", False
 
     def show() -> None:
-        """Show the progress of the run."""
+        """Show the seconds that have passed, and what is checked now, in the progress bar."""
         elapsed = time.monotonic() - began
         text = f"{min(elapsed, task.seconds):.0f} of {task.seconds} s: {in_print(words)}"
         bar.progress(min(0.99, elapsed / task.seconds), text)

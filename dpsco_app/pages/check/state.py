@@ -24,7 +24,7 @@ def check_length(name: str, value: str) -> None:
 
 
 def check_seconds(name: str, value: int) -> None:
-    """Raise `InvalidInput` for a time that is not offered."""
+    """Raise `InvalidInput` unless the value of a field is one of the offered times."""
     require(value in SECONDS, name, f"one of {', '.join(map(str, SECONDS))}", value)
 
 
@@ -53,6 +53,7 @@ class Claim:
 
     @property
     def bound(self) -> Bound:
+        """The bound that the claim states."""
         return bound_of_claim(self)
 
     @property

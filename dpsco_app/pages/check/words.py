@@ -66,7 +66,7 @@ def headline(report: Report, privacy: Report | None) -> tuple[str, str]:
 
 
 def at_a_glance(claim: Claim) -> tuple[str, str]:
-    """Return what is known of a claim at the visit's scenario without any run."""
+    """Return the known bounds on a claim at the visit's scenario, without any run."""
     base, setting = claim.base, class_setting(claim.base)
     failures = claim.bound.failures(setting)
     if failures:

@@ -51,7 +51,7 @@ def draw_cards(cards: Sequence[Question], chosen: str) -> None:
 
 
 def _open(slug: str) -> None:
-    """Open a card, in the session and in its widget."""
+    """Open the card with a slug, in the session and in the widget of the cards."""
     session = visit.current()
     session.open_card(slug)
     st.session_state[STATE.key(CARD)] = session.view.card

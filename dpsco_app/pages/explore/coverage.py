@@ -69,7 +69,7 @@ def coverage_text(row: Coverage) -> str:
 
 
 def _dot(row: Coverage, x: float, name: str) -> Line:
-    """Return the dot of a method's coverage."""
+    """Return a method's coverage in percent as a dot at the position x."""
     return Line(
         key=row.method,
         name=name,

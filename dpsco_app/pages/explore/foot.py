@@ -71,7 +71,7 @@ def draw_foot(screen: Screen, *, phone: bool) -> None:
 
 
 def choose_panels(screen: Screen) -> None:
-    """Draw the switch between both panels and one of them."""
+    """Draw the switch that shows both panels or only one of them."""
     names = screen.panel_names
     if not names:
         return
@@ -91,7 +91,7 @@ def choose_panels(screen: Screen) -> None:
 
 
 def _choose_measure() -> None:
-    """Draw the choice between errors and prices."""
+    """Draw the control that chooses whether errors or prices of privacy are drawn."""
     st.segmented_control(
         "Draw",
         MEASURES,
@@ -129,7 +129,7 @@ def _unpin() -> None:
 
 
 def _about_pin(pinned_scenario: Scenario, scenario: Scenario) -> str:
-    """Return the sentence on what is pinned."""
+    """Return the sentence that describes the pinned run beside the present scenario."""
     if pinned_scenario == scenario:
         return "**Pinned.** Change a setting and run: both runs will be drawn."
     words = in_short(pinned_scenario, scenario) or "the same settings"

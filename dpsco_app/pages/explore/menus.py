@@ -62,6 +62,7 @@ def draw_ways() -> None:
 
 
 def close_gallery() -> None:
+    """Close the gallery of presets."""
     st.session_state[GALLERY] = False
 
 
@@ -143,7 +144,7 @@ def take(name: str) -> None:
 
 
 def _formulas(scenario: Scenario) -> None:
-    """Draw the field for formulas, and take what is typed if it can be drawn.
+    """Draw the field for formulas, and take over its text if the formulas can be drawn.
 
     What is wrong stays to be mended, until the formulas change otherwise, as on the way back.
     """

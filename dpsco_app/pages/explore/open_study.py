@@ -26,7 +26,7 @@ ABOUT_FILES = (
 
 
 def draw_open() -> None:
-    """Draw the studies that this server offers, and the field for a file of one's own."""
+    """Draw the studies that this server offers, and the field for a file of the visitor."""
     st.markdown(DIALOG_TEXT)
     server_folder = served_shelf()
     if server_folder is not None:

@@ -293,4 +293,5 @@ def in_words(
 
 
 def _index(index: float) -> str:
+    """Return a tail index as text; from some size on it counts as light."""
     return f"{LIGHT:g} or more" if index >= LIGHT else f"{index:.2g}"

@@ -244,7 +244,7 @@ def release_table(
     publics: Sequence[Public],
     blurs: Sequence[float],  # The uncertainty of each column's mean, in the unit of the numbers.
 ) -> pd.DataFrame:
-    """Return the table of releases, a row a method; a method that cannot release says why."""
+    """Return the table of releases, one row per method; a method that cannot release says why."""
     is_single = len(names) == 1
     scales = [1.0] if is_single else [public.unit for public in publics]
     suffix = "" if is_single else " units"

@@ -46,6 +46,7 @@ class FrontParts:
     """The parts of the page that follow a run: the answer, the figure and its table."""
 
     def __init__(self, screen: Screen, *, is_phone: bool) -> None:
+        """Lay out the empty places of the page's parts, in their order."""
         self.head = st.empty()
         if is_phone:
             choose_panels(screen)
@@ -70,7 +71,7 @@ class FrontParts:
 
 
 def page() -> None:
-    """Draw Explore, and go on with what runs."""
+    """Draw the page Explore, and continue its run."""
     began = time.monotonic()
     st.html(style(dark=is_dark()))
     wrong = STATE.restore()
@@ -175,7 +176,7 @@ def _draw_second_panel(scenario: Scenario) -> None:
 
 
 def run_to_the_end(session: Session, parts: FrontParts, status: DeltaGenerator) -> None:
-    """Run the missing cells of the result and show it as it grows; then draw the page anew."""
+    """Run the missing cells of the result and show it as it grows; then draw the page again."""
     write, look, drawn_count = Pace(0.0), theme(), 0
     for status_text in run(session.curves):
         if write.due():

@@ -74,6 +74,7 @@ def _start(key: str, value: object, choices: Sequence[object] = ()) -> None:
 
 
 def _keep(key: str) -> None:
+    """Keep the value of the widget with a key for the time when it is not drawn."""
     st.session_state[f"{key}_chosen"] = st.session_state[key]
 
 
@@ -89,6 +90,7 @@ def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tup
     bar = st.progress(0.0, text="Running …")
 
     def tell(done: int) -> None:
+        """Show in the progress bar how many runs are done."""
         bar.progress(min(1.0, done / RUNS), text=f"{done} runs …")
 
     try:

@@ -18,7 +18,7 @@ from dpsco_core.scenario import Scenario
 
 
 def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
-    """Return the summary with what was spent and the parameters; columns are named in words."""
+    """Return the summary with the spent budget and the parameters; columns are named in words."""
     table = summary(frame(outcomes), scenario)
     first_outcome = {(o.method, o.x): o for o in reversed(outcomes)}
     places = zip(table["method"], table["x"], strict=True)
@@ -67,6 +67,7 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
 
 
 def _no_interval(outcome: Outcome) -> str:
+    """Return why an outcome has no interval, or nothing if its method is not private."""
     return "" if method_card(outcome.method).privacy == "none" else "no interval is proven"
 
 

@@ -221,7 +221,7 @@ def _line(key: str, points: Matrix, **options: Any) -> Line:
 
 
 def point_table(projected: Nearest) -> pd.DataFrame:
-    """Return the point, its projection and the farthest point, a coordinate a row."""
+    """Return the point, its projection and the farthest point, with one row per coordinate."""
     columns = {
         "Coordinate": ["1", "2"],
         "Point x": projected.point,

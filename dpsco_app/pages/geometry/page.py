@@ -62,7 +62,7 @@ def page() -> None:
 
 
 def _move_point() -> None:
-    """Move the point to where it was dropped."""
+    """Move the point of the page to the place at which the visitor dropped it."""
     x1, x2 = st.session_state[HAND]["chosen"]
     if all(isinstance(x, int | float) and abs(x) <= SPAN for x in (x1, x2)):
         STATE.change({"x1": float(x1), "x2": float(x2)})

@@ -84,6 +84,7 @@ def coordinates(values: Sequence[float]) -> str:
 
 
 def _short(value: float) -> str:
+    """Return a value with three digits, halves rounded up."""
     return f"{value * (1 + HALF_UP):.3g}"
 
 

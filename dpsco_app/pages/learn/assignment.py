@@ -151,6 +151,6 @@ def draw_replies(view: LessonsView) -> None:
 
 
 def _take_reply(number: int, key: str) -> None:
-    """Store the reply to a question of the teacher."""
+    """Store the visitor's reply to the teacher's question of a number."""
     view = STATE.current()
     STATE.change({"replies": view.reply(number, st.session_state[key]).replies})

@@ -160,7 +160,7 @@ def _draw_steps(view: LessonsView) -> DeltaGenerator:
 
 
 def _draw_step_button(way: str, target: str, label: str = "", **look: Any) -> None:
-    """Draw the button to the lesson before or after."""
+    """Draw the button that leads to the lesson before or after the present one."""
     st.button(
         label or way,
         icon=":material/arrow_back:" if way == "Back" else ":material/arrow_forward:",
@@ -266,7 +266,7 @@ def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
 
 
 def _draw_run_row(lesson: Lesson) -> DeltaGenerator:
-    """Draw Run; return the place of the status line."""
+    """Draw the Run button of a lesson; return the place of the status line beside it."""
     with st.container(horizontal=True, vertical_alignment="center", key="learn_run_row"):
         st.button(
             "Run and see",

@@ -26,9 +26,11 @@ class RunHere:
     """Run the cells and experiments of a lesson while a page is drawn."""
 
     def outcomes(self, scenario: Scenario) -> Sequence[Outcome]:
+        """Return the outcomes of a scenario, which is run here if it has not been."""
         return run_here(scenario)
 
     def rows(self, part: Part) -> tuple[LessonRow, ...]:
+        """Return the rows of a part of a lesson, which is run here if it has not been."""
         return rows_of(part)
 
 
@@ -63,7 +65,7 @@ def press_run(slug: str) -> None:
 
 
 def choose(slug: str) -> None:
-    """Store the choice from a list; a callback."""
+    """Store the choice that the visitor made in the list of a lesson; a callback."""
     path().predict(slug, st.session_state[prediction_key(slug)])
 
 
@@ -78,7 +80,7 @@ def take_answer(slug: str) -> None:
 
 
 def _take(slug: str, number: float) -> None:
-    """Store the answer of this number as the prediction."""
+    """Store the answer with a number as the prediction for a lesson."""
     path().predict(slug, BY_SLUG[slug].answers[int(number)])
 
 
@@ -93,10 +95,11 @@ def forget() -> None:
 
 
 def _follow(change: Callable[[LessonsView], LessonsView]) -> None:
-    """Change the view of the lessons by a function."""
+    """Replace the view of the lessons by what a function makes of it."""
     view = change(STATE.current())
     STATE.change({name: getattr(view, name) for name in STATE.names})
 
 
 def prediction_key(slug: str) -> str:
+    """Return the key of the widget for a lesson's prediction."""
     return f"learn_predict_{slug}"

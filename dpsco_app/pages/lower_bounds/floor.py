@@ -7,7 +7,7 @@ from dpsco_core.explain.floors import FloorProof
 
 
 def floor_steps(proof: FloorProof) -> tuple[ProofStep, ...]:
-    """Return the proof of the private van Trees inequality."""
+    """Return the steps of the proof by the private van Trees inequality."""
     budget = budget_text(proof.budget)
     mirror = (
         "These data are symmetric, so compare the record with its mirror image, $2\\mu-x$: "

@@ -35,7 +35,7 @@ def draw_steps(steps: Sequence[ProofStep]) -> None:
 
 
 def packing_steps(proof: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
-    """Return the proof on the paper's packing of spikes."""
+    """Return the steps of the proof by the paper's packing of spikes."""
     start = (
         ProofStep(
             name="A packing",
@@ -329,13 +329,14 @@ def _groups_step(information: float) -> ProofStep:
 
 
 def _bound_step(reason: str, value: float) -> ProofStep:
-    """Return the last step of a proof, the bound itself."""
+    """Return the last step of a proof, which states the bound."""
     return ProofStep(
         name="The bound", reason=reason, number=brief(value), unit="least expected error"
     )
 
 
 def _percent(share: float) -> str:
+    """Return a share in percent."""
     return f"{100 * share:.3g} %"
 
 
@@ -369,4 +370,5 @@ def _best_answer(proof: ExpectileProof) -> str:
 
 
 def _power(exponent: float) -> str:
+    """Return a factor exp(exponent) as text, or as a power of e if it is large."""
     return f"× {brief(math.exp(exponent))}" if exponent < 20 else f"e^{brief(exponent)}"

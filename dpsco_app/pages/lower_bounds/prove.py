@@ -60,6 +60,7 @@ def _numbers(point: Scenario) -> tuple[tuple[FanoCurve, ...], Floors]:
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
 def _forms(point: Scenario) -> tuple[Rung, ...]:
+    """Return the rungs of the ladder of lower bounds at a point."""
     return ladder(MeanInstance(scenario=point))
 
 

@@ -21,7 +21,7 @@ from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
 
-VOID = 1e-12  # a bound below this says nothing
+VOID = 1e-12  # a bound below this value counts as void
 
 # The floors by notion, under the names that Explore gives their lines.
 ALGORITHMS: dict[Notion, str] = {
@@ -126,7 +126,7 @@ carry that much.
 
 
 def brief(value: float) -> str:
-    """Return a number with three digits."""
+    """Return a number as text with three digits."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "none"
     return "0" if abs(value) < VOID else number_text(float(f"{value:.3g}"))
@@ -166,7 +166,7 @@ def zcdp_sentence(standing: Standing) -> str:
 
 
 def shares_sentence(standing: Standing) -> str:
-    """Return which term makes the window wide."""
+    """Return a sentence on the terms that make the window between the bounds as wide as it is."""
     window = list(standing.windows.values())[-1]
     if window.upper is None:
         return "No upper bound is proven here."
@@ -182,7 +182,7 @@ def shares_sentence(standing: Standing) -> str:
 
 
 def sweep_title(standings: Sequence[Standing], field: str) -> str:
-    """Return how the window changes over a field."""
+    """Return the title that says how the window between the bounds changes over a field."""
     widths: list[str] = []
     for notion in reversed(list(standings[0].windows)):
         ratios = [s.ratio(notion) for s in standings]
@@ -208,7 +208,7 @@ def proof_title(curve: FanoCurve, bound: float) -> str:
 
 
 def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str:
-    """Return a bound's share of what it would be if the output revealed nothing."""
+    """Return a bound as a share of the bound that would hold if the output revealed nothing."""
     share = bound / ceiling if ceiling > 0 else 0.0
     is_improvable = curve.best > bound * (1 + 1e-3)
     return (
@@ -263,7 +263,7 @@ def spy_sentence(spied: Sequence[Spied], budget: Budget) -> str:
 
 
 def caught_title(spied: Sequence[Spied], budget: Budget) -> str:
-    """Return which curve lies above what privacy allows."""
+    """Return the title that says which curve lies above what the budget allows."""
     names_above = [method_card(one.method).name for one in spied if one.beats(budget)]
     if not names_above:
         return "No output lets the spy do better than privacy allows"

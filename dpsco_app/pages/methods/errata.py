@@ -83,7 +83,7 @@ def _option_name(slug: str) -> str:
 
 
 def _draw_erratum(entry: Erratum) -> None:
-    """Draw an erratum: what is printed, what is wrong, and what stands here instead."""
+    """Draw an erratum: the printed statement, its error, and the correct statement."""
     st.header(f"{topic(entry)}: {entry.severity}")
     st.caption(f"{entry.paper}, {entry.statement}.")
     for label, text in (
@@ -131,7 +131,7 @@ def _draw_commands(entry: Erratum) -> None:
 
 @st.cache_data(max_entries=200, show_spinner="Running the experiment")
 def _finding(slug: str) -> Finding:
-    """Return the finding of an erratum's experiment."""
+    """Run the experiment of the erratum with a slug, and return what it finds."""
     experiment = erratum(slug).experiment
     assert experiment is not None
     return experiment.run()

@@ -79,7 +79,7 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
 
 
 def _draw_errata(method_story: Story, slug: str) -> None:
-    """Draw what is wrong in the paper, with a link to each erratum."""
+    """Draw the errors in the paper of the method, with a link to each erratum."""
     st.markdown(
         listed(method_story.errata) if method_story.errata else "None that concern its calibration."
     )
@@ -89,10 +89,12 @@ def _draw_errata(method_story: Story, slug: str) -> None:
 
 
 def numbered(sentences: Sequence[str]) -> str:
+    """Return sentences as a numbered list in Markdown."""
     return "\n".join(f"{i}. {text}" for i, text in enumerate(sentences, start=1))
 
 
 def listed(sentences: Sequence[str]) -> str:
+    """Return sentences as a list in Markdown."""
     return "\n".join(f"- {text}" for text in sentences)
 
 
@@ -149,7 +151,7 @@ def _draw_bounds(slug: str, point: Scenario) -> None:
 
 
 def _draw_values(*evaluations: Evaluation) -> None:
-    """Draw the statements of some bounds with their values here."""
+    """Draw the statements of a method's bounds with their values at the scenario."""
     for evaluation in evaluations:
         card = evaluation.bound.card
         proven = card.constant == "explicit"

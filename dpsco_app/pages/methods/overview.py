@@ -120,7 +120,7 @@ def start_with(advised: Advice, start: float) -> str:
 
 
 def reason_for(advised: Advice, start: float) -> str:
-    """Return the numbers behind the advice."""
+    """Return a sentence with the errors that are the reason for the advice."""
     errors = dict(advised.ranked)
     names_with_error = {
         m: f"{method_card(m).name} ({short_text(error)})" for m, error in errors.items()

@@ -46,8 +46,10 @@ def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _take_part() -> None:
+    """Show the chosen part of the page."""
     STATE.change({"part": st.session_state[TAB], "method": ""})
 
 
 def _option_name(slug: str) -> str:
+    """Return the name of a method, with its family, in the list of methods."""
     return f"{method_card(slug).name} ({family(slug).lower()})" if slug else "All of them"

@@ -88,7 +88,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def family(slug: str) -> str:
-    """Return the name of a method's family."""
+    """Return the title of the group of methods in which a method is listed."""
     card = method_card(slug)
     if card.level == "user":
         return "User level"

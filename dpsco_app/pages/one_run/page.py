@@ -45,7 +45,7 @@ RADIUS = STATE.key("radius")
 
 
 def page() -> None:
-    """Draw the page that takes one run apart."""
+    """Draw the page that shows the parts of one run."""
     draw_views("one-run")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
@@ -152,6 +152,7 @@ def _draw_path(
         }
 
         def keep() -> None:  # the figures below follow the radius at which the handle was dropped
+            """Keep the radius at which the handle was dropped, for the figures below."""
             st.session_state[RADIUS] = st.session_state[PLAYER]["factor"]
 
         draw_run(frames, lines, PLAYER, keep, **data)
@@ -177,6 +178,7 @@ def _title(
 
 
 def _radius(point: Scenario, factor: float) -> str:
+    """Return the text of the clip radius at a factor of the chosen one."""
     return f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
 
 

@@ -35,19 +35,19 @@ class View(PageView):
 
 
 def fit(scenario: Scenario) -> Scenario:
-    """Return the nearest scenario of which one run can be taken apart."""
+    """Return the nearest scenario of which the page can show one run."""
     fitted = item_level(with_problem(scenario, PROBLEM, SCO_PROBLEMS))
     return fitted if offered(fitted) else replace(fitted, methods=default_methods(fitted.problem))
 
 
 def offered(scenario: Scenario) -> tuple[str, ...]:
-    """Return the methods of a scenario of which one run can be taken apart."""
+    """Return the methods of a scenario of which the page can show one run."""
     cards = (method_card(m) for m in scenario.methods)
     return tuple(c.slug for c in cards if c.privacy != "none" and c.level == "item")
 
 
 def chosen(scenario: Scenario, view: View) -> str:
-    """Return the method that is taken apart: the chosen one, or a default."""
+    """Return the method whose run is shown: the chosen one, or a default."""
     methods = offered(scenario)
     default = CLIPPED if CLIPPED in methods or not methods else methods[0]
     return view.method if view.method in methods else default

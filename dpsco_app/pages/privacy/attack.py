@@ -177,4 +177,5 @@ def attack_table(curve: TradeoffCurve, achieved: Attack) -> pd.DataFrame:
 
 
 def _percent(share: float) -> str:
+    """Return a share in percent."""
     return f"{100 * share:.3g} %"

@@ -27,7 +27,7 @@ def _estimate(task: Audit) -> float:
 
 @st.cache_resource(show_spinner=False)
 def _stored_audits() -> dict[Audit, AuditFindings]:
-    """Return the latest findings of all sessions, by their audit."""
+    """Return the latest findings of audits by all sessions of this server, by their audit."""
     return {}
 
 
@@ -81,11 +81,12 @@ def _draw_refusal(task: Audit, seconds: float) -> None:
 
 
 def _start(task: Audit | None) -> None:
+    """Start an audit, or stop with None."""
     st.session_state[RUNNING] = task
 
 
 def command(task: Audit) -> str:
-    """Return the command line that makes the same audit."""
+    """Return the shell command that makes the same audit as a task."""
     point = task.point
     budget = (
         f"--rho {point.rho!r} --at-delta {task.claim_delta:g}"

@@ -124,6 +124,7 @@ def compared_figure(
 
 
 def _in_range(value: float | None) -> float:
+    """Return a value that the figure can show, or nan."""
     return value if value is not None and 0 < value <= HIGHEST else math.nan
 
 

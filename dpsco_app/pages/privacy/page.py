@@ -105,6 +105,7 @@ _curves, _composed, _shuffled, _batches, _account = (
 
 
 def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Table | None) -> None:
+    """Show a figure, its answer and its table under the question of the page's part."""
     screen.show(words.QUESTIONS[view.part], figure, text, table, columns=COLUMNS.get(view.part, ()))
 
 
@@ -299,10 +300,12 @@ def _draw_attack(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def sentence(text: str) -> str:
+    """Return a text as a sentence, with a capital letter and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
 
 
 def _name(slug: str) -> str:
+    """Return the name of a method."""
     return method_card(slug).name
 
 

@@ -100,6 +100,7 @@ def point_of(view: View, scenario: Scenario) -> Point:
 
 
 def private(scenario: Scenario) -> tuple[str, ...]:
+    """Return the private methods of a scenario."""
     return tuple(m for m in scenario.methods if m in PRIVATE_SLUGS)
 
 

@@ -229,7 +229,7 @@ def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:
 
 
 def title_composed(composition: Composed) -> str:
-    """Return the takeaway of the figure of compositions."""
+    """Return the title of the figure of compositions, which states its result."""
     # For pure releases, the sum of the epsilons needs no delta.
     at_part = f" at δ/{composition.releases:,} each" * (composition.basic_delta > 0)
     return (
@@ -280,7 +280,7 @@ def title_ledger(account: Account) -> str:
 
 
 def said_ledger(account: Account) -> str:
-    """Return the sentence on what a run has spent."""
+    """Return the sentence that states what a run has spent of its budget."""
     spent, count = account.outcome.spent, len(account.entries)
     noun = "release" if count == 1 else "releases"
     parallel = (
@@ -312,7 +312,7 @@ def title_audit(judged: Judged) -> str:
 
 
 def said_audit(task: Audit, judged: Judged) -> str:
-    """Return what was audited, how often it ran, which test decided, and how sure the result is."""
+    """Return the sentence on an audit: its method, runs, deciding test and confidence."""
     result = judged.result
     broken = f", {FAULT_NAMES[task.fault].lower()}" if task.fault != "none" else ""
     text = (

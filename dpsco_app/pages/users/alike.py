@@ -95,7 +95,7 @@ def alike_small(scenario: Scenario) -> str:
 
 
 def numbers(curves: Sequence[Errors], independent: Errors) -> dict[str, Sequence[float]]:
-    """Return the columns of the table below the figure."""
+    """Return the columns of the table below the figure, from the curves of errors."""
     columns: dict[str, Sequence[float]] = {"m": list(independent.items)}
     columns |= {method_card(c.method).name: list(c.mean) for c in curves}
     return columns | {INDEPENDENT: list(independent.mean)}

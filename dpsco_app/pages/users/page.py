@@ -158,7 +158,7 @@ def _bounds(basis: Reading, point: UserLevel) -> Contest:
 
 
 def _cells(scenario: Scenario) -> tuple[Cell, ...]:
-    """Return the runs of a cell of the measured map."""
+    """Return the runs that the measured map needs for one of its cells."""
     point = level(scenario)
     return measured_cells(
         point.n, point.m, point.d, scenario.p, point.epsilon, point.delta, scenario.seed

@@ -85,6 +85,7 @@ def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
 
 @lru_cache(maxsize=100)
 def _bounds(point: Scenario, name: str, reading: contest.Reading) -> contest.Contest:
+    """Return the contest of bounds on a plane through a point, cached."""
     return contest.bounds_contest(point, state.plane(name, point, state.SIZES[reading]), reading)
 
 

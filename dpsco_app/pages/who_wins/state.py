@@ -19,7 +19,8 @@ SIZES: dict[Reading, tuple[int, int]] = {"rates": (33, 25), "proven": (17, 13), 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     plane: str = checked("n-epsilon", one_of, tuple(PLANES))  # the axes of the map
-    reading: Reading = checked("measured", one_of, READINGS)  # what the methods are compared by
+    # Whether methods are compared by measured errors, proven bounds or rates.
+    reading: Reading = checked("measured", one_of, READINGS)
 
 
 def with_plane(view: View, scenario: Scenario) -> View:

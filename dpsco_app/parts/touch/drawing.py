@@ -27,6 +27,7 @@ def draw_scroll(story: ScrollStory, key: str, *, explore: str = "") -> None:
 
 
 def draw_scroll_file(title: str, story: ScrollStory, key: str) -> None:
+    """Draw the button for a page of its own that tells the story as one scrolls."""
     _draw_file("page", key, key, partial(scroll_page, title, story, dark=is_dark()))
 
 

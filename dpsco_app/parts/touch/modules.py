@@ -12,6 +12,7 @@ DEFAULT = re.compile(r"^export default .*?^\}\n", re.MULTILINE | re.DOTALL)
 
 @cache
 def text(name: str) -> str:
+    """Return the text of a file of this folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 

@@ -48,6 +48,7 @@ class ScrollStory:
 
 
 def markup() -> str:
+    """Return the HTML of the story, with the picture in it."""
     return text("scroll.html").replace("<!-- picture -->", text("picture.html"))
 
 

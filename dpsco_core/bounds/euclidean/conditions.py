@@ -283,7 +283,7 @@ def in_scale(
     """Return a formula whose terms are computed in moment units and times the moment scale."""
 
     def scaled(setting: Setting) -> tuple[float, ...]:
-        """Return the terms, multiplied by the moment scale."""
+        """Return the terms at a setting, multiplied by the moment scale."""
         scale = moment_scale(setting)
         return tuple(scale * term for term in formula(in_moment_units(setting)))
 

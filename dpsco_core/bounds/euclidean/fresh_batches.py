@@ -132,7 +132,7 @@ def _terms_at_best(moments: Moments, privacy: Privacy) -> Callable[[Setting], Te
     """Return the function that gives `at_best` as named terms."""
 
     def terms(setting: Setting) -> Terms:
-        """Return the terms by their names."""
+        """Return the terms of the bound at its best parameters, by their names."""
         return dict(zip(TERMS, at_best(setting, moments, privacy), strict=True))
 
     return terms

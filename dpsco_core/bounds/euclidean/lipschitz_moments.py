@@ -76,7 +76,7 @@ def _private_bound(setting: Setting, value_at: ValueAt, best: Best, shape: float
     c, p = setting.constants, setting.moment_order
 
     def value(q: float, u: float) -> float:
-        """Return the bound at q and u: the smaller of those for both moment orders."""
+        """Return the smaller of the bounds for the two moment orders, at q and u."""
         limits = (c.lipschitz_moment * value_at(p, q, u), c.lipschitz_second * value_at(2.0, q, u))
         return min(limits) / math.sqrt(setting.d)
 
@@ -121,7 +121,7 @@ def _lower_bound_formula(privacy: Callable[[Setting], float]) -> Callable[[Setti
     """Return the lower bound as named terms, with `privacy` as its private term."""
 
     def terms(setting: Setting) -> Terms:
-        """Return the terms by their names."""
+        """Return the terms of the lower bound at a setting, by their names."""
         c, n, d = setting.constants, setting.n, setting.d
         unit = c.diameter / 2
         lipschitz = min(c.lipschitz_second, c.lipschitz_moment)

@@ -103,7 +103,9 @@ _LIPSCHITZ_RATE = Rate(
 
 
 def width_lower(case: Objective, d: int) -> tuple[float, float]:
-    r"""Theorem 5: :math:`\frac{G_C^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2},\frac1n`; the larger.
+    r"""Return the two terms of Theorem 5,
+    :math:`\frac{G_C^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2}` and :math:`\frac1n`; the bound is
+    the larger one.
 
     The printed bound is for a set scaled to diameter 1 and L = 1; here it is multiplied by L M.
     Constant 1. The hard loss, half the squared distance, is :math:`C_{\min}^2`-strongly convex in

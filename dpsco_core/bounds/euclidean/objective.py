@@ -49,6 +49,7 @@ class Objective:
     inradius: float = 0.0
 
     def __post_init__(self) -> None:
+        """Refuse sizes, an epsilon or a delta outside their ranges."""
         check_sizes(self.n, 1)
         require(self.epsilon > 0, "epsilon", "positive", self.epsilon)
         require(0 < self.delta < 1, "delta", "between 0 and 1", self.delta)

@@ -126,7 +126,7 @@ def pruned(setting: Setting, noise_std: float) -> tuple[float, float]:
 
 
 def printed_step(setting: Setting, noise_std: float, distance: float) -> float:
-    """Return the step size of Theorem 4."""
+    """Return the step size that Theorem 4 prints for a noise and a distance to the minimiser."""
     lipschitz = setting.constants.lipschitz
     return theorem_4_step(setting.n, setting.d, lipschitz, noise_std, distance)
 

@@ -88,7 +88,7 @@ def assouad(n: int, d: int, law: Shifts, budget: Budget, radius: float, m: int =
 
 
 def _shifts_of_chances(law: Shifts, targets: Vector, longest: float, m: int) -> Vector:
-    """Return shifts of at most `longest` at which records differ with these chances."""
+    """Return shifts, at most `longest`, at which records differ with the chances in `targets`."""
     top = min(math.log(longest), 300.0)
     low, high = np.full(targets.shape, min(_SMALLEST, top - 1)), np.full(targets.shape, top)
     goal = np.log(targets)

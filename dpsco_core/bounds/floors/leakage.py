@@ -53,7 +53,7 @@ def certified(rho: float) -> float:
 
 
 def concentrated(rho: float, law: Shifts) -> float:
-    r"""Return kappa under :math:`\rho`-zCDP; see theory/instance-floors.md, 2.1."""
+    """Return the leakage kappa of rho-zCDP algorithms; see theory/instance-floors.md, 2.1."""
     squares = [_expm1(2 * rho), 2 * rho * law.spread]
     if law.symmetric:
         squares += [certified(rho), 0.5 * (_expm1(2 * rho) - math.expm1(-rho))]
@@ -63,7 +63,7 @@ def concentrated(rho: float, law: Shifts) -> float:
 
 
 def pure(epsilon: float, law: Shifts) -> float:
-    r"""Return kappa under :math:`\varepsilon`-DP; see theory/instance-floors.md, 2.2."""
+    """Return the leakage kappa of epsilon-DP algorithms; see theory/instance-floors.md, 2.2."""
     if not law.symmetric:
         square = math.sinh(epsilon / 2) ** 2 if epsilon < 700 else math.inf
     elif epsilon <= math.log(3):
@@ -78,7 +78,9 @@ def pure(epsilon: float, law: Shifts) -> float:
 
 
 def approximate(epsilon: float, delta: float, law: Shifts) -> float:
-    r"""Return kappa under :math:`(\varepsilon,\delta)`-DP; see theory/instance-floors.md, 2.3."""
+    """Return the leakage kappa of (epsilon, delta)-DP algorithms; see theory/instance-floors.md,
+    2.3.
+    """
     return min(
         (
             rate + weight * cut.size + cut.rest
@@ -90,7 +92,7 @@ def approximate(epsilon: float, delta: float, law: Shifts) -> float:
 
 
 def _information_rates(epsilon: float, delta: float, law: Shifts) -> Iterator[tuple[float, float]]:
-    """Yield pairs: the information of one record apart from delta, and delta's part per score."""
+    """Yield pairs: the information of one record without delta, and the part of delta per score."""
     grown = _expm1(epsilon)
     rate = grown / math.sqrt(2 * (grown + 2)) if grown < math.inf else math.inf
     if law.symmetric:

@@ -40,6 +40,7 @@ class BlockWords(WordPrior):
     groups: int  # the number G of groups, at least 1
 
     def __post_init__(self) -> None:
+        """Refuse a number of groups below 1."""
         require(self.groups >= 1, "groups", "a positive integer", self.groups)
 
     @property
@@ -49,6 +50,7 @@ class BlockWords(WordPrior):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero entries of a word: the size of a block."""
         return GROUP_SIZE
 
     def left(self, argument: Argument, level: Level) -> Falling:

@@ -38,6 +38,7 @@ class CornerWords(WordPrior):
     solid: bool = False  # whether the simplex has the corner 0
 
     def __post_init__(self) -> None:
+        """Refuse a dimension below 2."""
         require(self.d >= 2, "d", "at least 2", self.d)
 
     @property
@@ -47,6 +48,7 @@ class CornerWords(WordPrior):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero entries of a word: 1 for a signed corner, otherwise all d."""
         return 1 if self.signed else self.d
 
     @property

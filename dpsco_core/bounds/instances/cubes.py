@@ -74,7 +74,7 @@ class Cube:
 
 
 def has_cubes(body: ConstraintSet) -> bool:
-    """Whether cubes in the set are known."""
+    """Return whether the library knows cubes of means in the set."""
     if isinstance(body, Simplex):
         # A simplex of one dimension is a point.
         return body.d > 1
@@ -132,7 +132,7 @@ def hardest_cube(
         return largest_probability(1, moment_order, cube.side_within(unit, room))
 
     def simple(cube: Cube, *, is_rough: bool = False) -> float:
-        """Return the simple bound on a cube."""
+        """Return the bound on a cube by its simple form, which is fast to compute."""
         value = _simple_bound(
             form, n, cube.signs, moment_order, budget, largest(cube), is_rough=is_rough
         )
@@ -144,7 +144,7 @@ def hardest_cube(
         return _best_spike_probability(form, n, cube.signs, moment_order, budget, largest(cube))
 
     def sharp(cube: Cube) -> float:
-        """Return the sharpest bound on a cube."""
+        """Return the bound on a cube by its sharpest form."""
         q = best_spikes(cube)
         return cube.factor(form) * _sharpest_bound(form, q, n, cube.signs, moment_order, budget)
 
@@ -153,7 +153,7 @@ def hardest_cube(
         return best_spikes(cube) < _NO_LIMIT * largest(cube)
 
     def hilltop(sizes: range, cube_of: Callable[[int], Cube]) -> Cube:
-        """Return the best cube of a family."""
+        """Return the cube of a family of sizes at which the bound is largest."""
         last_place = len(sizes) - 1
         places = np.unique(np.round(np.geomspace(1, last_place + 1, _COARSE)) - 1)
         start = max(
@@ -251,5 +251,5 @@ def _quick_form(form: Form) -> Form:
 
 
 def _epsilon_delta_of(budget: PureDP | ApproxDP) -> tuple[float, float]:
-    """Return epsilon and delta of a budget."""
+    """Return the epsilon and the delta of a budget as a pair."""
     return budget.epsilon, budget.delta if isinstance(budget, ApproxDP) else 0.0

@@ -187,7 +187,7 @@ def _log_factor(level: Floats | float, cube: Floats) -> Floats:
 
 @lru_cache(maxsize=48)
 def _distance_table(d: int) -> _Distances:
-    """Return the table of distances in dimension d."""
+    """Return the table of the answers' distances from the means in dimension d."""
     root = math.sqrt(d)
     rho = np.linspace(0.0, root, _RHOS)
     cubes = np.geomspace(2e-3 * d, 4.2 * d, _CUBES)

@@ -64,7 +64,7 @@ def fano_coupling(
     squared: bool = False,
     exact: bool = False,
 ) -> float:
-    r"""Fano's bound for rho-zCDP algorithms from couplings of the n-fold laws.
+    r"""Return Fano's bound for rho-zCDP algorithms from couplings of the n-fold laws.
 
     .. math:: E\|\hat\theta-\theta\|_2\ge\frac r2\Big[1-\frac{\rho D_2+\ln2}{\ln N}\Big]_+
 
@@ -157,7 +157,7 @@ def fano_pure(
     t: float | None = None,
     squared: bool = False,
 ) -> float:
-    r"""Fano's bound for epsilon-DP algorithms, by Markov's inequality and group privacy.
+    r"""Return Fano's bound for epsilon-DP algorithms, by Markov's inequality and group privacy.
 
     .. math:: p_e\ge\Big(1-\frac1t\Big)\frac{N-1}{N-1+e^{t\varepsilon D}},\qquad t>1
 

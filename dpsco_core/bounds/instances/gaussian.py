@@ -41,7 +41,7 @@ def normal_norm(d: int) -> float:
 
 
 def gaussian_minimax(n: int, d: int, moment_order: float, *, squared: bool = False) -> float:
-    r"""Exact minimax risk over :math:`N(\mu,\sigma_k^2I)`, :math:`\mu\in R^d` (N1).
+    r"""Return N1, the exact minimax risk over :math:`N(\mu,\sigma_k^2I)`, :math:`\mu\in R^d`.
 
     .. math:: \sigma_k\sqrt{\tfrac2n}\,\frac{\Gamma((d+1)/2)}{\Gamma(d/2)},\quad
               \text{squared: }\sigma_k^2\frac dn
@@ -53,7 +53,8 @@ def gaussian_minimax(n: int, d: int, moment_order: float, *, squared: bool = Fal
 
 
 def bounded_signs(delta: float, n: int, d: int, form: Form = "l2") -> float:
-    r"""Bound N2 at a delta in [0, 1]: signs with means :math:`\pm\delta`, scaled into the class.
+    r"""Return bound N2 at a delta in [0, 1]: signs with means :math:`\pm\delta`, scaled into the
+    class.
 
     .. math::
         \sqrt d\,\frac\delta{1+\delta}\Big(1-TV\big(\mathrm{Bin}(n,\tfrac{1+\delta}2),

@@ -173,7 +173,9 @@ def hardest_signs(
 def _bounds_on_signs(
     form: Form, n: int, d: int, order: float, budget: Budget, largest: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield every private bound on the hypercube at its best spike probability, with the latter."""
+    """Yield every private bound on the hypercube, with the spike probability at which it is
+    largest.
+    """
     if isinstance(budget, ZCDP):
         rho, squared = budget.rho, form == "squared"
         q = hypercube.best_cdp(n, d, order, rho, largest, squared=squared)

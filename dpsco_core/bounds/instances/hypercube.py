@@ -76,7 +76,7 @@ def hypercube_cdp(
     *,
     squared: bool = False,  # whether the squared error is bounded instead
 ) -> float:
-    r"""Entropy form of the hypercube bound at p, for rho-zCDP algorithms.
+    r"""Return the entropy form of the hypercube bound at p, for rho-zCDP algorithms.
 
     .. math::
         E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^a\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\quad
@@ -137,7 +137,8 @@ def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: flo
 
 
 def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
-    r"""Least expected fraction of wrong signs when posterior weights are within :math:`e^t`: g.
+    r"""Return g, the least expected fraction of wrong signs when posterior weights are within
+    :math:`e^t`.
 
     The minimum over s of P3's formula is at the s whose breakpoint
     :math:`e^{t_s}-1=(\frac d2-s)/\sum_{j<s}F_d(j)` is the last one at or above :math:`e^t-1` in
@@ -174,7 +175,8 @@ def _sign_table(d: int) -> tuple[Floats, Floats, Floats]:
 def hypercube_pure(
     p: float, n: int, d: int, moment_order: float, epsilon: float, *, form: Form = "l2"
 ) -> float:
-    r"""Hypercube bound at p, for epsilon-DP algorithms: P3 of theory/kamath-liu-zhang.md, 4.5.
+    r"""Return P3 of theory/kamath-liu-zhang.md, 4.5: the hypercube bound at p, for epsilon-DP
+    algorithms.
 
     .. math::
         2\sqrt d\,p^aE[g_d(\varepsilon B)],\quad2d\,p^{2a}E[g_d(\varepsilon B)],\quad

@@ -36,11 +36,13 @@ class SignWords(WordPrior):
     exponent: float  # the exponent q of the ball, above 1 and below 2
 
     def __post_init__(self) -> None:
+        """Refuse a dimension below 1, and an exponent outside (1, 2)."""
         require(self.d >= 1, "d", "a positive integer", self.d)
         require(1 < self.exponent < 2, "q", "above 1 and below 2", self.exponent)
 
     @property
     def weight(self) -> int:
+        """The number of nonzero entries of a word: all d of them."""
         return self.d
 
     @property

@@ -59,7 +59,8 @@ def mean_scale(p: float, moment_order: float, power: int = 1) -> float:
 
 
 def largest_probability(weight: int, moment_order: float, mean_bound: float) -> float:
-    r"""Return the largest p at which spikes of this many entries of size 1 have a mean within R.
+    r"""Return the largest spike probability p at which the spikes' mean is
+    within `mean_bound`, R.
 
     :math:`\min(1,(R/\sqrt w)^{1/a})`; R >= 0 may be infinite. For k < 2 spikes are shrunk, and the
     mean grows with p as :math:`\max\{p^{1-k},(1-p)[1+(\frac{1-p}p)^{k-1}]\}` falls: either root is
@@ -101,7 +102,8 @@ def paper_packing(d: int) -> tuple[float, float]:
 
 @lru_cache(maxsize=64)
 def gilbert_log_sizes(d: int) -> Floats:
-    r"""Log of the sizes that Gilbert's argument gives codes of weight :math:`\lfloor d/2\rfloor`.
+    r"""Return the log of the sizes that Gilbert's argument gives codes of weight :math:`\lfloor
+    d/2\rfloor`.
 
     .. math:: |V|\ge\binom dw\Big/\sum_{i=0}^{\lceil\delta/2\rceil-1}\binom wi\binom{d-w}i
 
@@ -132,7 +134,7 @@ def spike_fano_cdp(
     packing: tuple[float, float] | None = None,
     squared: bool = False,  # whether the squared error is bounded instead
 ) -> float:
-    r"""Fano's bound on the spike packing at p, for rho-zCDP algorithms.
+    r"""Return Fano's bound on the spike packing at p, for rho-zCDP algorithms.
 
     .. math::
         \frac{p^a\sqrt\delta}2\Big[1-\frac{\rho(n^2p^2+np(1-p))+\ln2}{\ln N}\Big]_+
@@ -180,7 +182,7 @@ def spike_closed_form_cdp(n: int, d: int, moment_order: float, rho: float) -> fl
 
 
 def spike_conditioned_cdp(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Fano's bound on the paper's packing, conditioned on the number of spikes.
+    r"""Return Fano's bound on the paper's packing, conditioned on the number of spikes.
 
     .. math::
         \frac{p^a\sqrt{d/8}}2\,E\Big[\Big(1-\frac{\rho B^2+\ln2}{\ln N}\Big)_+\Big],\
@@ -205,7 +207,7 @@ def spike_conditioned_cdp(p: float, n: int, d: int, moment_order: float, rho: fl
 def spike_pure(
     p: float, n: int, d: int, moment_order: float, epsilon: float, *, squared: bool = False
 ) -> float:
-    r"""Bound on the spike packing for epsilon-DP algorithms, conditioned on the number of spikes.
+    r"""Return the bound on the spike packing for epsilon-DP algorithms, conditioned on the count.
 
     .. math::
         \frac{p^a\sqrt{d/8}}2\,E\Big[\frac{N-1}{N-1+e^{\varepsilon B}}\Big],\
@@ -243,7 +245,7 @@ def _pure_values(
 def spike_markov_pure(
     p: float, n: int, d: int, moment_order: float, epsilon: float, *, t: float | None = None
 ) -> float:
-    r"""Markov form of the epsilon-DP bound on the paper's packing at p.
+    r"""Return the Markov form of the epsilon-DP bound on the paper's packing at p.
 
     `fano_pure` with separation :math:`p^a\sqrt{d/8}` and distance n p: form P2 of
     theory/kamath-liu-zhang.md, 4.4, item 7.

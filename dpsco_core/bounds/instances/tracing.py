@@ -102,6 +102,7 @@ class TracingBounds:
     leakage: Leakage
 
     def __post_init__(self) -> None:
+        """Refuse numbers of records or dimensions below 1."""
         require(self.n >= 1, "n", "a positive integer", self.n)
         require(self.d >= 1, "d", "a positive integer", self.d)
 
@@ -146,7 +147,7 @@ class TracingBounds:
         return np.asarray(np.maximum(0.0, np.max(self._linear_forms(q, u), axis=0)))
 
     def _linear_forms(self, q: Floats, u: Floats) -> Floats:
-        """Return the forms of T3 one above another; where they are void they are negative."""
+        """Return the forms of T3, one per row; a form is negative where it is void."""
         norm, ceiling = self._linear_units(u)
         x = self.n * q
         pairs = self._linear_pairs(u)

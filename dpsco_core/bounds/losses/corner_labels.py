@@ -63,7 +63,7 @@ def missed_after(d: int, level: Level) -> Falling:
 
 
 def linear_excess(slopes: Floats) -> Floats:
-    """Return the excess of the hinge loss at margins of minus these sizes, over that at 0."""
+    """Return how much larger the hinge loss is at margins of minus these sizes than at margin 0."""
     return slopes
 
 
@@ -86,6 +86,7 @@ class CornerBounds:
     largest: float = 1.0  # the largest q of the class
 
     def __post_init__(self) -> None:
+        """Refuse a dimension below 2, and a largest probability outside (0, 1]."""
         require(self.d >= 2, "d", "at least 2", self.d)
         require(0 < self.largest <= 1, "largest", "in (0, 1]", self.largest)
 

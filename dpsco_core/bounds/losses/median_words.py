@@ -143,7 +143,7 @@ def _make_row(row: Bound) -> Bound:
 
 
 def _words_of(body: ConstraintSet) -> WordPrior | None:
-    """Return the words of a set, or None."""
+    """Return the prior of words for a set; None for a set without one."""
     directions = far_words(body)
     return None if directions is None else directions.words
 

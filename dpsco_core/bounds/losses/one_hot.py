@@ -44,6 +44,7 @@ class OneHotBounds:
     diameter: float = math.inf  # the diameter M of the constraint set
 
     def __post_init__(self) -> None:
+        """Refuse sizes, orders and scales outside their ranges."""
         require(self.n >= 1, "n", "a positive integer", self.n)
         require(self.moment_order >= 2, "moment_order", "at least 2", self.moment_order)
         require(0 < self.scale < math.inf, "scale", "finite and above 0", self.scale)
@@ -158,5 +159,5 @@ def hardest(bounds: OneHotBounds) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def largest_value(bounds: OneHotBounds) -> float:
-    """Return the largest bound."""
+    """Return the largest value of the bound over its parameters s and z."""
     return bounds.value(*hardest(bounds))

@@ -161,7 +161,7 @@ def noise_rows(
     base = card.slug.removesuffix("-explicit")
 
     def row(noise: Noise, calibration: Calibration, *conditions: Hypothesis, **texts: Any) -> Bound:
-        """Return the row of one kind of noise."""
+        """Return the row of the bound for one kind of noise in one calibration."""
 
         def formula(setting: Setting) -> Terms4:
             """Return the terms of the bound with this noise."""

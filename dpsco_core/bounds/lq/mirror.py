@@ -75,7 +75,7 @@ def _b4_formula(
     errors, smoothness, diameter = inputs.errors_after(steps), inputs.smoothness, inputs.diameter
 
     def terms(threshold: float) -> Terms4:
-        """Return the terms at a threshold."""
+        """Return the terms of bound B4 at a threshold."""
         bias, sampling, noise = errors(threshold)
         if not math.isfinite(noise):
             return VOID
@@ -100,7 +100,7 @@ def _least_b4_formula(inputs: MirrorInputs, steps: int) -> Callable[[float], flo
     start, pace = inputs.smoothness * inputs.divergence / steps, 2 * inputs.divergence / steps
 
     def value(threshold: float) -> float:
-        """Return the sum at a threshold."""
+        """Return bound B4, the sum of its terms, at a threshold."""
         bias, sampling, noise = errors(threshold)
         return start + math.sqrt(pace * (sampling + noise)) + diameter * bias
 

@@ -105,7 +105,7 @@ def printed(setting: Setting) -> tuple[float, float]:
     bias = printed_bias(setting)
 
     def value(radius: float) -> tuple[float, float]:
-        """Return the terms at a radius."""
+        """Return the two terms of the printed bound at a clip radius."""
         return 6 * group_radius(records, d, moment, rho, radius, groups), bias.at_radius(radius)
 
     slope = 6 * group_radius(records, d, 0.0, rho, 1.0, groups)
@@ -144,7 +144,7 @@ def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
     total = n // groups * groups
 
     def value(radius: float) -> tuple[float, float]:
-        """Return the terms at a radius."""
+        """Return the two terms of the bound at a clip radius."""
         r0 = unsplit_radius(total, d, moment, rho, radius, groups, beta, tau=tau)
         return 6 * r0, bias.at_radius(radius)
 

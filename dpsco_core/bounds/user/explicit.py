@@ -66,7 +66,7 @@ class ExplicitRisk:
 
     @property
     def value(self) -> float:
-        """The bound."""
+        """The bound on the excess risk: the sum of its terms."""
         return math.fsum(self.terms)
 
 
@@ -105,7 +105,7 @@ def fits(risk: Risk) -> Hypothesis:
 def row(
     card: BoundCard, risk: Risk, level_of: Level, hypotheses: tuple[Hypothesis, ...], **changes: Any
 ) -> Bound:
-    """Return the row of an explicit bound."""
+    """Return the catalogue's row of an explicit bound on a run's risk."""
 
     def terms(setting: Setting) -> Terms5:
         """Return the terms at a setting, all infinite where there is no `UserLevel`."""

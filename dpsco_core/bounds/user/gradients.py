@@ -60,7 +60,7 @@ def _make_row(
     needs: tuple[str, ...] = SMOOTH_NEEDS,
     **changes: Any,
 ) -> Bound:
-    """Return the row of a number of gradients."""
+    """Return the catalogue's row of a count of gradients."""
     evaluate = name_terms(tuple(count.terms), needs, lambda s: tuple(count(s).values()))
     changes |= {"latex": count.latex}
     return bound_like(card, evaluate=evaluate, hypotheses=hypotheses, **changes)

@@ -45,7 +45,7 @@ def active_share(q: Floats, m: int) -> Floats:
 
 
 def item_share(active: Floats, m: int) -> Floats:
-    """Return the probability of a spike at which this share of the users has one."""
+    """Return the probability that an item has a spike, if a share `active` of the users has one."""
     return np.asarray(-np.expm1(np.log1p(-np.minimum(active, 1 - 1e-16)) / m))
 
 

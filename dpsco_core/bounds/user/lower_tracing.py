@@ -68,6 +68,7 @@ class UserTracing:
     spread: float = FULL  # the spread r of the biases
 
     def __post_init__(self) -> None:
+        """Refuse numbers of users, items or dimensions below 1."""
         for name in ("n", "m", "d"):
             require(getattr(self, name) >= 1, name, "a positive integer", getattr(self, name))
 

@@ -133,7 +133,7 @@ def _limited(
     """
 
     def terms(setting: Setting) -> dict[str, float]:
-        """Return the terms by name."""
+        """Return the rate's terms by name, limited to the largest risk that is possible."""
         pair = rate(setting)
         if math.inf in pair.values():
             return dict.fromkeys(pair, 0.0)

@@ -19,7 +19,7 @@ class BudgetAnswer:
     question: str
 
     def to_dict(self) -> dict[str, str]:
-        """Return the answer for JSON."""
+        """Return the answer's line and its question as a dictionary for JSON."""
         return {"line": self.line, "question": self.question}
 
 
@@ -162,8 +162,10 @@ def _answer_about_notion(
 
 
 def _releases_text(count: int) -> str:
+    """Return the words for a number of releases."""
     return "one release" if count == 1 else f"{count:,} releases"
 
 
 def _format_count(value: float | None) -> str:
+    """Return a count with separators, or an empty cell for None."""
     return "" if value is None else f"{int(value):,}"

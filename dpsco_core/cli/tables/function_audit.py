@@ -87,7 +87,7 @@ def run_function_audit(chosen: argparse.Namespace) -> int:
 
 
 def _print_json(place: str, task: FunctionAudit, findings: FunctionFindings) -> None:
-    """Print the findings as JSON."""
+    """Print the audited function, its claim and the findings as JSON."""
     evidence = findings.evidence
     print_json(
         {

@@ -46,21 +46,26 @@ class AnyLabels(HiddenParameter):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a spike: all d."""
         return self.d
 
     @property
     def largest_second_moment(self) -> float:
+        """The largest eigenvalue of the second moment matrix, in the direction of the spike."""
         return self.second_moment_trace
 
     @property
     def smallest_second_moment(self) -> float:
+        """The smallest eigenvalue of the second moment matrix: 0 if there is another direction."""
         return self.largest_second_moment if self.d == 1 else 0.0
 
     @property
     def fourth_moment_trace(self) -> float:
+        """The largest mean of the squared product with a unit vector times the squared norm."""
         return self.second_moment_trace * self.record_norm**2
 
     def squared_margin(self, v: Vector) -> float:
+        """Return the mean squared product of a record with v."""
         return self.spike_probability * float(self.spike_margins(v)[0]) ** 2
 
     @property
@@ -74,9 +79,11 @@ class AnyLabels(HiddenParameter):
         return self.record_size * self.signs
 
     def parameter(self, body: ConstraintSet) -> Vector:
+        """Return the point of the set that is furthest along the spike."""
         return body.support_point(self.spike)
 
     def spike_margins(self, w: Vector) -> Vector:
+        """Return the margin of the only spike at w, shape (1,)."""
         return np.array([self.spike @ w])
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:

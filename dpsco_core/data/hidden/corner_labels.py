@@ -40,16 +40,19 @@ class CornerLabels(AnyLabels):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a pattern without exactly one +1."""
         super().__post_init__()
         if self.pattern is not None:
             require(self.pattern.count(1) == 1, "pattern", "signs, one of them +1", self.pattern)
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a spike: all but one."""
         return self.d - 1
 
     @property
     def smallest_second_moment(self) -> float:
+        """The smallest eigenvalue of the second moment matrix, which is 0."""
         return 0.0
 
     @property

@@ -62,6 +62,7 @@ class FarPoints(HardInstance):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a distance that is not positive, and a pattern that does not fit the places."""
         super().__post_init__()
         require(0 < self.distance < math.inf, "distance", "finite and above 0", self.distance)
         if self.places == "block":
@@ -126,14 +127,17 @@ class FarPoints(HardInstance):
 
     @property
     def weight(self) -> int:
+        """1: the norm of a record follows from `distance`, not from a number of coordinates."""
         return 1
 
     @property
     def record_norm(self) -> float:
+        """The l2 norm of every record: the distance of the points."""
         return self.distance
 
     @property
     def mean(self) -> Vector:
+        """The mean of a record, shape (d,), in the direction of the median."""
         return self._share * self._entry * self.distance * self.median_direction
 
     @property
@@ -144,9 +148,11 @@ class FarPoints(HardInstance):
 
     @property
     def second_moment_trace(self) -> float:
+        """The mean squared l2 norm of a record."""
         return self.distance**2
 
     def record_moment(self, k: float) -> float:
+        """Return the root of the k-th moment of the norm, which is the distance for all k."""
         return self.distance
 
     @property
@@ -173,6 +179,7 @@ class FarPoints(HardInstance):
 
     @property
     def fourth_moment_trace(self) -> float:
+        """The largest mean of the squared product with a unit vector times the squared norm."""
         return self.largest_second_moment * self.distance**2
 
     def squared_margin(self, v: Vector) -> float:
@@ -187,16 +194,20 @@ class FarPoints(HardInstance):
 
     @property
     def variance_trace(self) -> float:
+        """The trace of the covariance."""
         return self.distance**2 - self.mean_norm**2
 
     @property
     def directional_moment(self) -> float:
+        """A bound on the root of the p-th moment in any direction."""
         return self.raw_direction(self.moment_order)
 
     def raw_direction(self, k: float) -> float:
+        """Return a bound on the root of the k-th raw moment in any direction."""
         return self.distance
 
     def central_direction(self, k: float) -> float:
+        """Return a bound on the root of the k-th central moment in any direction."""
         return self.distance + self.mean_norm
 
     def raw_coordinate(self, k: float) -> float:

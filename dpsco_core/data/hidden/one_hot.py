@@ -79,6 +79,7 @@ class OneHot(HiddenParameter):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a size that is not positive, and pairs in one dimension."""
         super().__post_init__()
         size = self.size
         require(size is None or 0 < size < math.inf, "size", "finite and above 0", size)
@@ -93,26 +94,32 @@ class OneHot(HiddenParameter):
 
     @property
     def sign_count(self) -> int:
+        """The number of signs of the hidden parameter."""
         return self.d // 2 if self.paired else self.d
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a spike: 2 for pairs, otherwise 1."""
         return 2 if self.paired else 1
 
     @property
     def record_norm(self) -> float:
+        """The l2 norm of a spike."""
         return self.entry * math.sqrt(self.weight)
 
     @property
     def largest_second_moment(self) -> float:
+        """The largest eigenvalue of the second moment matrix."""
         return self.raw_coordinate(2.0) * self.weight
 
     @property
     def smallest_second_moment(self) -> float:
+        """The smallest eigenvalue of the second moment matrix: 0 for pairs."""
         return 0.0 if self.paired else self.largest_second_moment
 
     @property
     def fourth_moment_trace(self) -> float:
+        """The largest mean of the squared product with a unit vector times the squared norm."""
         return self.largest_second_moment * self.record_norm**2
 
     def squared_margin(self, v: Vector) -> float:

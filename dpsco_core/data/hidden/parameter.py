@@ -38,6 +38,7 @@ class HiddenParameter(HardInstance):
     label_gap: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
+        """Refuse a pattern that is not `sign_count` signs."""
         super().__post_init__()
         if self.pattern is not None:
             fits = len(self.pattern) == self.sign_count and set(self.pattern) <= {-1, 1}
@@ -72,6 +73,7 @@ class HiddenParameter(HardInstance):
 
     @property
     def mean_norm(self) -> float:
+        """The norm of the mean, which is 0."""
         return 0.0
 
     @property
@@ -85,13 +87,16 @@ class HiddenParameter(HardInstance):
 
     @property
     def variance_trace(self) -> float:
+        """The trace of the covariance; the mean is 0."""
         return self.second_moment_trace
 
     @property
     def directional_moment(self) -> float:
+        """A bound on the root of the p-th raw moment in any direction."""
         return self.raw_direction(self.moment_order)
 
     def central_direction(self, k: float) -> float:
+        """Bound the root of the k-th central moment in any direction; the mean is 0."""
         return self.raw_direction(k)
 
     def moment(self, k: float) -> float:

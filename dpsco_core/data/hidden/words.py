@@ -48,6 +48,7 @@ class Corners(TwoPoint):
     smallest_d = 2
 
     def __post_init__(self) -> None:
+        """Refuse a pattern that is not a corner of the set."""
         super().__post_init__()
         if self.pattern is not None:
             word = np.array(self.pattern)
@@ -62,6 +63,7 @@ class Corners(TwoPoint):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a word: 1 for a signed corner, otherwise all d."""
         return 1 if self.signed else self.d
 
     def draw(self, rng: np.random.Generator) -> Self:
@@ -98,6 +100,7 @@ class SignBlocks(TwoPoint):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a pattern whose signs do not fill exactly one block."""
         super().__post_init__()
         if self.pattern is not None:
             places = np.flatnonzero(self.pattern)
@@ -109,6 +112,7 @@ class SignBlocks(TwoPoint):
 
     @property
     def weight(self) -> int:
+        """The number of nonzero coordinates of a word: the size of a block."""
         return min(self.d, GROUP_SIZE)
 
     def draw(self, rng: np.random.Generator) -> Self:

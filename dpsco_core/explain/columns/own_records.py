@@ -44,6 +44,7 @@ class Public:
     unit: float  # the p-th root of a bound on the p-th central moment
 
     def __post_init__(self) -> None:
+        """Refuse a guess, a distance or a unit that is not finite or outside its range."""
         require(math.isfinite(self.guess), "guess", "a finite number", self.guess)
         for name in ("within", "unit"):
             value = getattr(self, name)

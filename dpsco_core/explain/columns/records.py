@@ -93,7 +93,7 @@ def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRe
 
 
 def rows_in_words(used_count: int, left_out: int, examples: Sequence[UnusedCell]) -> str:
-    """Return how many rows are used and how many are left out, with the first of these.
+    """Return how many rows are used and how many are left out, with examples of the latter.
 
     Examples
     --------

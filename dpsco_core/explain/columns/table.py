@@ -80,6 +80,7 @@ class OpenFile:
 
     @property
     def numeric_names(self) -> tuple[str, ...]:
+        """The names of the columns of numbers."""
         return tuple(self.table.names[k] for k in self.table.numeric)
 
 

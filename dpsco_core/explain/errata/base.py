@@ -26,7 +26,8 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 Value = str | float | int
 # The texts that the file of every erratum contains.
 TEXTS = ("slug", "statement", "severity", "printed", "wrong", "instead")
-EXPERIMENT_KEYS = ("experiment", "run", "inputs")  # what it has if it has an experiment
+# The further keys of an erratum with an experiment.
+EXPERIMENT_KEYS = ("experiment", "run", "inputs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,7 @@ class Finding:
     conditions: tuple[tuple[str, bool], ...] = ()
 
     def __post_init__(self) -> None:
+        """Refuse a table without rows, or with rows of another length than the columns."""
         fits = bool(self.rows) and all(len(row) == len(self.columns) for row in self.rows)
         require(fits, "rows", "one value a column, at least one row", len(self.rows))
 
@@ -66,9 +68,9 @@ class Experiment:
 class CheckCommand:
     """Another command by which a reader can check an erratum."""
 
-    command: str  # as it is given to a shell
+    command: str  # the command line, as one types it into a shell
     prints: str  # a text that it prints, with one space between words
-    meaning: str  # what the text shows of the erratum
+    meaning: str  # the part of the erratum that the text shows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +93,7 @@ class Erratum:
     check: CheckCommand | None = None
 
     def __post_init__(self) -> None:
+        """Refuse an unknown severity, and an erratum without a module."""
         require(self.severity in SEVERITIES, "severity", f"one of {SEVERITIES}", self.severity)
         require(bool(self.modules), "modules", "at least one module", "none")
 
@@ -100,7 +103,7 @@ class Erratum:
         return None if self.experiment is None else f"dpsco errata --slug {self.slug}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain texts, lists and dictionaries."""
+        """Return the erratum as a dictionary of texts, lists and dictionaries, for JSON."""
         experiment = self.experiment
         return vars(self) | {
             "paper": self.paper.key,

@@ -36,7 +36,7 @@ def _by_24(groups: int, epsilon: float) -> ShuffleAmplification:
 
 
 def _largest_epsilon(groups: int) -> float:
-    """Return the largest epsilon that Theorem 6 allows."""
+    """Return the largest epsilon for which Theorem 6 holds with a number of groups."""
     return 8 * math.e**2 * math.sqrt(math.log(4 / DELTA) / groups)
 
 

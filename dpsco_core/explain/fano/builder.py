@@ -54,6 +54,7 @@ class Builder:
     epsilon: float
 
     def __post_init__(self) -> None:
+        """Refuse numbers outside their ranges."""
         require(1 <= self.bits <= LARGEST_BITS, "bits", "at least 1 and at most 1e6", self.bits)
         positive = 0 < self.separation < math.inf
         require(positive, "separation", "positive", self.separation)
@@ -97,27 +98,29 @@ class Builder:
 
     @property
     def privacy_error(self) -> float:
-        """The chance that follows from privacy alone."""
+        """The least chance of decoding the wrong word that privacy alone causes."""
         return decoding_error(self.log_size, self.privacy_information)
 
     @property
     def sampling_bound(self) -> float:
-        """The statistical term, which binds every algorithm."""
+        """The lower bound by sampling alone, which binds every algorithm."""
         return self.separation / 2 * self.sampling_error
 
     @property
     def privacy_bound(self) -> float:
-        """The privacy term, which binds rho-zCDP algorithms."""
+        """The lower bound by privacy alone, which binds rho-zCDP algorithms."""
         return self.separation / 2 * self.privacy_error
 
     @property
     def bound(self) -> float:
-        """The larger of both: Theorem 1.4."""
+        """The lower bound on the mean error by Theorem 1.4, which is the larger
+        of its two terms.
+        """
         return fano_cdp(*self._numbers)
 
     @property
     def squared_bound(self) -> float:
-        """The bound on the squared error."""
+        """The lower bound on the mean squared error, by the same theorem."""
         return fano_cdp(*self._numbers, squared=True)
 
     @property
@@ -133,7 +136,9 @@ class Builder:
 
     @property
     def bites(self) -> Bites:
-        """Which of the two terms the bound is."""
+        """The term that gives the bound: "privacy" or "statistics", and "nothing" if the bound is
+        0.
+        """
         if self.bound <= 0:
             return "nothing"
         return "privacy" if self.privacy_bound >= self.sampling_bound else "statistics"
@@ -156,12 +161,16 @@ class SpikeProof:
 
     @property
     def theta(self) -> float:
-        """The size of a coordinate of the mean that the word moves: q^(1-1/p), less where p < 2."""
+        """The size of a coordinate of the mean that depends on the word: q^(1-1/p), less where p <
+        2.
+        """
         return spikes.mean_scale(self.q, self.order)
 
     @property
     def spike_size(self) -> float:
-        """The size of such a coordinate of a spike: q^(-1/p), shrunk into the class where p < 2."""
+        """The size of a nonzero coordinate of a spike: q^(-1/p), shrunk into
+        the class where p < 2.
+        """
         shrink = float(spike_shrink(np.array(self.q), self.order))
         return math.pow(self.q, -1 / self.order) * shrink
 
@@ -206,7 +215,7 @@ class PackingProof(SpikeProof):
 
     @property
     def separation(self) -> float:
-        """The least distance of two means."""
+        """The least l2 distance between two means of the packing."""
         return self.theta * math.sqrt(self.distance)
 
     @property
@@ -228,7 +237,7 @@ class PackingProof(SpikeProof):
 
     @property
     def bound(self) -> float:
-        """The bound of form (F) at q."""
+        """The lower bound of form (F) at the spike probability q."""
         return spikes.spike_fano_cdp(self.q, self.n, self.d, self.order, self.rho)
 
     @property
@@ -271,7 +280,7 @@ class SignProof(SpikeProof):
 
     @property
     def bound(self) -> float:
-        """The entropy form at q."""
+        """The lower bound for zCDP by the entropy of the signs, at the spike probability q."""
         return hypercube.hypercube_cdp(self.q, self.n, self.d, self.order, self.rho)
 
     @property
@@ -281,7 +290,7 @@ class SignProof(SpikeProof):
 
     @property
     def pure_bound(self) -> float:
-        """The pure-DP bound at q."""
+        """The lower bound for pure DP at the spike probability q."""
         return hypercube.hypercube_pure(self.q, self.n, self.d, self.order, self.epsilon)
 
     @property
@@ -315,12 +324,12 @@ class DistanceProof(SignProof):
 
     @property
     def told(self) -> float:
-        """The information of an output at that many spikes, in nats: rho times their square."""
+        """The information of an output with that many spikes, in nats: rho times their square."""
         return self.rho * self.typical**2
 
     @property
     def hit(self) -> float:
-        """The largest chance that the answer is within the radius of the secret pattern."""
+        """The largest chance that the answer is within `radius` of the secret pattern."""
         log_share, words = np.log(self.share), self.d * LOG_2
         return float(distance.chance(np.array(self.told), np.array(log_share), log_words=words))
 
@@ -336,7 +345,7 @@ class DistanceProof(SignProof):
 
     @property
     def bound(self) -> float:
-        """The bound of Theorem 2 at q."""
+        """The lower bound of Theorem 2 at the spike probability q."""
         return distance.fano_distance(self.q, self.n, self.d, self.order, self.rho)
 
 
@@ -377,5 +386,5 @@ class ExpectileProof(SignProof):
 
     @property
     def bound(self) -> float:
-        """The bound (P1) at q."""
+        """The lower bound (P1) at the spike probability q."""
         return packing.packing("l2", self.q, self.n, self.d, self.order, self.epsilon, self.delta)

@@ -35,7 +35,9 @@ OUTPUT, SHARE = "output", "named"
 
 
 def proof(d: int = SIGNS) -> DistanceProof:
-    """Return the numbers of Fano's proof by distance with this many signs, at these spikes."""
+    """Return the numbers of Fano's proof by distance with d signs, at the
+    spikes of this example.
+    """
     return DistanceProof(
         n=RECORDS, d=d, order=ORDER, q=SPIKES / RECORDS, rho=RHO, epsilon=math.sqrt(2 * RHO)
     )

@@ -58,6 +58,7 @@ class MeanInstance:
     scenario: Scenario  # a scenario at a single point, of mean estimation on a hard instance
 
     def __post_init__(self) -> None:
+        """Refuse a scenario without a proof: another problem, another law, or one with an axis."""
         chosen = self.scenario
         require(chosen.problem == "mean", "problem", "mean", chosen.problem)
         one_of("distribution", chosen.distribution, PROOFS)

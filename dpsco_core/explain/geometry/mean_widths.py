@@ -33,7 +33,7 @@ class WidthRow:
 
 @lru_cache(maxsize=64)
 def width_table(q: float) -> tuple[WidthRow, ...]:
-    """Return the widths of the sets of radius 1 in the dimensions of `MANY`, set after set.
+    """Return the widths of the sets of radius 1 in each of `DIMENSIONS`, set after set.
 
     The group-l1 ball has groups of 5 coordinates, the sparse hull sparsity 5, and ``"lq"`` the
     exponent `q`.

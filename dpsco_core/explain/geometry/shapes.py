@@ -35,6 +35,7 @@ class Shape:
     q: float = 1.5  # the exponent of the norm, in [1, infinity], for the kind ``"lq"``
 
     def __post_init__(self) -> None:
+        """Refuse an unknown kind of set, and an exponent below 1."""
         require(self.kind in GEOMETRIES, "kind", f"one of {', '.join(GEOMETRIES)}", self.kind)
         require(self.q >= 1, "q", "at least 1", self.q)
 

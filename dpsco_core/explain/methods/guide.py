@@ -130,12 +130,12 @@ class Fit:
 
     @property
     def runs(self) -> bool:
-        """Whether the method runs."""
+        """Whether the method runs in the scenario, which it does unless it has refused."""
         return not self.refusal
 
     @property
     def quick(self) -> bool:
-        """Whether a run starts at once."""
+        """Whether the method runs, and takes at most `QUICK_SECONDS`."""
         return self.runs and self.seconds <= QUICK_SECONDS
 
 

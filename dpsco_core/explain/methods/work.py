@@ -21,7 +21,9 @@ class Work:
 
     @property
     def passes(self) -> float | None:
-        """Gradients over items."""
+        """The number of gradients over the number of items; None where
+        gradients are not counted.
+        """
         return None if self.gradients is None else self.gradients / self.items
 
 

@@ -36,6 +36,7 @@ class Runs:
     """Runs of one method at several values of the unknown, with common random numbers."""
 
     def __init__(self, base: Scenario, unknown: Unknown, progress: Progress | None) -> None:
+        """Prepare the runs of the scenario's only method at any value of the unknown field."""
         self.base, self.unknown, self.progress = base, unknown, progress
         (self.method,) = base.methods
         self.method_run = make_method(self.method, base.calibration, base.tuning)

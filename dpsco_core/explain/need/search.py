@@ -157,6 +157,7 @@ class _FinalRuns:
 
     @property
     def slope(self) -> float:
+        """The slope of the median log error between both sides, on the scale of the search."""
         return float(np.median(self.right) - np.median(self.left)) / (2 * self.spacing)
 
     def answer(self, goal: float) -> float:
@@ -226,7 +227,7 @@ def _final_runs(runs: Runs, middle: float, spacing: float, ends: tuple[float, fl
 
 
 def _is_reached(runs: Runs, place: float, goal: float, trials: int) -> bool:
-    """Return whether the method runs at a place with a median error of at most the goal."""
+    """Return whether the method runs at a place with a median log error of at most the goal."""
     try:
         return float(np.median(runs.log_errors(place, trials))) <= goal
     except NotApplicable:
@@ -244,7 +245,7 @@ def _place_of_value(value: float, unknown: Unknown) -> float:
 
 
 def _range_of_places(base: Scenario, unknown: Unknown, elements: int) -> tuple[float, float]:
-    """Return the smallest and the largest place that may be tried."""
+    """Return the ends of the search, on its logarithmic scale of the unknown."""
     if unknown == "n":
         largest = min(LIBRARY.n, elements // (base.d * base.m))
         require(largest >= 4, "n times d times m", f"at most {elements:,}", base.d * base.m)

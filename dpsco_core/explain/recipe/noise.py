@@ -44,14 +44,14 @@ class Priced:
 
     @property
     def neighbours(self) -> str:
-        """Whom the accountant compares."""
+        """The relation between neighbouring data sets for which the accountant computes."""
         if self.replace_one is None:
             return "add or remove one"
         return "replace one" if self.add_remove is None else "replace one, or add or remove one"
 
     @property
     def accountant(self) -> str:
-        """How epsilon is computed."""
+        """The method by which epsilon is computed, in words."""
         return {
             "none": "the exact curve of Gaussian noise",
             "fixed": "moments of Gaussian noise on batches, an upper bound",
@@ -59,7 +59,7 @@ class Priced:
         }[self.sampling]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers for JSON."""
+        """Return the numbers and their names as a dictionary for JSON."""
         values = asdict(self) | {"neighbours": self.neighbours, "accountant": self.accountant}
         multipliers = {
             "noise_multiplier_replace_one": values.pop("replace_one"),

@@ -69,7 +69,7 @@ def _convert_radius(point: Scenario, factor: str) -> str:
 
 
 def unit_fields(point: Scenario) -> dict[str, Any]:
-    """Return the units of a point for JSON."""
+    """Return the units of a point's constants as a dictionary for JSON."""
     law, spread = point.instance.law, standard_deviation(point)
     return {
         "moment_order": law.moment_order,

@@ -8,7 +8,7 @@ from dpsco_core.explain.tables.table import Row
 
 
 def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
-    """Return the rows that bound one quantity at this scenario by a positive number."""
+    """Return the rows that bound one quantity at their scenario by a positive number."""
     return [
         r
         for r in rows
@@ -17,7 +17,9 @@ def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
 
 
 def counts(row: Row) -> bool:
-    """Return whether a row holds here; a lower bound must also be about losses such as these."""
+    """Return whether a bound holds here; a lower bound must also be about losses of the problem's
+    class.
+    """
     return row.holds and (row.bound.card.kind == "upper" or row.applies)
 
 
@@ -79,7 +81,7 @@ def is_vacuous(row: Row, start: float) -> bool:
 
 
 def empty_theorems(rows: Sequence[Row], start: float) -> list[Row]:
-    """Return the proven bounds of private methods that are vacuous, the largest first.
+    """Return the proven bounds on private methods that are vacuous, the largest first.
 
     They bound a mean error, every constant in them is proven, and they hold; but an answer without
     data is proven to be as good.

@@ -41,7 +41,7 @@ class ConstantsRow:
 
 
 def scenario_of(problem: str, notion: Notion, n: int, d: int, p: float) -> Scenario:
-    """Return the scenario of a row."""
+    """Return the scenario, without methods, for which a row of constants is computed."""
     fields: dict[str, Any] = dict(BUDGETS[notion])
     return Scenario(problem=problem, n=n, d=d, p=p, diameter=DIAMETER, methods=(), **fields)
 

@@ -13,7 +13,7 @@ class LeftOut:
 
     @property
     def line(self) -> str:
-        """The statement and the reason, as text."""
+        """The statement and the reason why the table lacks it, as one line of text."""
         return f"{self.statement}: {self.reason}"
 
 

@@ -67,7 +67,7 @@ class MatrixCell:
 
 
 def scenario_of(problem: str, geometry: str, budget: Notion, m: int) -> Scenario | None:
-    """Return the scenario of a cell; None where the problem is not posed."""
+    """Return the scenario of a cell; None where the problem cannot be posed on the geometry."""
     fields: dict[str, Any] = {**SIZES, **BUDGETS[budget]}
     if geometry == "lq":
         fields["q"] = EXPONENT
@@ -124,7 +124,7 @@ def matrix(problem: str | None = None) -> Iterator[MatrixCell]:
 
 
 def _collect_slugs(bounds: Iterator[Bound]) -> tuple[str, ...]:
-    """Return the slugs of bounds."""
+    """Return the slugs of some bounds, in order."""
     return tuple(b.card.slug for b in bounds)
 
 

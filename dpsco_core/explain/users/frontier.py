@@ -124,5 +124,7 @@ def most_users(level: UserLevel) -> float:
 
 
 def batch_shortfall(level: UserLevel) -> float:
-    """Return the users that a step of the printed Algorithm 3 needs over those that there are."""
+    """Return the ratio of the users that a step of the printed Algorithm 3 needs to those there
+    are.
+    """
     return batch_ratio(level, best_decay(level.n))

@@ -107,6 +107,7 @@ class RetestedRadius:
     """The releases of one run; before one of them the radius is looked for again and tested."""
 
     def __init__(self, statistic: AdaptivelyClippedMean, rho: float, steps: int) -> None:
+        """Begin with the radii that were chosen before the first step."""
         self.statistic, self.rho_step, self.steps = statistic, rho, steps
         # The radius that needs no look, followed by those that the looks have found.
         self.chosen_radii = [statistic.blind_radius]
@@ -116,6 +117,7 @@ class RetestedRadius:
 
     @property
     def diagnostics(self) -> Mapping[str, float]:
+        """The radii that were used and found, and the number of looks after the first."""
         return {
             "clip_radius": self.used_radii[-1],
             "first_radius": self.used_radii[0],
@@ -176,7 +178,7 @@ class RadiusSteps(Moves):
         return self.descent_at(self.blind_radius).steps
 
     def descent_at(self, radius: float) -> Descent:
-        """Return the descent for a radius."""
+        """Return the steps of gradient descent whose gradients are clipped at a radius."""
         energy = 2 * self.setting.d * radius**2 / (self.rho * self.setting.n**2)
         return self.own_descent or practical_descent(self.setting, energy, radius, growing=True)
 

@@ -46,6 +46,7 @@ class UntilCertified(MeanOfAll):
         return self.most_gradients * setting.n
 
     def passes(self, steps: int) -> float:
+        """Return how often a run reads all records: once if gradients need only the mean record."""
         return 1 if self.depends_on_mean else steps
 
 

@@ -24,6 +24,7 @@ class PurelyHiddenMean(ClippedMean):
     epsilon: float  # the epsilon that one step spends
 
     def noise(self, n: int, d: int, rho: float) -> SphericalLaplaceNoise:
+        """Return spherical Laplace noise for the mean of n rows; rho is not used."""
         return SphericalLaplaceNoise(l2_sensitivity=self.sensitivity(n, d), epsilon=self.epsilon)
 
 

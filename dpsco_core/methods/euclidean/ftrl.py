@@ -31,6 +31,7 @@ class CorrelatedPhase:
 
     @property
     def steps(self) -> int:
+        """The number of steps of the phase."""
         return self.descent.steps
 
 

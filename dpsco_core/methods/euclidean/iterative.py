@@ -42,6 +42,7 @@ class DescentWithGroups(DescentMethod):
     symbol = "star"
 
     def __post_init__(self) -> None:
+        """Refuse a number of groups that is no positive integer."""
         check_count("groups", self.groups)
 
     def chosen_groups(self, setting: Setting) -> int:
@@ -156,7 +157,9 @@ def union_groups(setting: Setting) -> int:
 
 
 def theorem_level(setting: Setting, rho: float, calibration: Calibration) -> float:
-    r"""Return the value used for :math:`\varepsilon^2` in Theorem 7: rho, or the printed value."""
+    r"""Return the value that stands for :math:`\varepsilon^2` in Theorem 7: rho, or the printed
+    value.
+    """
     if calibration == "paper" and isinstance(setting.budget, ApproxDP):
         return setting.budget.epsilon**2
     return rho

@@ -41,12 +41,13 @@ class Losses:
     certified: bool
 
     def __post_init__(self) -> None:
+        """Refuse a Lipschitz constant, or a finite bound on features, outside its range."""
         check_level("lipschitz", self.lipschitz)
         if math.isfinite(self.feature_bound):
             check_level("feature_bound", self.feature_bound)
 
     def of(self, sample: Sample) -> Sample:
-        """Return the sample with losses that have these constants."""
+        """Return the sample with its losses changed so that these constants hold."""
         return sample if math.isinf(self.feature_bound) else sample.bounded(self.feature_bound)
 
     @property

@@ -69,15 +69,18 @@ class PhasedAverages(PhasesPlan):
 
     @property
     def moves(self) -> float:
+        """How often a run moves a point and projects it; 0 without projection."""
         return self.pieces if self.projected else 0
 
     @property
     def pieces(self) -> float:
+        """The number of batches that a run processes one after the other."""
         m = self.setting.m
         return sum(-((p.start - p.stop) * m // self.batch) for p in self.phases)
 
     @property
     def gradients(self) -> int:
+        """The number of item gradients of a run."""
         return self.phases[-1].stop * self.setting.m
 
     def in_order(self, sample: Any) -> InOrder:

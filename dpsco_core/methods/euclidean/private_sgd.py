@@ -71,11 +71,13 @@ class PrivateSgdPlan(Plan):
 
     @property
     def mirror(self) -> PowerMirror | None:
+        """The mirror map of the steps; None for Euclidean steps."""
         mirror = None if self.potential is None else self.potential.mirror
         return None if mirror is None or mirror.exponent == EUCLIDEAN else mirror
 
     @property
     def moves(self) -> float:
+        """The expected number of steps of a run."""
         if self.allocated_steps:
             return self.allocated_steps
         steps, n = -(-self.gradient_calls // self.batch), self.setting.n
@@ -88,12 +90,14 @@ class PrivateSgdPlan(Plan):
 
     @property
     def pieces(self) -> float:  # One piece per record, even if several records share a step.
+        """The expected number of pieces of records that a run processes one after the other."""
         if self.allocated_steps:
             return self.gradient_calls
         return self.moves + self.gradient_calls - -(-self.gradient_calls // self.batch)
 
     @property
     def gradients(self) -> int:
+        """The number of gradients of a run."""
         return self.gradient_calls
 
     def open(self, ledger: Ledger, d: int) -> Steps:
@@ -237,6 +241,7 @@ class PrivateSgd(RecordByRecord):
     dashed = True
 
     def __post_init__(self) -> None:
+        """Refuse an unknown kind of sampling, and a number of steps outside its range."""
         one_of("sampling", self.sampling, SAMPLINGS)
         if self.allocated_steps is not None:
             whole("allocated_steps", self.allocated_steps, 1, MOST_STEPS)

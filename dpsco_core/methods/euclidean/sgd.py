@@ -39,6 +39,7 @@ class SgdSteps(Moves):
 
     @property
     def diagnostics(self) -> dict[str, float]:
+        """The number of steps, their size and the size of a batch."""
         return {
             "steps": float(self.steps),
             "step_size": self.step_size,

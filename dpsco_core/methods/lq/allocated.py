@@ -190,7 +190,7 @@ def squared_deviation(setting: Setting) -> float:
 
 
 def equal_rho(multiplier: float) -> float:
-    """Return the rho of a Gaussian release, for replacing a record, with this noise multiplier."""
+    """Return the rho of a Gaussian release with this noise multiplier when a record is replaced."""
     return 2 / multiplier**2
 
 

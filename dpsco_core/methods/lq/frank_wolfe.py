@@ -108,6 +108,7 @@ class TowardsCorners(Moves):
 
     @property
     def diagnostics(self) -> dict[str, float]:
+        """The number of steps, as a diagnostic of the run."""
         return {"steps": float(self.steps)}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:

@@ -32,6 +32,7 @@ class DualLosses(Losses):
     dual: float
 
     def of(self, sample: Sample) -> Sample:
+        """Return the sample with features that are shrunk, in the dual norm, to their bound."""
         return sample.bounded(self.feature_bound, exponent=self.dual)
 
 

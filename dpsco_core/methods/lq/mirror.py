@@ -81,6 +81,7 @@ class TruncatedMeans(Statistic):
     certificate: ShuffledSteps | None
 
     def __post_init__(self) -> None:
+        """Refuse a truncation level outside its range."""
         check_level("truncation_level", self.threshold)
 
     @property
@@ -199,7 +200,7 @@ def build_plan(
     batch: int,
     notes: tuple[str, ...],
 ) -> DescentPlan:
-    """Return the plan made of these parts."""
+    """Return the plan of mirror descent with these means, steps and batches."""
     shuffled = means.certificate is not None
     return DescentPlan(
         setting=setting,

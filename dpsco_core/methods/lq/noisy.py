@@ -47,6 +47,7 @@ class Potential:
 
     @property
     def mirror(self) -> PowerMirror:
+        """The mirror map of the regular space."""
         return PowerMirror.for_space(self.space)
 
     def energy(self, lipschitz: float, noise_std: float) -> float:

@@ -52,9 +52,11 @@ class BoundedMeanGradient(Statistic):
     shape: Noise
 
     def label_of(self, t: int) -> str:
+        """Return the statistic's name in the ledger at step t, from 0."""
         return f"mean gradient {t + 1}"
 
     def value(self, rows: Vector) -> Vector:
+        """Return the mean gradient unchanged: here `rows` is already the mean."""
         return rows
 
     def noise(self, n: int, d: int, rho: float) -> Shaped:
@@ -75,6 +77,7 @@ class RegularizedSteps(Moves):
 
     @property
     def diagnostics(self) -> dict[str, float]:
+        """The number of steps, their size and the regulariser."""
         return {
             "steps": float(self.steps),
             "step_size": 1 / (self.proximal + self.regulariser),

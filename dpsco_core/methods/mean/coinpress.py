@@ -89,6 +89,7 @@ class CoinPress(MeanMethod):
     dashed = True
 
     def __post_init__(self) -> None:
+        """Refuse a scale of the covariance that is not a positive number."""
         scale = self.covariance_scale
         ok = scale is None or (math.isfinite(scale) and scale > 0)
         require(ok, "covariance_scale", "a positive number", scale)

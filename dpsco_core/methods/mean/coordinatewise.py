@@ -59,6 +59,7 @@ class _Coordinatewise(MeanMethod):
     )
 
     def __post_init__(self) -> None:
+        """Refuse a number of blocks that is no positive integer."""
         check_count("blocks", self.blocks)
 
     def plan(self, setting: Setting) -> MedianPlan:

@@ -95,6 +95,9 @@ class IterativeUpdating(MeanMethod):
     symbol = "star"
 
     def __post_init__(self) -> None:
+        """Refuse a number of groups that is no positive integer, and a quantile
+        outside (0.5, 1).
+        """
         check_count("groups", self.groups)
         ok = self.quantile is None or 0.5 < self.quantile < 1
         require(ok, "quantile", "a number above 0.5 and below 1", self.quantile)

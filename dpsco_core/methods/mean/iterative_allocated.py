@@ -36,9 +36,11 @@ class DeepPointOfAllocatedGroups(DeepPointOfGroups):
     label: ClassVar[str] = "sums of randomly allocated groups"
 
     def split_by(self) -> GroupSplit:
+        """Return the function that allocates records to groups."""
         return allocated_groups
 
     def scale(self, n: int) -> float:
+        """Return the factor that corrects sums of groups, divided by n // groups, to means."""
         return allocated_scale(n, self.groups)
 
     def largest_norm(self, n: int) -> float:
@@ -96,6 +98,7 @@ class IterativeUpdatingAllocated(MeanMethod):
     symbol = "star"
 
     def __post_init__(self) -> None:
+        """Refuse a number of groups that is no positive integer."""
         check_count("groups", self.groups)
 
     def plan(self, setting: Setting) -> DeepPointPlan:

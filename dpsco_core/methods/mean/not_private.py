@@ -35,6 +35,7 @@ class MeanOfRows(PublicStatistic):
     label: ClassVar[str] = "mean of records"
 
     def value(self, rows: Rows) -> Vector:
+        """Return the mean of the rows, shape (d,)."""
         return rows.total(sum_of_rows) / rows.n
 
 
@@ -47,6 +48,7 @@ class MedianOfBlockMeans(PublicStatistic):
     label: ClassVar[str] = "median of block means"
 
     def value(self, rows: Rows) -> Vector:
+        """Return the coordinatewise median of the means of blocks, shape (d,)."""
         return np.asarray(np.median(block_means(rows, self.blocks, sum_of_rows), axis=0))
 
 
@@ -70,6 +72,7 @@ class SampleMean(Averaging):
     symbol = "circle"
 
     def plan(self, setting: Setting) -> MeanPlan[MeanOfRows, None]:
+        """Return the plan of the sample mean, with a note if the law has no variance."""
         notes = (NO_MEAN_SQUARE,) if setting.moment_order < 2 else ()
         return MeanPlan(setting=setting, statistic=MeanOfRows(), noise=None, notes=notes)
 
@@ -99,6 +102,7 @@ class MedianOfMeans(Averaging):
     dashed = True
 
     def __post_init__(self) -> None:
+        """Refuse a number of blocks that is no positive integer."""
         check_count("blocks", self.blocks)
 
     def plan(self, setting: Setting) -> MeanPlan[MedianOfBlockMeans, None]:

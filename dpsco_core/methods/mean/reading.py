@@ -40,6 +40,7 @@ class Reading:
     """Intermediate results of passes over the same rows that later passes reuse."""
 
     def __init__(self, rows: Rows) -> None:
+        """Prepare to read rows; nothing is summed yet."""
         self.rows = rows
         # Shape (n,) for rows in memory: their squared norms, written by `first_sum`; `counts` then
         # overwrites them with the norms about the centre.

@@ -68,6 +68,7 @@ class NoiseSmoothing(MeanMethod):
     symbol = "triangle-up"
 
     def __post_init__(self) -> None:
+        """Refuse a smoothing variance outside its range."""
         if self.smoothing_variance is not None:
             check_variance(self.smoothing_variance)
 

@@ -46,12 +46,15 @@ class AllUsers(Access):
     """Every step reads the mean gradient of every user, so the steps share the budget."""
 
     def rows(self, setting: Setting, steps: int) -> int:
+        """Return n: a step reads all users."""
         return setting.n
 
     def gradients(self, setting: Setting, steps: int) -> int:
+        """Return the number of item gradients of all steps."""
         return steps * setting.n * setting.m
 
     def passes(self, steps: int) -> float:
+        """Return the number of steps: each reads all users."""
         return steps
 
     def checked(self, sample: Any, setting: Setting, losses: Any) -> UserSample:

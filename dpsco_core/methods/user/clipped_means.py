@@ -52,6 +52,7 @@ class AcceleratedChoice(Moves):
 
     @property
     def diagnostics(self) -> dict[str, float]:
+        """The number of steps, and a 1 that says they are accelerated."""
         return {"steps": float(self.steps), "accelerated": 1.0}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
@@ -81,12 +82,15 @@ class ClippedUserMean(Statistic):
     lipschitz: float  # replacing one of n users changes the mean by at most 2L/n
 
     def label_of(self, t: int) -> str:
+        """Return the statistic's name in the ledger at step t, from 0."""
         return f"mean gradient of step {t + 1}"
 
     def value(self, rows: Vector) -> Vector:
+        """Return the mean of the users' clipped gradients, shape (d,)."""
         return clipped_user_mean(rows, self.lipschitz)
 
     def sensitivity(self, n: int, d: int) -> float:
+        """Return the l2 sensitivity 2L/n."""
         return 2 * self.lipschitz / n
 
 

@@ -39,6 +39,7 @@ class UserLevel:
     strong_convexity: float = 0.0
 
     def __post_init__(self) -> None:
+        """Refuse sizes, budgets and constants outside their ranges."""
         for name in ("n", "m", "d"):
             value = getattr(self, name)
             require(isinstance(value, int) and value >= 1, name, "a positive integer", value)

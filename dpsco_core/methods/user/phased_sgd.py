@@ -68,6 +68,7 @@ class FilteredGroups(PhasesPlan):
 
     @property
     def halts(self) -> bool:
+        """Whether a run may end early: yes, at a test that does not pass."""
         return True
 
     @property
@@ -77,15 +78,18 @@ class FilteredGroups(PhasesPlan):
 
     @property
     def moves(self) -> float:  # Every group moves its own point, and all points stay in one ball.
+        """How often a run moves points and projects them."""
         is_ball = isinstance(self.setting.body, Ball)
         return self.steps if is_ball else self.steps * self.groups
 
     @property
     def pieces(self) -> float:  # The groups take their steps side by side.
+        """The number of pieces that are processed one after the other: the steps."""
         return self.steps
 
     @property
     def gradients(self) -> int:
+        """The number of item gradients of a whole run."""
         return self.groups * self.case.m * sum(phase.members for phase in self.phases)
 
     def open(self, sample: UserSample, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:

@@ -44,6 +44,7 @@ class Tuning:
     sharp: bool = False
 
     def __post_init__(self) -> None:
+        """Refuse shares and probabilities outside their ranges."""
         is_valid = 0 < self.test_share < 1
         require(is_valid, "test_share", "strictly between 0 and 1", self.test_share)
         is_valid = 0 < self.false_halt <= 0.5
@@ -118,6 +119,7 @@ def least_phase_count(
     """Return the least number of points for which `phase_plan` has a plan; None above a billion."""
 
     def holds(points: int) -> bool:
+        """Return whether a plan for this many points exists."""
         return _try_plan("sequence", points, steps, epsilon, delta, keep, tuning) is not None
 
     return least_count(holds, 2, 4, MOST_POINTS)
@@ -161,6 +163,7 @@ def _plan(
     ApproxDP(epsilon=epsilon, delta=delta)
 
     def plan_for(points: int) -> FilterPlan | None:
+        """Return the plan for this many points, or None if there is none."""
         return _try_plan(kind, points, steps, epsilon, delta, keep, tuning)
 
     plan = plan_for(count)

@@ -95,6 +95,7 @@ class RobustFilter:
     inclusion: Inclusion = "weights"
 
     def __post_init__(self) -> None:
+        """Refuse radii and shares outside their ranges, and pairs of them in the wrong order."""
         low, high = RADII
         is_valid = low <= self.score_radius <= high
         require(is_valid, "score_radius", f"between {low:g} and {high:g}", self.score_radius)

@@ -80,6 +80,7 @@ class Encoding:
     rho: float  # the rho of all steps together
 
     def __post_init__(self) -> None:
+        """Refuse parameters that are not positive, and noise that is not finite."""
         check_positive("l2_sensitivity", self.l2_sensitivity)
         check_positive("rho", self.rho)
         check_count("steps", self.steps)
@@ -116,6 +117,7 @@ class CorrelatedSteps:
     _inverse: Vector = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        """Prepare the noise of all steps, and the coefficients of the encoding's inverse."""
         self._noise = np.empty((self.encoding.steps, self.encoding.size))
         self._inverse = inverse_coefficients(self.encoding.steps)
 

@@ -28,6 +28,7 @@ class Exponential:
     log_base: Vector | None = None
 
     def __post_init__(self) -> None:
+        """Refuse a sensitivity or an epsilon that is not positive."""
         check_positive("sensitivity", self.sensitivity)
         check_positive("epsilon", self.epsilon)
 

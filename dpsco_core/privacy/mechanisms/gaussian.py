@@ -39,6 +39,7 @@ class GaussianNoise:
     disjoint_blocks: int = 1
 
     def __post_init__(self) -> None:
+        """Refuse a sensitivity or a rho that is not positive."""
         check_positive("l2_sensitivity", self.l2_sensitivity)
         check_positive("rho", self.rho)
         if self.proven_l2_sensitivity is not None:
@@ -83,6 +84,7 @@ class GaussianSteps:
     rho: float
 
     def __post_init__(self) -> None:
+        """Refuse parameters that are not positive, and noise that is not finite."""
         check_positive("l2_sensitivity", self.l2_sensitivity)
         check_positive("rho", self.rho)
         check_count("steps", self.steps)
@@ -117,6 +119,7 @@ class ShuffledGaussian:
     amplification: ShuffleAmplification
 
     def __post_init__(self) -> None:
+        """Refuse a sensitivity that is not positive."""
         check_positive("l2_sensitivity", self.l2_sensitivity)
 
     @property
@@ -173,7 +176,7 @@ class ShuffledGaussianSteps:
 
     @property
     def _unshuffled(self) -> GaussianSteps:
-        """The same steps without the amplification."""
+        """The same Gaussian steps at their own cost, without amplification by shuffling."""
         return GaussianSteps(
             steps=self.certificate.steps,
             size=self.size,
@@ -196,6 +199,7 @@ class AllocatedGaussian:
     certificate: AllocatedSteps
 
     def __post_init__(self) -> None:
+        """Refuse a norm that is not positive."""
         check_positive("largest_norm", self.largest_norm)
 
     @property
@@ -235,6 +239,7 @@ class SampledGaussianSteps:
     largest_norm: float
 
     def __post_init__(self) -> None:
+        """Refuse a norm, a size or a noise that is not positive."""
         check_positive("largest_norm", self.largest_norm)
         check_count("size", self.size)
         check_noise(self.noise_std)
@@ -273,6 +278,7 @@ class AllocatedGaussianSteps(SampledGaussianSteps):
 
     @property
     def steps(self) -> int:
+        """The number of steps of all passes."""
         return self.certificate.steps * self.certificate.passes
 
 

@@ -25,6 +25,7 @@ class LaplaceNoise:
     epsilon: float  # the share of the budget
 
     def __post_init__(self) -> None:
+        """Refuse a sensitivity or an epsilon that is not positive."""
         check_positive("l1_sensitivity", self.l1_sensitivity)
         check_positive("epsilon", self.epsilon)
 
@@ -53,6 +54,7 @@ class SphericalLaplaceNoise:
     epsilon: float  # the share of the budget
 
     def __post_init__(self) -> None:
+        """Refuse a sensitivity or an epsilon that is not positive."""
         check_positive("l2_sensitivity", self.l2_sensitivity)
         check_positive("epsilon", self.epsilon)
 

@@ -42,6 +42,7 @@ class ObjectiveGaussian:
     own_noise_std: float | None = None
 
     def __post_init__(self) -> None:
+        """Refuse parameters outside their ranges, and less noise than the proof requires."""
         check_positive("l2_sensitivity", self.l2_sensitivity)
         check_positive("epsilon", self.epsilon)
         require(self.jacobian_epsilon >= 0, "jacobian_epsilon", "at least 0", self.jacobian_epsilon)
@@ -56,6 +57,7 @@ class ObjectiveGaussian:
 
     @property
     def _least_noise_std(self) -> float:
+        """The least standard deviation of the noise that is proven private."""
         return objective_noise_std(self.l2_sensitivity, self.epsilon, self.delta)
 
     def entry(self, value: Vector, label: str) -> Entry:
@@ -85,6 +87,7 @@ class ObjectiveLaplace:
     jacobian_epsilon: float
 
     def __post_init__(self) -> None:
+        """Refuse parameters outside their ranges."""
         require(self.jacobian_epsilon >= 0, "jacobian_epsilon", "at least 0", self.jacobian_epsilon)
         check_positive("l2_sensitivity", self.l2_sensitivity)
         check_positive("epsilon", self.epsilon)

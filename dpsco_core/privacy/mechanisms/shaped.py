@@ -59,6 +59,7 @@ class Shaped:
     calibration: Calibration = "tight"
 
     def __post_init__(self) -> None:
+        """Refuse parameters that are not positive, and an unknown noise or calibration."""
         check_positive("sensitivity", self.sensitivity)
         check_positive("rho", self.rho)
         is_known = self.noise in ("generalized gaussian", "gaussian")

@@ -62,6 +62,7 @@ class NoisyTest:
     sensitivity: float = 2.0
 
     def __post_init__(self) -> None:
+        """Refuse parameters outside their ranges, and several steps for a single test."""
         check_count("steps", self.steps)
         require(self.kind == "sequence" or self.steps == 1, "steps", "1 for a test", self.steps)
         require(math.isfinite(self.threshold), "threshold", "finite", self.threshold)
@@ -130,6 +131,7 @@ class TestedGaussian:
     failure: float = 0.0
 
     def __post_init__(self) -> None:
+        """Refuse a sensitivity, a failure probability or a noise outside its range."""
         check_positive("l2_sensitivity", self.l2_sensitivity)
         require(0 <= self.failure < 1, "failure", "at least 0 and below 1", self.failure)
         check_noise(self.noise_std)
@@ -196,6 +198,7 @@ class TestedReleases:
     rng: np.random.Generator  # draws all noise, the threshold's first
 
     def __post_init__(self) -> None:
+        """Refuse a size that is no positive integer."""
         check_count("size", self.size)
 
     def entries(self, label: str) -> tuple[Entry, ...]:
@@ -227,6 +230,7 @@ class TestedSteps:
     _halted: bool = field(init=False, default=False, repr=False)
 
     def __post_init__(self) -> None:
+        """Set the threshold of the tests, with noise for a sequence of tests."""
         test = self.release.test
         self._threshold = test.threshold
         if test.kind == "sequence":
@@ -234,7 +238,7 @@ class TestedSteps:
 
     @property
     def halted(self) -> bool:
-        """Whether a test has failed."""
+        """Whether one of the noisy tests has failed, which ends the sequence."""
         return self._halted
 
     def passes(self, score: float) -> bool:
@@ -268,4 +272,5 @@ class TestedSteps:
         return add_gaussian_noise(value, self.release.noise_std, self.rng)
 
     def _noisy(self, number: float, scale: float) -> float:
+        """Return a number plus Laplace noise of a scale."""
         return float(add_laplace_noise(np.array([number]), scale, self.rng)[0])

@@ -56,14 +56,19 @@ class SampleSource(BlockSource[Sample]):
         # norms to which records are shrunk, in order; see `Sample.bounded`
         bounds: tuple[tuple[float, float], ...] = (),
     ) -> None:
+        """Make a source of n records from the keys of their features and targets."""
         super().__init__(n, problem.law.d)
         self.problem, self.keys, self.bounds = problem, (features, targets), bounds
         self._features, self._targets = BlockStreams(features), BlockStreams(targets)
 
     def __reduce__(self) -> tuple[object, ...]:
+        """Return what pickle needs to make the source again: the problem, the
+        keys and the sizes.
+        """
         return SampleSource, (self.problem, *self.keys, self.n, self.bounds)
 
     def fresh_copy(self) -> SampleSource:
+        """Return a source of the same records that shares no state with this one."""
         return self.bounded()
 
     def bounded(self, *bounds: tuple[float, float]) -> SampleSource:
@@ -106,6 +111,7 @@ class GeneratedSample(Range[SampleSource]):
 
     @cached_property
     def constraint(self) -> ConstraintSet:
+        """The constraint set of the problem."""
         return self.source.problem.constraint
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Sample]:
@@ -115,6 +121,7 @@ class GeneratedSample(Range[SampleSource]):
             yield block if high - low == block.n else block.part(low, high)
 
     def gradients(self, w: Vector) -> GeneratedGradients | SpreadRows:
+        """Return the gradients at w as rows that are drawn as they are read."""
         gradients = GeneratedGradients(self, w)
         return gradients if self.executor is None else SpreadRows(gradients, self.executor)
 
@@ -124,9 +131,11 @@ class GeneratedSample(Range[SampleSource]):
         return self.source.block(number).gradient(w, place)
 
     def mean_gradient(self, w: Vector) -> Vector:
+        """Return the mean gradient at w, shape (d,)."""
         return self.gradients(w).total(gradient_of) / self.n
 
     def risk(self, w: Vector) -> float:
+        """Return the empirical risk at w."""
         return float(self.gradients(w).total(risk_of)[0]) / self.n
 
     def bounded(self, radius: float, exponent: float = 2.0) -> GeneratedSample:
@@ -143,10 +152,12 @@ class GeneratedGradients(PiecedRows):
 
     @property
     def n(self) -> int:
+        """The number of records."""
         return self.sample.n
 
     @property
     def d(self) -> int:
+        """The number of coordinates of a gradient."""
         return self.sample.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
@@ -162,6 +173,7 @@ class GeneratedGradients(PiecedRows):
         return rows
 
     def factors(self) -> Iterator[Factors]:
+        """Yield the gradients in blocks as factors."""
         for block in self.sample.blocks():
             yield from block.gradients(self.w).factors()
 

@@ -30,6 +30,7 @@ class LinearSample:
     shrink: Vector | None = None
 
     def __post_init__(self) -> None:
+        """Make the targets real and read-only; refuse a number of them that differs from n."""
         object.__setattr__(self, "targets", read_only(real_array("targets", self.targets)))
         if self.shrink is not None:
             object.__setattr__(self, "shrink", read_only(real_array("shrink", self.shrink)))
@@ -38,10 +39,12 @@ class LinearSample:
 
     @property
     def n(self) -> int:
+        """The number of records."""
         return self.features.n
 
     @property
     def d(self) -> int:
+        """The number of features."""
         return self.features.d
 
     def gradients(self, w: Vector) -> ScaledRows:
@@ -98,6 +101,7 @@ class LinearSample:
         return total / self.n
 
     def part(self, start: int, stop: int) -> LinearSample:
+        """Return the sample of the records from `start` to `stop`."""
         return replace(
             self,
             features=DenseRows(self.features.x[start:stop]),

@@ -30,10 +30,12 @@ class PointSample:
 
     @property
     def n(self) -> int:
+        """The number of records."""
         return self.points.n
 
     @property
     def d(self) -> int:
+        """The number of coordinates of a point."""
         return self.points.d
 
     def gradients(self, w: Vector) -> MappedRows:
@@ -79,6 +81,7 @@ class PointSample:
             return float(sum(losses)) / self.n
 
     def part(self, start: int, stop: int) -> PointSample:
+        """Return the sample of the records from `start` to `stop`."""
         return replace(self, points=DenseRows(self.points.x[start:stop]))
 
     def bounded(self, radius: float, exponent: float = 2.0) -> PointSample:

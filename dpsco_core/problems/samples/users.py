@@ -70,6 +70,7 @@ class ItemSample(ByUsers[Sample]):
 
     @property
     def constraint(self) -> ConstraintSet:
+        """The constraint set of the records."""
         return self.records.constraint
 
     def user_gradients(self, w: Vector) -> Vector:
@@ -100,6 +101,7 @@ class ItemSample(ByUsers[Sample]):
         return gradients
 
     def part(self, start: int, stop: int) -> ItemSample:
+        """Return the sample of the users from `start` to `stop`."""
         return replace(self, records=self.records.part(start * self.items, stop * self.items))
 
     def bounded(self, radius: float) -> ItemSample:
@@ -120,16 +122,19 @@ class MeanSample:
     constraint: ConstraintSet
 
     def __post_init__(self) -> None:
+        """Refuse a loss whose gradient is not linear in the record."""
         is_linear = self.loss.needs_only_the_mean
         require(is_linear, "loss", "one whose gradient is linear in the record", self.loss)
         require(self.items >= 1, "m", "a positive integer", self.items)
 
     @property
     def users(self) -> int:
+        """The number of users."""
         return self.means.n
 
     @property
     def d(self) -> int:
+        """The number of coordinates."""
         return self.means.d
 
     def user_gradients(self, w: Vector) -> Vector:
@@ -138,6 +143,7 @@ class MeanSample:
             return self.loss.gradients(w, self.means.read(slice(None)))
 
     def part(self, start: int, stop: int) -> MeanSample:
+        """Return the sample of the users from `start` to `stop`."""
         return replace(self, means=DenseRows(self.means.x[start:stop]))
 
     def bounded(self, radius: float) -> MeanSample:

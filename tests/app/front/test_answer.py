@@ -40,20 +40,23 @@ from tests.golden_sentences import GOLDEN
 def study_of(
     scenario: Scenario, role: Role = "own", outcomes: Sequence[Outcome] | None = None
 ) -> Study:
+    """Return a study of a scenario in a role, with its own outcomes unless others are given."""
     cells_run = run(scenario).outcomes if outcomes is None else outcomes
     return Study(scenario=scenario, outcomes=cells_run, role=role)
 
 
-def say(*studies: Study) -> Answer:
+def answer_of(*studies: Study) -> Answer:
+    """Return the answer of the front page to some studies."""
     return answer(studies)
 
 
 def small_line(told_answer: Answer) -> str:
+    """Return the small print below an answer, as one string."""
     return "".join(text for text, _ in told_answer.small)
 
 
 def test_the_answer_and_the_table_have_the_factor_of_the_best_private_method() -> None:
-    the_answer = say(study_of(SWEEP))
+    the_answer = answer_of(study_of(SWEEP))
     rows = numbers(run(SWEEP).outcomes, SWEEP).query("n == 10000")
     means = rows.set_index("Estimator")["Mean error"]
     private = means.drop("Sample mean")
@@ -71,7 +74,7 @@ def test_the_answer_and_the_table_have_the_factor_of_the_best_private_method() -
 def test_a_value_off_the_grid_is_answered_at_the_nearest_point() -> None:
     between_points = replace(SWEEP, n=40_000)
     assert chosen_point(between_points) == 50_000
-    assert say(study_of(between_points)) == say(study_of(replace(SWEEP, n=50_000)))
+    assert answer_of(study_of(between_points)) == answer_of(study_of(replace(SWEEP, n=50_000)))
 
 
 def test_the_answer_names_the_method_with_the_smallest_error_whatever_was_shown_before() -> None:
@@ -88,7 +91,7 @@ def test_only_the_hardest_data_show_a_limit_on_every_algorithm() -> None:
     hard = hardest(SWEEP)
     assert hard is not None
     study = study_of(hard, role="hardest")
-    the_answer = say(study)
+    the_answer = answer_of(study)
     x = chosen_point(hard)
     floor = next(e.value for at, e in region(hard) if at == x)
     public = study.row_at("mean.sample", x)
@@ -126,28 +129,30 @@ def test_five_measured_lines_have_a_name_and_a_colour_and_more_are_grey() -> Non
 
 def test_names_keep_their_capitals_inside_the_line() -> None:
     scenario = replace(SWEEP, methods=("mean.sample", "mean.cwme-pure"), delta=0.0)
-    assert "chosen: coordinate-wise, Laplace, against" in small_line(say(study_of(scenario)))
+    assert "chosen: coordinate-wise, Laplace, against" in small_line(answer_of(study_of(scenario)))
 
 
 def test_without_private_results_the_answer_says_what_is_missing() -> None:
-    assert say(study_of(SWEEP, outcomes=())).headline == ("", "")
+    assert answer_of(study_of(SWEEP, outcomes=())).headline == ("", "")
     open_ones = replace(SWEEP, methods=("mean.sample", "mean.median-of-means"))
-    assert say(study_of(open_ones)).plain == GOLDEN["no private algorithm is chosen"]
+    assert answer_of(study_of(open_ones)).plain == GOLDEN["no private algorithm is chosen"]
 
 
 def test_the_answer_names_the_only_estimator_that_was_not_refused() -> None:
     scenario = replace(SWEEP, delta=0.0, methods=("mean.clipped", "mean.cwme-pure"))
-    assert "coordinate-wise, Laplace" in small_line(say(study_of(scenario)))
+    assert "coordinate-wise, Laplace" in small_line(answer_of(study_of(scenario)))
     for methods in (("mean.clipped",), ("mean.sample", "mean.clipped")):
         all_refused = replace(SWEEP, delta=0.0, methods=methods)
-        assert say(study_of(all_refused)).plain == GOLDEN["no chosen private algorithm can run"]
+        assert (
+            answer_of(study_of(all_refused)).plain == GOLDEN["no chosen private algorithm can run"]
+        )
 
 
 def test_the_answer_says_where_ignoring_the_data_wins() -> None:
     """At offset 0 the answer without data is right by construction, so it is not compared there."""
     scenario = Scenario(methods=("mean.sample", "mean.clipped"), n=200, epsilon=0.1, trials=3)
     blind = study_of(replace(scenario, offset=0.01))
-    the_answer = say(blind)
+    the_answer = answer_of(blind)
     assert the_answer.plain.startswith(
         "No chosen private algorithm beats ignoring the data on Student"
     )
@@ -159,14 +164,14 @@ def test_the_answer_says_where_ignoring_the_data_wins() -> None:
     )
     rows = front_figure([blind], View()).ladder.rows
     assert [row.values[0] for row in rows if row.key == "start"] == ["0.0100"]
-    mixed = say(study_of(SWEEP), replace(blind, role="pin"))
+    mixed = answer_of(study_of(SWEEP), replace(blind, role="pin"))
     assert mixed.headline[0].endswith(";") and "against the non-private sample mean" in small_line(
         mixed
     )
     assert mixed.headline[1] == GOLDEN["the pinned run is useless"]
-    equal = say(blind, replace(blind, role="pin"))
+    equal = answer_of(blind, replace(blind, role="pin"))
     assert equal.plain.lower().count("ignoring") == 1
-    assert "ignoring" not in say(study_of(replace(scenario, offset=0.0))).plain.lower()
+    assert "ignoring" not in answer_of(study_of(replace(scenario, offset=0.0))).plain.lower()
 
 
 def test_the_answer_mentions_an_error_as_large_as_without_data_and_an_unswept_value() -> None:
@@ -175,16 +180,16 @@ def test_the_answer_mentions_an_error_as_large_as_without_data_and_an_unswept_va
     row = study.row_at("mean.clipped", 2000)
     assert row is not None
     level = replace(scenario, grid=(2000, 4000), offset=0.8 * row.mean)
-    assert say(study_of(level)).headline[1] == AS_WELL["level"] or (
-        "beats ignoring the data" in say(study_of(level)).headline[0]
+    assert answer_of(study_of(level)).headline[1] == AS_WELL["level"] or (
+        "beats ignoring the data" in answer_of(study_of(level)).headline[0]
     )
-    assert "ignoring" not in say(study_of(SWEEP)).plain.lower()
-    assert "outside of the sweep" not in small_line(say(study_of(level)))
-    assert small_line(say(study_of(replace(level, n=100)))).endswith(
+    assert "ignoring" not in answer_of(study_of(SWEEP)).plain.lower()
+    assert "outside of the sweep" not in small_line(answer_of(study_of(level)))
+    assert small_line(answer_of(study_of(replace(level, n=100)))).endswith(
         " n = 100 is outside of the sweep."
     )
     wide = study_of(replace(level, n=10_000, d=1000, grid=(100, 200)))
-    way_out, remark = "but not for the command dpsco run.", small_line(say(wide))
+    way_out, remark = "but not for the command dpsco run.", small_line(answer_of(wide))
     assert (
         remark.endswith(f" n = 10,000 is too large to run here, {way_out}")
         and "(n\xa0=\xa0200," in remark
@@ -192,7 +197,7 @@ def test_the_answer_mentions_an_error_as_large_as_without_data_and_an_unswept_va
     items = replace(
         level, axis="m", grid=(10, 20), m=10**7, methods=default_methods("mean", "user")
     )
-    assert small_line(say(study_of(items))).endswith(" m = 10⁷ is too large to run here.")
+    assert small_line(answer_of(study_of(items))).endswith(" m = 10⁷ is too large to run here.")
 
 
 def test_the_figure_and_the_headline_say_a_factor_in_the_same_numbers() -> None:
@@ -224,11 +229,11 @@ def test_two_panels_with_the_same_verdict_state_it_once() -> None:
         for o in run(scenario).outcomes
     )
     level = study_of(scenario, outcomes=outcomes)
-    equal = say(level, replace(level, role="pin")).plain
+    equal = answer_of(level, replace(level, role="pin")).plain
     assert equal == GOLDEN["both runs are useless"]
-    hard = say(level, replace(level, role="hardest")).plain
+    hard = answer_of(level, replace(level, role="hardest")).plain
     assert hard == GOLDEN["both data sets are useless"]
-    mixed = say(study_of(SWEEP), replace(level, role="pin")).plain
+    mixed = answer_of(study_of(SWEEP), replace(level, role="pin")).plain
     assert mixed.endswith("in the pinned run ignoring the data does as well")
 
 
@@ -243,7 +248,7 @@ def test_in_the_hardest_case_the_price_is_over_the_exact_error_without_privacy()
     exact = expected_error(hard.at(10_000), "mean.sample")
     assert exact is not None
     times = ratio_text(sum(errors) / len(errors) / exact)
-    own_clause, hard_clause = say(*studies).headline
+    own_clause, hard_clause = answer_of(*studies).headline
     assert own_clause.endswith(" on Student\N{NO-BREAK SPACE}t data;")
     assert hard_clause == f"on the hardest data known {times} times, as bad as ignoring the data"
     figure = front_figure(studies, View())
@@ -263,7 +268,7 @@ def test_the_answer_says_when_the_hardest_data_have_the_smaller_error() -> None:
         own_row, hard_row = (study.row_at("mean.adaptive", 500) for study in studies)
         assert own_row is not None and hard_row is not None
         assert (hard_row.mean < own_row.mean) is easier
-        assert ("on the hardest data known for privacy" in say(*studies).plain) is easier
+        assert ("on the hardest data known for privacy" in answer_of(*studies).plain) is easier
 
 
 def test_the_answer_states_a_cost_with_the_certainty_of_the_trials() -> None:
@@ -291,7 +296,7 @@ def test_an_error_below_that_without_privacy_names_the_method_it_is_compared_wit
     better = [
         o if o.method == "mean.sample" else replace(o, error=o.error / 9) for o in study.outcomes
     ]
-    the_answer = say(study_of(SWEEP, outcomes=better), replace(study, role="pin"))
+    the_answer = answer_of(study_of(SWEEP, outcomes=better), replace(study, role="pin"))
     assert the_answer.headline[0] == GOLDEN["a gain over the sample mean"]
     # The comparison is with another method, so the answer names its error again.
     assert "times the error" in the_answer.headline[1]
@@ -314,9 +319,9 @@ def test_the_answer_states_a_cost_only_where_the_private_method_beats_an_answer_
     hard = hardest(scenario)
     assert hard is not None
     studies = study_of(scenario), study_of(hard, "hardest")
-    headline = say(*studies).plain
+    headline = answer_of(*studies).plain
     figure = front_figure(studies, View())
-    lines = say(*studies).headline
+    lines = answer_of(*studies).headline
     lines = lines if not headline.startswith("On both data sets,") else (headline, headline)
     for study, panel, line in zip(studies, figure.panels, lines, strict=True):
         start = without_data(study.scenario)
@@ -331,7 +336,7 @@ def test_the_answer_states_a_cost_only_where_the_private_method_beats_an_answer_
         # number.
         assert not ("times" in line and is_ignored) or panel.gap is not None
     is_useless = all(study.useless(chosen_point(study.scenario)) for study in studies)
-    assert ("ignoring the data, " in small_line(say(*studies))) is is_useless
+    assert ("ignoring the data, " in small_line(answer_of(*studies))) is is_useless
 
 
 @pytest.mark.parametrize("change", [{}, {"p": 3.0}, {"p": 8.0}, {"epsilon": 5.0}])
@@ -360,18 +365,18 @@ def test_a_line_that_ends_inside_the_axis_is_not_extended_to_the_edge() -> None:
     assert (part[0], part[-1]) == (x[1], x[-2])
 
 
-def test_there_is_no_verdict_before_all_runs_of_the_chosen_point_are_there() -> None:
+def test_there_is_no_verdict_before_all_runs_of_the_chosen_point_have_finished() -> None:
     whole = study_of(SWEEP)
     rest = [o for o in whole.outcomes if o.x != 10_000]
     half = [o for o in whole.outcomes if o.x == 10_000][:-1]
     for outcomes in (half, rest + half):
         part = study_of(SWEEP, outcomes=outcomes)
-        assert say(part).headline == say(whole, part).headline == ("", "")
+        assert answer_of(part).headline == answer_of(whole, part).headline == ("", "")
         assert front_figure([part], View()).panels[0].gap is None
         (lead,) = [r for r in front_figure([part], View()).ruler.rungs if r.bold] or [None]
         assert lead is None or not lead.text
     present = [o for o in whole.outcomes if o.x == 10_000]
-    assert say(study_of(SWEEP, outcomes=present)).headline[0] == say(whole).headline[0]
+    assert answer_of(study_of(SWEEP, outcomes=present)).headline[0] == answer_of(whole).headline[0]
 
 
 @pytest.mark.parametrize("value", [0.534, 0.97, 1.04, 9.94, 12.3, 1234.0])
@@ -389,7 +394,7 @@ def test_a_comma_in_a_method_name_does_not_split_it_in_two() -> None:
 
 
 def moved_slider(scenario: Scenario, **change: float) -> Scenario:
-    """Return a scenario after a slider has moved."""
+    """Return a scenario as it is after the visitor has moved a slider."""
     return fitted(replace(scenario, **change), *change)[0]  # type: ignore[arg-type]
 
 

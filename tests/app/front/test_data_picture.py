@@ -27,11 +27,13 @@ TEXTBOOK = Scenario(p=2, axis="n", grid=GRID)
 
 
 def drawing_of_data(html: str) -> str:
+    """Return the decoded SVG of the only embedded picture of a page."""
     (code,) = re.findall(r"base64,([^']+)'", html)
     return base64.b64decode(code).decode()
 
 
 def complete_study(scenario: Scenario) -> Study:
+    """Return a study of the hardest data with all its cells run."""
     return Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
 
 
@@ -94,9 +96,7 @@ def test_many_far_records_have_no_picture() -> None:
 @pytest.mark.parametrize(
     ("problem", "law"), [("geometric-median", "far-points"), ("hinge", "corner-labels")]
 )
-def test_data_that_hide_something_else_than_a_mean_have_no_few_far_records(
-    problem: str, law: str
-) -> None:
+def test_far_records_are_drawn_only_for_instances_that_hide_a_mean(problem: str, law: str) -> None:
     scenario = replace(HARDEST, problem=problem, distribution=law, methods=("sco.erm",))
     assert isinstance(scenario.instance.law, HardInstance)
     assert far_records(scenario) is None
@@ -114,7 +114,7 @@ def test_a_heavy_tail_is_drawn_with_isolated_far_dots_and_a_light_tail_as_a_bell
     assert data_html(Study(scenario=replace(TEXTBOOK, m=10)), Theme()) == ""
 
 
-def test_the_axis_says_what_the_ratio_is_at_its_ends_and_the_proof_why_it_stays() -> None:
+def test_the_axis_has_the_ratio_at_its_ends_and_the_proof_says_why_it_is_constant() -> None:
     steps = {}
     for p in (2.0, 10.0):
         scenario = replace(HARDEST, p=p)

@@ -21,17 +21,20 @@ from dpsco_core.base.errors import InvalidInput
 
 @pytest.fixture
 def visit() -> Visit:
+    """Return a visit whose first runs are done."""
     visit = Visit()
     visit.step(float("inf"))
     return visit
 
 
 def cards(visit: Visit) -> list[Question]:
+    """Finish the runs of a visit; return the questions that its screen offers."""
     visit.step(float("inf"))
     return list(visit.session.screen(Theme()).cards)
 
 
 def headline_text(visit: Visit) -> str:
+    """Return the headline of a visit's front page as plain text."""
     return visit.session.screen(Theme()).front.answer.plain
 
 

@@ -40,10 +40,12 @@ def study_with_errors(*errors: Sequence[float]) -> Study:
 
 
 def headline_text(reply: Answer) -> str:
+    """Return the headline of an answer, with ordinary spaces."""
     return reply.plain.replace(NO_BREAK, " ")
 
 
 def small_line(reply: Answer) -> str:
+    """Return the small print below an answer, with ordinary spaces."""
     return "".join(text for text, _ in reply.small).replace(NO_BREAK, " ")
 
 

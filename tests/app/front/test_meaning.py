@@ -33,10 +33,12 @@ HARDEST = replace(FIRST.scenario, grid=(1000, 10_000))
 
 
 def complete_study(scenario: Scenario) -> Study:
+    """Return a study of the hardest data with all its cells run."""
     return Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
 
 
 def words_of(html: str) -> str:
+    """Return the text of a piece of HTML without tags, and with single spaces."""
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
@@ -109,7 +111,7 @@ def test_the_steps_say_that_an_optimiser_clips_gradients() -> None:
 
 @pytest.mark.parametrize("n", [500, 10_000, 10_000_000])
 def test_the_names_of_the_records_have_room_beside_each_other(n: int) -> None:
-    """At every size, in letters of 12 pixels."""
+    """The names do not overlap at any size of the picture, in letters of 12 pixels."""
     scenario = replace(HARDEST, n=n, grid=(500, n) if n > 500 else (n, 10_000))
     html = meaning(Study(scenario=scenario, role="hardest"), Theme())
     drawings = [base64.b64decode(code).decode() for code in re.findall(r"base64,([^']+)'", html)]

@@ -29,6 +29,7 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 
 
 def words_in_place_of_window(scenario: Scenario) -> str:
+    """Return what the page says where there is no window, as one string."""
     return " ".join(no_window(scenario))
 
 
@@ -47,7 +48,7 @@ def lower_bounds(point: Scenario) -> list[Evaluation]:
 
 @pytest.mark.parametrize("kind", GEOMETRIES)
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
-def test_the_reason_for_which_there_is_no_window_is_true(problem: str, kind: str) -> None:
+def test_the_stated_reason_for_a_missing_window_is_true(problem: str, kind: str) -> None:
     for budget in BUDGETS:
         methods = default_methods(problem)
         q = 1.2 if kind == "lq" else None
@@ -87,9 +88,12 @@ def test_the_reason_in_a_small_ball_is_not_that_the_loss_lacks_a_lower_bound() -
 def test_on_another_set_the_reason_is_that_no_lower_bound_is_proven_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Without the bounds of its own loss, which every problem of the catalogue has on every set."""
+    """The test leaves out the bounds of the loss itself, which every problem of the catalogue has
+    on every set.
+    """
 
     def wider_bounds(problem: str, level: Level = "item") -> tuple[Bound, ...]:
+        """Return the bounds for a problem that are not on its own instance."""
         return tuple(b for b in bounds_for(problem, level) if b.card.instance_problem != problem)
 
     monkeypatch.setattr("dpsco_core.explain.window.bounds_for", wider_bounds)

@@ -47,10 +47,12 @@ def random_scenario(seed: int) -> Scenario:
 
 
 def run_study(scenario: Scenario) -> Study:
+    """Run all cells of a scenario; return them as a study."""
     return Study(scenario=scenario, outcomes=run(scenario).outcomes)
 
 
 def small_line(study: Study) -> str:
+    """Return the small print below the answer to a study."""
     return "".join(text for text, _ in answer([study]).small)
 
 
@@ -180,7 +182,7 @@ def test_the_question_is_about_heavy_tails_only_where_the_data_have_one() -> Non
     assert question([sweep]) == question(pair) == TAILS_QUESTION
 
 
-def test_many_items_per_user_leave_a_curve_and_not_a_single_point() -> None:
+def test_a_sweep_with_many_items_per_user_has_several_points() -> None:
     scenario, problems = links.read({"m": "1000"})
     assert not problems and len(scenario.grid) >= 3 and max(scenario.grid) == 500
     assert links.read({"m": "1000", "grid": "500"})[0].grid == (500,)

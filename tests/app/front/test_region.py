@@ -26,6 +26,7 @@ LAWS = ("student-t", "elliptical-t", "gaussian", "pareto", "log-normal")
 
 
 def random_scenario(seed: int) -> Scenario:
+    """Return a scenario with random problem, law, sizes and budget."""
     rng = np.random.default_rng(seed)
     problem = str(rng.choice(["mean", "quadratic", "linear"]))
     epsilon = float(rng.choice([0.2, 0.5, 1, 2, 5]))
@@ -220,7 +221,7 @@ def test_a_floor_from_sampling_alone_is_described_as_binding_every_algorithm() -
     assert floor_here < hardest_floor
 
 
-def test_the_words_of_the_window_are_those_of_the_worst_data_and_of_a_panel() -> None:
+def test_the_window_is_described_by_the_worst_data_and_by_its_panel() -> None:
     study = Study(scenario=Scenario(methods=("mean.sample", "mean.clipped"), n=5000))
     hard = hardest(study.scenario)
     assert hard is not None

@@ -58,7 +58,7 @@ def test_where_both_limits_are_near_one_label_names_them_both() -> None:
     assert "Fano" not in limit.note and not any(r.aside for r in rungs.values() if r is not limit)
 
 
-def test_the_sections_of_the_bar_say_what_they_are_beside_them() -> None:
+def test_each_section_of_the_bar_has_its_name_beside_it() -> None:
     scenario = replace(SMALL, grid=(500, 10_000, 50_000))
     whole = Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
     figure = front_figure([whole], View())

@@ -25,6 +25,7 @@ SOURCE = "n = 10,000, seed 7"
 
 @pytest.fixture(scope="module")
 def nested() -> Figure:
+    """Return the front figure of the first preset at two sizes and with two trials."""
     scenario = replace(FIRST.scenario, trials=2, grid=(1000, 10_000))
     whole = Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
     return front_figure([whole], View())

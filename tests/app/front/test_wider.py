@@ -47,6 +47,7 @@ def without_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Hide the bounds that are proven with the loss of the geometric median."""
 
     def fewer(problem: str, level: Level = "item") -> tuple[Bound, ...]:
+        """Return the bounds for a problem but those of the geometric median."""
         rows = bounds_for(problem, level)
         return tuple(b for b in rows if b.card.instance_problem != MEDIAN.problem)
 
@@ -68,6 +69,7 @@ def without_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def figure_of(scenario: Scenario, **view: str) -> Figure:
+    """Return the front figure of a scenario of which nothing has run."""
     return front_figure([Study(scenario=scenario)], View(**view))
 
 
@@ -124,6 +126,7 @@ def test_the_line_appears_exactly_where_only_a_wider_class_has_a_bound() -> None
 
 
 def max_of(point: Scenario, slugs: tuple[str, ...]) -> float:
+    """Return the largest value of some bounds at a point."""
     return max(evaluate(point, bound(slug)).value for slug in slugs)
 
 

@@ -290,7 +290,7 @@ def test_the_page_does_not_call_the_hardest_data_easier_than_the_worst_case() ->
     )
 
 
-def test_the_way_out_of_a_refusal_at_an_exponent_leaves_the_axis_of_exponents() -> None:
+def test_the_change_offered_for_a_refused_exponent_removes_the_sweep_over_exponents() -> None:
     page = open_page(
         problem="logistic",
         methods="lp.regularized-mirror-descent",
@@ -327,7 +327,7 @@ def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another
     assert not any(o.not_applicable for o in shown_result(page).outcomes)
 
 
-def test_a_method_that_has_its_replacement_beside_it_can_only_be_left_out() -> None:
+def test_a_method_whose_replacement_is_chosen_already_can_only_be_removed() -> None:
     page = open_page(methods="mean.clipped,mean.cwme-pure", delta="0")
     assert "Change that" not in [b.label for b in page.button]
     press_button(page, "Leave out")

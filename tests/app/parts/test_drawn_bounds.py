@@ -74,6 +74,7 @@ def random_scenario(seed: int) -> Scenario | None:
 
 
 def canonical_scenario(scenario: Scenario, method: str) -> Scenario:
+    """Return the canonical form of a scenario, with one method."""
     return replace(canonical(scenario), methods=(method,))
 
 
@@ -87,6 +88,7 @@ def drawn_bound(scenario: Scenario) -> Evaluation | None:
 
 
 def errors_of(scenario: Scenario, trials: range) -> np.ndarray:
+    """Return the errors of a scenario's only method, each at the lower end of its uncertainty."""
     (method,) = scenario.methods
     cells = (Cell(point=canonical(scenario), method=method, x=None, trial=t) for t in trials)
     outcomes = [run_cell(cell) for cell in cells]

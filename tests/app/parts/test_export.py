@@ -39,6 +39,7 @@ def test_csv_parses_to_the_same_frame(scenario: Scenario) -> None:
 
 
 def without_seconds(value: Any) -> Any:
+    """Return a JSON value without the fields that hold a running time."""
     if isinstance(value, dict):
         return {k: without_seconds(v) for k, v in value.items() if k != "seconds"}
     return [without_seconds(v) for v in value] if isinstance(value, list) else value

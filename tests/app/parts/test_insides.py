@@ -17,8 +17,8 @@ from dpsco_app.shell import preload
 
 INSIDES_FILE = "parts/insides.py"
 PACKAGE = Path(insides.__file__).parents[1]
-# Matches what reaches into Streamlit's page: names of its parts, and of the libraries it is made
-# of.
+# Matches code that reaches into Streamlit's page: names of its parts, and of the libraries that it
+# uses.
 PRIVATE = re.compile(
     r"data-testid|data-baseweb|data-rac|data-variant|data-collapsed|st-emotion|\bst[A-Z]\w+"
 )
@@ -42,6 +42,7 @@ def private_parts(text: str) -> list[str]:
 
 
 def sources() -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of each source file of the dashboard that is not vendored."""
     for path in sorted(PACKAGE.rglob("*")):
         is_ours = path.parent.name != "plotly"  # The script in the folder "plotly" is vendored.
         if path.suffix in (".py", ".js", ".css", ".html") and is_ours:
@@ -119,7 +120,7 @@ def test_each_part_has_a_reason_and_there_are_few() -> None:
     assert all(block.startswith("# ") for block in blocks if not block.startswith("import"))
 
 
-def test_the_script_with_plotly_is_identified_by_its_content() -> None:
+def test_plotlys_script_is_found_by_its_content() -> None:
     (script,) = preload.plotly_scripts()
     assert preload.PLOTLY in (preload.STATIC / script).read_bytes()
     assert (

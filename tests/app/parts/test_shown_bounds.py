@@ -19,6 +19,7 @@ VIEWS = ("lower bounds", "rates", "upper bounds")
 
 
 def clear_caches() -> None:
+    """Forget which bounds have been shown and evaluated."""
     lower_cards.cache_clear()
     shown.cache_clear()
 
@@ -42,6 +43,7 @@ def add_lower_bound(monkeypatch: pytest.MonkeyPatch, **fields: object) -> Bound:
 
 @pytest.fixture(autouse=True)
 def _fresh() -> object:
+    """Clear the caches after each test."""
     yield
     clear_caches()
 

@@ -34,6 +34,7 @@ USERS = Scenario(n=500, m=10, d=2, p=2.5, methods=(POOLED, ADAPTIVE))
 
 
 def errors_with(method: str, means: list[float]) -> Errors:
+    """Return the errors of a method at 1, 10, 100, ... items; both trials have these means."""
     items = 10.0 ** np.arange(len(means))
     return Errors(method=method, items=items, risks=np.array([[x, x] for x in means]))
 

@@ -33,7 +33,7 @@ from tests.app.pages import check_page, drawn_html, headline_text, visitor_sessi
 from tests.app.places.test_one_run import open_at
 
 ATTACK = "<script>alert(1)</script> ![x](http://evil.test/x.png) **bold**"
-TWO_TASKS = "noise,clipping"  # not in the order of the path
+TWO_TASKS = "noise,clipping"  # The order differs from that of the path of lessons.
 
 
 def test_a_teacher_ticks_lessons_and_writes_questions_and_gets_one_link() -> None:

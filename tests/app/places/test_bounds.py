@@ -65,15 +65,18 @@ MEAN = Scenario(methods=("mean.sample",))
 TWO_LINES = 160  # The largest number of letters in a headline on a laptop, two lines.
 
 
-def open_theory(**query: str) -> AppTest:
+def open_bounds(**query: str) -> AppTest:
+    """Return the page of bounds at a query."""
     return open_at("bounds", **query)
 
 
 def rows_of(point: Scenario = BASE, table: str = "zhao") -> tuple[Row, ...]:
+    """Return the bounds of a paper's table, evaluated at a point."""
     return rows(point, paper_table(table).slugs)
 
 
 def specs(page: AppTest) -> list[dict[str, Any]]:
+    """Return the Plotly specifications of all charts of a page."""
     return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
 
 
@@ -83,6 +86,7 @@ def marks_of(page: AppTest) -> list[float]:
 
 
 def text_of(page: AppTest, key: str = "bounds_said") -> str:
+    """Return the text that a container of the page shows first."""
     return str(page.container(key=key).markdown[0].value)
 
 
@@ -197,7 +201,7 @@ def test_a_headline_has_at_most_two_lines_and_keeps_its_numbers(problem: str) ->
                 assert row is None or words.in_digits(row.value) in title
 
 
-def test_the_title_has_the_smallest_proven_bound_or_rate_and_whom_the_floor_binds() -> None:
+def test_the_title_has_the_smallest_upper_bound_and_the_algorithms_that_the_floor_binds() -> None:
     table_rows = comparable(rows_of(MEAN, "kamath"), "l2 error")
     title = words.title(table_rows)
     holding = [
@@ -319,7 +323,7 @@ def test_the_sentence_counts_what_holds() -> None:
 
 
 def test_the_button_sets_a_scenario_that_the_table_covers_and_a_way_back() -> None:
-    page = open_theory(problem="quadratic", table="arora")
+    page = open_bounds(problem="quadratic", table="arora")
     old_query = dict(page.query_params)
     (button,) = [b for b in page.button if b.key == "bounds_covered"]
     check_page(button.click().run())
@@ -331,7 +335,7 @@ def test_the_button_sets_a_scenario_that_the_table_covers_and_a_way_back() -> No
 
 
 def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacuous() -> None:
-    page = open_theory(problem="quadratic", table="zhao")
+    page = open_bounds(problem="quadratic", table="zhao")
     start = worst_start(canonical_point(BASE))
     (line,) = [t for t in specs(page)[0]["data"] if t.get("name") == "without data, worst case"]
     assert line["x"] == pytest.approx([start, start])
@@ -353,7 +357,7 @@ def test_the_figure_marks_the_worst_case_without_data_and_the_table_what_is_vacu
 def test_the_worst_case_without_data_is_drawn_for_every_loss_and_can_lead_the_table(
     problem: str,
 ) -> None:
-    page = open_theory(problem=problem, n="100", table="all")
+    page = open_bounds(problem=problem, n="100", table="all")
     point = canonical_point(replace(BASE, problem=problem, n=100, methods=()))
     assert "ignores these data" not in line_below(page)
     assert any("Dashed" in caption.value for caption in page.caption)
@@ -365,7 +369,7 @@ def test_the_worst_case_without_data_is_drawn_for_every_loss_and_can_lead_the_ta
 
 
 def test_a_row_shows_its_conditions_with_numbers_and_text_to_copy() -> None:
-    page = open_theory(problem="mean", table="all", bound="upper.mean.smoothed", n="500", d="20")
+    page = open_bounds(problem="mean", table="all", bound="upper.mean.smoothed", n="500", d="20")
     theorem = bound("upper.mean.smoothed")
     point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20, p=BASE.p))
     for condition in conditions(point, theorem):
@@ -395,7 +399,7 @@ def test_explore_shows_the_bound_that_it_is_opened_for() -> None:
 
 def test_a_scenario_that_explore_does_not_run_is_refused_in_a_sentence() -> None:
     huge = {"problem": "huber", "n": "1000000", "d": "100", "m": "1000"}
-    page = open_theory(**huge, table="all", bound="upper.user.accelerated")
+    page = open_bounds(**huge, table="all", bound="upper.user.accelerated")
     (refused,) = [c.value for c in page.caption if "Explore does not run" in c.value]
     assert "must be" in refused
     assert not [x for x in page.get("page_link") if x.proto.label == "Open in Explore"]
@@ -405,7 +409,7 @@ def test_a_scenario_that_explore_does_not_run_is_refused_in_a_sentence() -> None
 
 
 def test_the_page_draws_the_table_of_its_address() -> None:
-    page = open_theory(problem="mean", table="kamath", epsilon="2", bound="lower.mean.fano-cdp")
+    page = open_bounds(problem="mean", table="kamath", epsilon="2", bound="lower.mean.fano-cdp")
     point = Scenario(methods=("mean.sample",), epsilon=2.0)
     compared = comparable(rows_of(point, "kamath"), "l2 error")
     assert len(marks_of(page)) == FEW_ROWS < len(compared)
@@ -430,7 +434,7 @@ def test_the_page_draws_the_table_of_its_address() -> None:
 
 
 def test_users_have_their_own_rows() -> None:
-    page = open_theory(problem="geometric-median", m="100", table="lowy", rows="all")
+    page = open_bounds(problem="geometric-median", m="100", table="lowy", rows="all")
     assert "are hidden at once" in text_of(page)
     page.select_slider(key=controls.PREFIX + "m").set_value(1000)
     check_page(page.run())
@@ -444,8 +448,8 @@ def test_users_have_their_own_rows() -> None:
     assert len(marks_of(page)) == FEW_ROWS and "rows" not in page.query_params
 
 
-def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
-    page = open_theory()
+def test_after_a_change_of_the_problem_the_page_is_drawn_without_an_error() -> None:
+    page = open_bounds()
     for problem in ("mean", "linear", "least-squares"):
         page.selectbox(key=controls.PREFIX + "problem").set_value(problem)
         check_page(page.run())
@@ -454,7 +458,7 @@ def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
 
 
 def test_an_invalid_address_is_reported() -> None:
-    page = open_theory(table="none", epsilon="-1")
+    page = open_bounds(table="none", epsilon="-1")
     warnings = " ".join(w.value for w in page.warning)
     assert "table must be one of" in warnings
     assert "epsilon must be" in warnings
@@ -463,7 +467,7 @@ def test_an_invalid_address_is_reported() -> None:
 
 def test_a_small_number_of_a_sentence_is_written_as_a_power_of_ten() -> None:
     assert in_print("needs 1e-06 and 2.5e+10, at n=500.") == "needs 10⁻⁶ and 2.5·10¹⁰, at n = 500."
-    page = open_theory(problem="geometric-median", table="lowy", m="100", n="1000000", d="2")
+    page = open_bounds(problem="geometric-median", table="lowy", m="100", n="1000000", d="2")
     page_text = " ".join(d.value.to_string() for d in page.dataframe) + written_text(page)
     assert "10⁻⁶" in page_text and "1e-06" not in page_text
 
@@ -479,14 +483,14 @@ def test_a_small_number_of_a_sentence_is_written_as_a_power_of_ten() -> None:
     ids=str,
 )
 def test_the_page_opens_a_table_with_a_theorem_that_holds(query: dict[str, str]) -> None:
-    page = open_theory(**query)
+    page = open_bounds(**query)
     point = canonical_point(links.read(dict(page.query_params))[0])
     table = fitting_table(point)
     assert any(row.holds for row in rows(point, table.slugs))
     tables_before = TABLE_KEYS[: TABLE_KEYS.index(table.key)]
     assert not any(row.holds for k in tables_before for row in rows(point, paper_table(k).slugs))
     assert f"{table.title} (holds here)" in page.selectbox(key=STATE.key("table")).options
-    reopened = open_theory(**query, table="all")
+    reopened = open_bounds(**query, table="all")
     assert f"{table.title} (holds here)" in reopened.selectbox(key=STATE.key("table")).options
 
 
@@ -498,7 +502,7 @@ def test_the_entry_of_zhao_et_al_is_that_of_its_publication() -> None:
 
 
 def test_vacuous_theorems_are_listed_with_the_bounds_behind_the_window() -> None:
-    page = open_theory(problem="linear", n="10000", d="20", table="zhao")
+    page = open_bounds(problem="linear", n="10000", d="20", table="zhao")
     point = Scenario(problem="linear", n=10_000, d=20, methods=("sco.clipped",))
     start = worst_start(canonical_point(point))
     empty = empty_theorems(rows_of(point), start)
@@ -521,7 +525,7 @@ def test_no_vacuous_theorem_is_reported_if_every_theorem_is_informative() -> Non
 
 
 def test_the_page_says_that_the_papers_measure_nothing() -> None:
-    page = open_theory()
+    page = open_bounds()
     assert words.NO_EXPERIMENTS in [caption.value for caption in page.caption]
 
 

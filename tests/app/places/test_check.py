@@ -41,6 +41,7 @@ SMALL = {"n": "1000", "d": "5", "methods": "mean.clipped"}
 
 @pytest.fixture(autouse=True)
 def _no_kept_reports() -> Iterator[None]:
+    """Forget all reports that are kept, before and after each test."""
     kept_reports().clear()
     yield
     kept_reports().clear()
@@ -48,24 +49,27 @@ def _no_kept_reports() -> Iterator[None]:
 
 @pytest.fixture
 def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the smallest part of every check alone."""
+    """Let the page give every check no time to search, so that only its smallest part runs."""
     monkeypatch.setattr(running, "referee", _referee_without_time)
 
 
 def _referee_without_time(*submitted: Any, **settings: Any) -> tuple[Report, ...]:
+    """Check the limits that the page sets, and run the referee with no time to search."""
     assert settings["limits"] is DASHBOARD and settings["seconds"] == SECONDS[0]
     return referee(*submitted, **(settings | {"seconds": 0.0}))
 
 
 def open_check(**query: str) -> AppTest:
+    """Return the page that checks a claim, at small sizes."""
     return open_at("check", **(SMALL | query))
 
 
 def claim(**view: Any) -> Claim:
+    """Return the claim about a method that a view describes."""
     return claim_of(with_method(View(**view), MEAN), MEAN)
 
 
-def test_the_page_opens_with_what_is_known_of_the_claim_and_runs_nothing(
+def test_the_page_opens_with_known_bounds_on_the_claim_and_runs_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(running, "referee", None)
@@ -101,7 +105,7 @@ def test_a_claim_that_is_nearly_0_is_refuted_at_the_scenario() -> None:
         assert answer == GOLDEN["a claim below a lower bound"]
 
 
-def test_a_checked_claim_has_its_verdict_first_and_then_every_check(no_time: None) -> None:
+def test_the_report_has_the_verdict_first_and_then_every_check(no_time: None) -> None:
     page = press_button(open_check(claim="d/n"), "Check")
     assert headline_text(page) == GOLDEN["a claim refuted without a run"]
     assert "below the lower bound" in line_below(page)
@@ -190,6 +194,7 @@ def test_a_click_stops_the_referee_and_gives_its_turn_back(monkeypatch: pytest.M
     asked = iter(range(50))
 
     def ask() -> None:
+        """Stop the script at the thirtieth question whether to go on."""
         if next(asked) == 30:
             raise StopException
 
@@ -228,7 +233,7 @@ def test_the_printed_command_checks_the_same_claim() -> None:
     assert submission.methods == ("mean.clipped",) and chosen.seconds == "20"
 
 
-def test_every_method_can_be_asked_about_at_a_scenario_of_its_own() -> None:
+def test_a_claim_about_any_method_can_be_made_at_a_scenario_of_its_problem() -> None:
     for method in (family.card for family in METHODS):
         base = base_place(method.slug, Scenario(n=1000, d=4, m=4 if method.level == "user" else 1))
         answered = claim_of(View(method=method.slug, claim=EXAMPLE), base)
@@ -248,6 +253,7 @@ def test_a_report_without_objections_is_never_called_a_proof() -> None:
 
 
 def report_of(check_here: Check) -> Report:
+    """Return the report of a claim with a single check."""
     return Report(
         title="claim", claim="d/n", hypotheses=(), checks=(check_here,), seed=0, seconds=5
     )

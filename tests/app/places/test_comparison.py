@@ -67,7 +67,7 @@ def test_a_second_set_makes_the_figure_outdated_and_can_be_removed() -> None:
     assert shown_result(page).beside is None
 
 
-def test_a_set_without_the_dimension_is_refused_in_a_sentence() -> None:
+def test_a_set_that_does_not_exist_in_the_dimension_is_refused_in_a_sentence() -> None:
     page = open_page(**QUERY | {"grid": "5,12"}, against="group-l1")
     complaint = "d must be a multiple of 5 for the geometry group-l1, got d = 12."
     assert [e.value for e in page.error] == [complaint]
@@ -84,7 +84,7 @@ def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
     assert STATE.from_query({"against": "l1"})[0].against == "l1"
 
 
-def test_files_hold_both_sets() -> None:
+def test_exported_files_hold_the_results_on_both_sets() -> None:
     run = shown_result(open_page(**QUERY, against="l2"))
     rows = list(csv.DictReader(io.StringIO(export.csv_text(run))))
     assert {r["geometry"] for r in rows} == {"l1", "l2"} and len(rows) == run.cells
@@ -94,7 +94,7 @@ def test_files_hold_both_sets() -> None:
     assert run_script([part.scenario for part in run.parts]).count("Scenario(") == 2
 
 
-def test_the_second_panel_follows_from_the_choice() -> None:
+def test_the_second_panel_has_the_chosen_set_data_or_tail() -> None:
     swept = Scenario(problem="quadratic", methods=(), axis="n", grid=(100, 200))
     assert companions_of(swept, "l1", "").second_scenario == replace(swept, geometry="l1")
     for kind in ("l2", NO_SET):
@@ -117,6 +117,7 @@ def test_the_preset_shows_that_the_width_decides() -> None:
     method, largest_d = "sco.objective-perturbation", preset.scenario.grid[-1]
 
     def mean(outcomes: list) -> float:  # type: ignore[type-arg]
+        """Return the mean error of the method at the largest dimension."""
         errors = [o.error for o in outcomes if o.method == method and o.x == largest_d]
         return sum(errors) / len(errors)
 

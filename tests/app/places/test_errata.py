@@ -20,6 +20,7 @@ errata.page()
 
 
 def open_errata(**query: str) -> AppTest:
+    """Return the page of errata at a query, after its first run."""
     page = AppTest.from_string(SCRIPT, default_timeout=60)
     for key, value in query.items():
         page.query_params[key] = value
@@ -67,6 +68,7 @@ def test_every_erratum_is_in_the_table_with_its_paper() -> None:
 
 def test_a_method_and_its_errata_lead_to_each_other() -> None:
     def links(page: AppTest) -> dict[str, str]:
+        """Return the query of each link of a page, by its label."""
         return {link.proto.label: link.proto.query_string for link in page.get("page_link")}
 
     method = open_at("methods", method="mean.iterative")

@@ -45,12 +45,13 @@ CHOOSE = "Choose the sample mean or the median of means, too"
 
 
 def price_of(outcomes: Any, method: str, x: float) -> float:
+    """Return the mean error of a method over that of the reference, at one value of the axis."""
     means = {m: [o.error for o in outcomes if (o.method, o.x) == (m, x)] for m in (method, PUBLIC)}
     return float(sum(means[method]) / sum(means[PUBLIC]))
 
 
 def measured(page: AppTest) -> list[dict[str, Any]]:
-    """Return the lines of what is measured."""
+    """Return the lines of measured errors."""
     return [t for t in first_figure(page)["data"] if t.get("name") and t["mode"] == "lines+markers"]
 
 
@@ -82,7 +83,7 @@ def test_two_panels_have_few_lines_and_three_proven_shapes() -> None:
         fano = {"CDP Fano"} if axis == "x2" else set()  # This bound binds on the hardest case.
         assert proven - {"answer without data"} == {"promise for all data", "proven limit"} | fano
     assert list(ladder_numbers(page)) == sorted(
-        ladder_numbers(page), key=lambda name: -_end(ladder_numbers(page)[name])
+        ladder_numbers(page), key=lambda name: -_upper_end(ladder_numbers(page)[name])
     )
 
 
@@ -116,8 +117,8 @@ def test_the_page_opens_on_the_hardest_data_with_few_words_and_four_lines_that_n
     assert f"Privacy costs {ratio_text(factors[1])} times the error" in headline_text(page)
 
 
-def _end(values: list[str]) -> float:
-    """Return the last number of a row, which is the upper end of a range."""
+def _upper_end(values: list[str]) -> float:
+    """Return the upper end of the range that is the last nonempty cell of a table's row."""
     return float([value for value in values if value][-1].split("–")[-1])
 
 
@@ -126,7 +127,7 @@ def test_the_answer_keeps_its_method_while_a_slider_moves() -> None:
     names = set()
     for p in (2, 2.5, 3, 4):
         if p > 2:
-            change(page, "field_p", p)
+            select_value(page, "field_p", p)
             assert is_stale(page)
             press_button(page, "Run")
         assert not is_stale(page) and shown_result(page).scenario.p == p
@@ -145,7 +146,7 @@ def test_another_axis_says_what_the_method_costs_at_its_ends(axis: str, grid: st
     assert re.search(rf"At {symbol}\W= ({lowest}|{highest}) it .*\.$", headline_text(page))
 
 
-def test_a_problem_a_panel_alone_and_methods_of_one_kind_have_their_answers() -> None:
+def test_there_is_an_answer_for_a_risk_for_one_panel_and_for_methods_of_one_kind() -> None:
     page = open_page(problem="quadratic", trials="2", grid="500", d="5")
     assert "non-private risk minimiser (" in line_below(page)
     page = open_page(methods="mean.clipped")
@@ -170,7 +171,7 @@ def test_the_view_of_prices_draws_the_ratio_and_one_line_at_1() -> None:
     assert not [t for t in first_figure(page)["data"] if t.get("name") == "promise for all data"]
 
 
-def test_light_data_are_explained() -> None:
+def test_a_remark_explains_data_with_light_tails() -> None:
     assert LIGHT_DATA in written_text(open_page(distribution="gaussian"))
     assert LIGHT_DATA not in written_text(open_page())
 
@@ -204,17 +205,17 @@ def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = open_page()
-    change(page, "field_d", 10)
+    select_value(page, "field_d", 10)
     assert is_stale(page) and headline_text(page) == "Not measured yet at d = 10."
     monkeypatch.setattr(screen, "LIVE_SECONDS", 1.5)
-    change(page, "field_d", 5)
+    select_value(page, "field_d", 5)
     assert not is_stale(page) and shown_result(page).scenario.d == 5 and shown_result(page).complete
-    stop(page, 3)
+    leave_unfinished(page, 3)
     assert not shown_result(check_page(page.run())).complete and "Stopped at 3 of" in status_line(
         page
     )
     monkeypatch.setattr(screen, "LIVE_SECONDS", 0.0)
-    change(page, "field_trials", 100)
+    select_value(page, "field_trials", 100)
     assert is_stale(page)
 
 
@@ -234,12 +235,12 @@ def test_the_whole_screen_shows_the_old_runs_until_the_new_ones_arrive() -> None
 
 def test_a_run_stopped_by_a_change_is_called_unfinished() -> None:
     page = open_page()
-    stop(page, 3)
-    change(page, "field_epsilon", 5)
+    leave_unfinished(page, 3)
+    select_value(page, "field_epsilon", 5)
     assert is_stale(page) and headline_text(page) == "Not measured yet at ε = 5."
 
 
-def stop(page: AppTest, finished: int) -> None:
+def leave_unfinished(page: AppTest, finished: int) -> None:
     """Leave a run unfinished after a number of its cells, as Cancel does."""
     whole = shown_result(page)
     visitor_session(page).cancel()
@@ -253,11 +254,12 @@ def snapshot(page: AppTest) -> tuple[object, ...]:
     return titles, lines, ladder_numbers(page), line_below(page)
 
 
-def change(page: AppTest, key: str, value: object) -> None:
+def select_value(page: AppTest, key: str, value: object) -> None:
+    """Move a select slider of the page to a value, and run the page."""
     check_page(page.select_slider(key=key).set_value(value).run())
 
 
-def _doors(page: AppTest) -> list[str]:
+def _newcomer_pages(page: AppTest) -> list[str]:
     """Return the pages to which the links for newcomers lead."""
     links = [link.proto for link in page.main.get("page_link")]
     return [proto.page for proto in links if proto.label in {n[0] for n in DOORS.values()}]
@@ -272,20 +274,20 @@ def _place_of_figure(page: AppTest) -> list[int]:
 def test_links_for_newcomers_show_at_the_first_settings_until_another_page_is_seen() -> None:
     first_settings = dict.fromkeys(("trials", "grid", "against"))
     page = open_page(**first_settings)
-    assert [place.rsplit("/", 1)[-1] for place in _doors(page)] == list(DOORS)
+    assert [place.rsplit("/", 1)[-1] for place in _newcomer_pages(page)] == list(DOORS)
     assert "New here?" in drawn_html(page)
     page.run()
-    assert len(_doors(page)) == len(DOORS)
+    assert len(_newcomer_pages(page)) == len(DOORS)
     old_place = _place_of_figure(page)
-    change(page, "field_p", 3.0)
-    assert _doors(page) == [] and "New here?" not in drawn_html(page)
+    select_value(page, "field_p", 3.0)
+    assert _newcomer_pages(page) == [] and "New here?" not in drawn_html(page)
     # At another position the browser would redraw the figure from scratch.
     assert _place_of_figure(page) == old_place
     # Large type is for a class, whose teacher needs no links for newcomers.
-    assert _doors(open_page(**first_settings, type="large")) == []
+    assert _newcomer_pages(open_page(**first_settings, type="large")) == []
     page = open_page(**first_settings)
     page.session_state[DOORS_CLOSED] = True  # Every other page sets this flag.
-    assert _doors(check_page(page.run())) == []
+    assert _newcomer_pages(check_page(page.run())) == []
 
 
 def test_the_answer_names_its_settings_and_the_method_without_privacy() -> None:
@@ -313,8 +315,8 @@ def test_points_that_become_too_large_disappear_and_return() -> None:
     """The page without a server does the same; nobody has asked for these points."""
     page = open_page()
     whole = page.session_state["field_grid"]
-    change(page, "field_d", 500)
+    select_value(page, "field_d", 500)
     assert page.session_state["field_grid"] == [x for x in whole if x * 500 <= 2_000_000] != whole
     assert not page.error
-    change(page, "field_d", 20)
+    select_value(page, "field_d", 20)
     assert page.session_state["field_grid"] == whole

@@ -19,6 +19,7 @@ POINT = replace(DEFAULT.scenario, axis=None, grid=())
 
 
 def legend_of(point: Scenario, slug: str) -> str:
+    """Return the legend of symbols of a bound's formula at a point."""
     return legend(point, evaluate(point, bound(slug)))
 
 

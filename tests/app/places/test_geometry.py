@@ -59,6 +59,7 @@ NAMES = {kind: geometry_name(kind) for kind in GEOMETRIES}
 
 
 def open_geometry(**query: str) -> AppTest:
+    """Return the page of geometries at a query."""
     return open_at("geometry", **query)
 
 
@@ -67,25 +68,27 @@ def address_of(kind: str) -> dict[str, str]:
     return {"geometry": kind} | ({"q": "1.5"} if kind == "lq" else {})
 
 
-def hand(page: AppTest) -> dict[str, Any]:
-    """Return what the browser moves the point with."""
+def touch_component(page: AppTest) -> dict[str, Any]:
+    """Return the data that the page sends to the component with which a point is moved."""
     [component] = [c for c in page.get("bidi_component") if "dpsco_touch_point" in str(c.proto)]
     return dict(json.loads(component.proto.json))
 
 
 def set_field(page: AppTest, name: str, value: object) -> AppTest:
+    """Set a field of the page's state, and run the page again."""
     page.session_state[STATE.key(name)] = value
     return check_page(page.run())
 
 
 def lines(figure: Figure) -> dict[str, Line]:
-    """Return the lines of a figure by their names; it can be drawn in every look."""
+    """Return the lines of a figure by their names; the figure may be drawn in any look."""
     for theme in (Theme(), Theme(dark=True, size=COMPACT)):
         assert plotly(figure, theme)["data"]
     return {line.name: line for line in figure.panels[0].lines}
 
 
 def points(line: Line) -> list[tuple[float, float]]:
+    """Return the points of a line as pairs."""
     return list(zip(line.x, line.y, strict=True))
 
 
@@ -102,6 +105,7 @@ def test_a_set_does_what_its_sentence_says() -> None:
     """Corners and boxes give exact zeros and ones; round sets do not."""
 
     def projection(kind: str, x: tuple[float, float], q: float = 1.5) -> tuple[float, float]:
+        """Return the projection of x on a set of a kind."""
         a, b = nearest(Shape(kind=kind, q=q), x).nearest
         return a, b
 
@@ -133,6 +137,7 @@ def test_the_picture_holds_the_boundary_the_point_and_its_projection() -> None:
 
 def test_the_handle_moves_exactly_the_lines_that_depend_on_the_point() -> None:
     def draw_at(x: tuple[float, float]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return the traces and the named notes of the figure of the point x."""
         shape = Shape(kind="l1")
         figure = plotly(set_figure(shape, nearest(shape, x), ""), Theme())
         notes = [note for note in figure["layout"]["annotations"] if "name" in note]
@@ -193,7 +198,7 @@ def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_each_part_asks_one_question_and_has_one_figure(part: str) -> None:
+def test_each_part_of_the_page_asks_one_question_and_has_one_figure(part: str) -> None:
     page = open_geometry(part=part)
     charts = page.get("plotly_chart")
     assert len(charts) == 1 and QUESTIONS[part] in drawn_html(page)
@@ -239,7 +244,7 @@ def test_a_link_restores_the_whole_page() -> None:
     assert set(query) == {"geometry", "q", *View.__dataclass_fields__}
 
 
-def test_values_between_the_options_are_kept() -> None:
+def test_a_value_of_the_address_between_the_sliders_options_is_kept() -> None:
     page = open_geometry(part="noise", noise_q="1.234", noise_d="33")
     assert page.query_params["noise_q"] == "1.234" and not page.warning
     assert headline_text(page).startswith("At q = 1.234 in 33 dimensions, no: shaped noise has ")
@@ -272,21 +277,23 @@ def test_the_page_says_what_is_wrong_in_its_address() -> None:
     assert dict(page.query_params.items()) == {"seed": "2"}
 
 
-def test_controls_move_the_figures_and_the_address() -> None:
+def test_a_control_changes_the_figure_and_the_address() -> None:
     page = open_geometry(geometry="l1")
-    assert "(1.40, 0.20) goes to **P(x) = (1.00, 0.00)**" in hand(page)["said"]
+    assert "(1.40, 0.20) goes to **P(x) = (1.00, 0.00)**" in touch_component(page)["said"]
     page = set_field(page, "x2", 1.4)
-    assert "(1.40, 1.40) goes to **P(x) = (0.50, 0.50)**" in hand(page)["said"]
-    assert hand(page)["at"] == [1.4, 1.4] and hand(page)["set"] == outline(Shape(kind="l1"))
+    assert "(1.40, 1.40) goes to **P(x) = (0.50, 0.50)**" in touch_component(page)["said"]
+    assert touch_component(page)["at"] == [1.4, 1.4] and touch_component(page)["set"] == outline(
+        Shape(kind="l1")
+    )
     assert page.query_params["x2"] == "1.4"
     page.selectbox(key=controls.PREFIX + "geometry").set_value("linf")
     page = check_page(page.run())
-    assert "goes to **P(x) = (1.00, 1.00)**" in hand(page)["said"]
+    assert "goes to **P(x) = (1.00, 1.00)**" in touch_component(page)["said"]
     page = set_field(set_field(page, "part", "noise"), "noise_q", 2)
     assert headline_text(page).endswith("the two are the same noise")
 
 
-def test_sentences_hold_the_numbers() -> None:
+def test_the_sentences_have_the_numbers_of_the_figure() -> None:
     parts = sentences(symmetric=True)
     assert (
         point_sentence(nearest(Shape(kind="l1"), (1.4, 0.2)), parts)
@@ -302,7 +309,7 @@ def test_sentences_hold_the_numbers() -> None:
     assert f"{gg.mean / gaussian.mean:.2g} times" in sentence
 
 
-def test_files_parse_to_what_is_shown() -> None:
+def test_the_exported_files_hold_the_numbers_of_the_figure() -> None:
     rows = width_table(1.5)
     read = pd.read_csv(io.StringIO(width_table_frame(rows).to_csv(index=False)))
     assert len(read) == len(rows)

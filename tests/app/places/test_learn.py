@@ -47,7 +47,7 @@ from tests.golden_sentences import GOLDEN
 
 
 def small(lesson: Lesson) -> Lesson:
-    """Return a lesson that takes little time: two trials, and the ends of its axis."""
+    """Return the lesson with two trials, and with the ends of its axis as its only points."""
     scenario = lesson.scenario
     changes: dict[str, object] = {"trials": 20}
     if scenario.axis is not None:
@@ -77,7 +77,7 @@ def predict(page: AppTest, slug: str) -> AppTest:
 
 
 def answered(page: AppTest, slug: str) -> Answered:
-    """Return what a page has measured of a lesson, judged for the answer in its address."""
+    """Return what a page has measured of a lesson, judged for the prediction in its address."""
     view = LessonsView(answers=page.query_params["answers"])
     run = visitor_session(page).lessons.answered(slug, view, KeptResults())
     assert run is not None
@@ -85,12 +85,13 @@ def answered(page: AppTest, slug: str) -> Answered:
 
 
 def verdict(page: AppTest) -> str:
+    """Return the text of the only verdict on a prediction, with ordinary spaces."""
     (box,) = [*page.container(key="learn_said").success, *page.container(key="learn_said").info]
     return str(box.value).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def written(page: AppTest) -> str:
-    """Return all that is written; a number and its unit have a plain space between them."""
+    """Return all text of the page; between a number and its unit a plain space stands."""
     return written_text(page).replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -218,7 +219,7 @@ def test_a_link_opens_a_step_by_number_or_name(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "16", "tails", "-1", "3.0"])
-def test_an_unknown_step_is_reported_and_the_first_page_shown(text: str) -> None:
+def test_an_unknown_step_is_reported_and_the_first_step_is_shown(text: str) -> None:
     with pytest.raises(InvalidInput, match="lesson must be a number from 1 to 15"):
         LessonsView(lesson=text).validate()
     view, problems = STATE.from_query({"lesson": text})
@@ -314,7 +315,7 @@ def test_the_texts_to_hand_in_survive_a_reload(short_path: None) -> None:
 # -- figures ------------------------------------------------------------------------------------
 
 
-def test_the_figures_hold_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_figures_have_the_measured_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(experiments.TRIALS, "radius", 2)
     evidence = measure(BY_SLUG["clipping"])
     (figure,) = figures.figures(BY_SLUG["clipping"], evidence, "", has_run=True)
@@ -390,6 +391,7 @@ def contrast(colour: str, page: str) -> float:
     """Return the contrast of two colours, as the guidelines for accessible content define it."""
 
     def light(colour: str) -> float:
+        """Return the relative luminance of a colour, plus 0.05."""
         shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
         return sum(w * x for w, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True)) + 0.05
@@ -434,7 +436,7 @@ LONG = ("geometry", "dimension", "noise")
 @pytest.mark.parametrize(
     "slug", [pytest.param(s, marks=[pytest.mark.slow] * (s in LONG)) for s in SLUGS]
 )
-def test_a_lesson_teaches_what_it_says(slug: str) -> None:
+def test_the_measured_result_of_a_lesson_is_what_the_lesson_claims(slug: str) -> None:
     page = predict(open_at("learn", lesson=str(SLUGS.index(slug) + 1)), slug)
     page = check_page(page.button(key="learn_run").click().run())
     assert not any("chosen " in chart.proto.spec for chart in page.get("plotly_chart"))
@@ -450,7 +452,7 @@ def test_a_lesson_teaches_what_it_says(slug: str) -> None:
         assert len(private) == 2 and min(private) > floor
 
 
-def test_two_laws_look_different_and_have_a_number_each() -> None:
+def test_two_laws_have_different_lines_and_a_number_each() -> None:
     figure = figures.densities()
     lines = figure.panels[0].lines
     assert len({line.colour for line in lines}) == len(lines) == 2

@@ -87,7 +87,9 @@ def test_the_limit_on_attacks_is_drawn_only_after_the_run_and_below_the_measured
 
 
 def series_of(curves: Curves, trials: int = 1) -> tuple[SeriesPoint, ...]:
-    """Return points with these means, which are the medians and quantiles too."""
+    """Return points with the given means, which are the medians and the quantiles of the points
+    too.
+    """
     return tuple(
         SeriesPoint(series=name, x=float(x), trials=trials, mean=y, median=y, q10=y, q90=y)
         for name, values in curves.items()
@@ -111,6 +113,7 @@ CHOICE = BY_SLUG["clipping"]
 
 
 def finding_of(answer: str | float) -> LessonFinding:
+    """Return a lesson's finding that has an answer and no text."""
     return LessonFinding(answer=answer, headline="", text="")
 
 
@@ -274,7 +277,7 @@ def test_the_fall_is_the_ratio_of_the_first_and_last_error() -> None:
         ((5, 1.05, 1.5, 1.0), 5.0),  # The condition must hold from the point on, not only at it.
     ],
 )
-def test_free_privacy_must_stay_free_at_larger_epsilons(
+def test_privacy_counts_as_free_only_if_it_is_free_at_all_larger_epsilons(
     private: tuple[float, ...], answer: float
 ) -> None:
     xs = (0.5, 1, 2, 5)
@@ -294,7 +297,7 @@ def test_laplace_over_gaussian_is_read_at_the_last_dimension() -> None:
 
 
 @pytest.mark.parametrize(("start", "answer"), [(0.1, "start"), (0.9, "sco.clipped")])
-def test_the_least_risk_may_need_no_data(start: float, answer: str) -> None:
+def test_the_answer_with_the_least_risk_may_be_that_without_data(start: float, answer: str) -> None:
     points = series_of(
         {
             "sco.erm": {500: 0.05, 20_000: 0.01},
@@ -357,7 +360,7 @@ def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=SLUGS)
-def test_a_lesson_has_all_of_its_parts(lesson: Lesson) -> None:
+def test_a_lesson_has_all_its_texts_and_measurements(lesson: Lesson) -> None:
     words = lesson.words
     texts = (words.title, words.text, words.question, words.preview_title, words.explanation)
     assert all(texts) and words.question.endswith(("?", "%.", "4."))
@@ -409,7 +412,7 @@ def test_the_trials_land_on_the_line_that_is_predicted(lesson: Lesson) -> None:
         assert {x for x, _ in places} == {lesson.last_x}
 
 
-def test_every_word_belongs_to_a_lesson() -> None:
+def test_every_text_belongs_to_a_lesson() -> None:
     assert tuple(WORDS) == SLUGS and len(SLUGS) == len(set(SLUGS)) == 15
 
 

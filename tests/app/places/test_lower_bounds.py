@@ -72,10 +72,12 @@ show_table(pd.DataFrame({"q": [8e-6, 0.5], "n": [1000.0, 50_000.0]}))
 
 
 def open_lower(**query: str) -> AppTest:
+    """Return the page of lower bounds at a quick setting."""
     return open_at("lower_bounds", **(QUICK | {"rho": "0.01"} | query))
 
 
 def small_text(page: AppTest) -> str:
+    """Return the small print of the page."""
     return page.container(key="lower_said").markdown[0].value
 
 
@@ -89,6 +91,7 @@ def line_of(figure: Figure, name: str, width: float = 1.0) -> Line:
 
 
 def ladder_of(figure: Figure) -> dict[str, list[str]]:
+    """Return the values of each rung of a figure's ladder, by the rung's name."""
     return {row.name: list(row.values) for row in figure.ladder.rows}
 
 
@@ -125,6 +128,7 @@ def test_every_scene_shows_what_its_button_promises() -> None:
     """The test fails if a bound changes and the words on the buttons do not."""
 
     def bites(name: str) -> str:
+        """Return the sentence that says where privacy bites in a scene."""
         view, scenario = SCENE_STATES[name]
         instance = instance_of(view, scenario)
         return bites_sentence(largest(curves(instance), notions_of(scenario)[0]), floors(instance))
@@ -146,7 +150,7 @@ def test_every_scene_shows_what_its_button_promises() -> None:
     assert brief(floors(instance_of(*SCENE_STATES["Pure costs more"])).concentrated) == "0.0561"
 
 
-def test_sentences_are_right_at_extreme_values() -> None:
+def test_the_sentences_are_right_at_extreme_values_of_the_fields() -> None:
     curve = curves(instance_of(View(), HARD))[0]
     assert "nothing is proven" in proof_title(curve, 0.0)
     small = proof_small(curve, 0.01, curve.best / 2, curve.best)
@@ -194,7 +198,7 @@ def test_the_proof_follows_the_budget_and_leads_to_runs_on_its_instance() -> Non
     assert "**Statistics bites**" in small_text(page) and page.query_params["rho"] == "2"
 
 
-def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
+def test_every_scene_opens_its_view_and_its_address_restores_the_scene() -> None:
     page = open_lower(part="prove")
     visit_scenario = scene_scenario = page.session_state[visit.SESSION].visit_scenario
     scene_view = View()
@@ -223,7 +227,7 @@ def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
     assert links.read(dict(page.query_params), sampling=False)[0] == visit_scenario
 
 
-def test_the_shift_moves_the_proof_and_the_theorem_for_any_packing_is_stated() -> None:
+def test_the_proof_follows_the_slider_and_the_theorem_for_any_packing_is_stated() -> None:
     page = open_lower(part="prove", rho="0.5", hard="spike", shift="10")
     steps = [m.value for m in page.container(key="lower_steps").markdown]
     assert any("**27.1**  \nrecords differ on average" in text for text in steps)
@@ -356,7 +360,7 @@ def test_the_spy_of_too_many_records_and_of_one_coordinate_is_refused() -> None:
     assert "d must be at least 2" in line_below(page)
 
 
-def test_the_forms_climb_from_the_packing_to_two_sided_information() -> None:
+def test_the_forms_are_ordered_from_the_packing_to_two_sided_information() -> None:
     instance = mean_instance(hard="hypercube", d=20, p=2.0, rho=None, epsilon=1.0, delta=1e-6)
     table = forms_table(ladder(instance))
     values = [float(row.split("|")[2]) for row in table.splitlines()[2:]]

@@ -67,15 +67,16 @@ QUICK = {"problem": "mean", "p": "4", "n": "1000"}
 EXAMPLE_AXES = ("n", "m", "decay")
 
 
-def open_algorithms(**query: str) -> AppTest:
+def open_methods(**query: str) -> AppTest:
+    """Return the page of methods at a query."""
     return open_at("methods", **query)
 
 
 # -- one page a method ---------------------------------------------------------------------------
 
 
-def test_a_page_says_what_to_set_as_the_recipe_does() -> None:
-    page = open_algorithms(method="mean.clipped", n="2000", p="4")
+def test_a_methods_page_has_the_values_of_its_recipe() -> None:
+    page = open_methods(method="mean.clipped", n="2000", p="4")
     runnable = nearest(Scenario.from_query({"n": "2000", "p": "4"}), "mean.clipped")
     expected = recipe(replace(runnable, axis=None, grid=()), "mean.clipped")
     page_text, [release] = written_text(page), expected.releases
@@ -90,11 +91,11 @@ def test_a_page_says_what_to_set_as_the_recipe_does() -> None:
     row = " | ".join(f"{value:.4g}" for value in numbers if value is not None)
     assert f"| mean of clipped records | 1 | {row} | 100 % |" in page_text
     assert f"scale={release.on_sum!r}" in next(code.value for code in page.code)
-    assert "What to set" not in written_text(open_algorithms(method="mean.sample", n="2000", p="4"))
+    assert "What to set" not in written_text(open_methods(method="mean.sample", n="2000", p="4"))
 
 
 def test_every_method_has_a_page() -> None:
-    page = open_algorithms(method=METHOD_SLUGS[0])
+    page = open_methods(method=METHOD_SLUGS[0])
     for slug in METHOD_SLUGS:
         page.selectbox(key=STATE.key("method")).set_value(slug)
         check_page(page.run())
@@ -118,7 +119,7 @@ def test_every_method_has_a_page() -> None:
 
 
 def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table() -> None:
-    page = open_algorithms(**QUICK)
+    page = open_methods(**QUICK)
     assert QUESTION in drawn_html(page)
     page.get_by_key(TAB).set_value("all")
     check_page(page.run())
@@ -129,14 +130,14 @@ def test_the_tabs_lead_from_one_part_to_another_and_a_method_back_to_the_table()
     page.selectbox(key=STATE.key("method")).set_value("")
     check_page(page.run())
     assert ALL in drawn_html(page)
-    page = open_algorithms(**QUICK, method="mean.clipped")
+    page = open_methods(**QUICK, method="mean.clipped")
     page.get_by_key(TAB).set_value("which")
     check_page(page.run())
     assert QUESTION in drawn_html(page) and not {"part", "method"} & set(page.query_params)
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
-def test_the_links_lead_to_what_they_say(slug: str) -> None:
+def test_every_link_opens_the_page_that_it_names(slug: str) -> None:
     scenario = with_method(BASE, slug)
     query = explore_query(scenario)
     fields = {name: text for name, text in query.items() if name in FIELDS}
@@ -150,7 +151,7 @@ def test_the_links_lead_to_what_they_say(slug: str) -> None:
 
 
 def test_a_methods_page_is_about_the_visits_scenario() -> None:
-    page = open_algorithms(method="mean.clipped", n="2000", p="4", rho="0.1")
+    page = open_methods(method="mean.clipped", n="2000", p="4", rho="0.1")
     costs = [m.value for m in page.markdown if m.value.startswith("Here (")]
     assert "n = 2,000, d = 20, p = 4, ρ = 0.1)" in costs[0]
     assert GOLDEN["values of other methods"] in written_text(page)
@@ -170,17 +171,18 @@ def test_every_method_runs_at_the_point_of_its_page() -> None:
     for scenario in scenarios:
         for slug in METHOD_SLUGS:
             point = nearest(scenario, slug).validate(DASHBOARD)
-            assert runs(point, slug), (slug, scenario)
+            assert can_run(point, slug), (slug, scenario)
             serves = slug in methods_for(scenario.problem, "user" if scenario.m > 1 else "item")
-            assert (point == scenario) == (serves and runs(scenario, slug)), (slug, scenario)
+            assert (point == scenario) == (serves and can_run(scenario, slug)), (slug, scenario)
 
 
-def runs(scenario: Scenario, slug: str) -> bool:
+def can_run(scenario: Scenario, slug: str) -> bool:
+    """Return whether a method can run at the scenario's first point."""
     return fitting(replace(scenario, methods=(slug,), axis=None, grid=()))[0].runs
 
 
-def test_a_method_that_cannot_run_there_says_what_was_changed() -> None:
-    page = open_algorithms(method="sco.objective-perturbation", n="2000", rho="0.1")
+def test_a_page_says_what_was_changed_so_that_its_method_can_run() -> None:
+    page = open_methods(method="sco.objective-perturbation", n="2000", rho="0.1")
     page_text = written_text(page)
     assert "Logistic regression (yours: Mean estimation)" in page_text
     assert "At your settings Objective perturbation cannot run" in page_text
@@ -191,7 +193,7 @@ def test_a_method_that_cannot_run_there_says_what_was_changed() -> None:
 
 
 def test_a_method_for_this_problem_that_cannot_run_says_why() -> None:
-    page = open_algorithms(method="mean.iterative", delta="0", n="2000", d="5")
+    page = open_methods(method="mean.iterative", delta="0", n="2000", d="5")
     point = comparison_point(links.read({"delta": "0", "n": "2000", "d": "5"})[0])
     (fit,) = [fit for fit in fitting(point) if fit.slug == "mean.iterative"]
     assert not fit.runs
@@ -200,13 +202,13 @@ def test_a_method_for_this_problem_that_cannot_run_says_why() -> None:
 
 
 @pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
-def test_anatomy_can_take_such_a_run_apart(slug: str) -> None:
+def test_the_page_of_one_run_can_show_the_example_of_a_method(slug: str) -> None:
     query = one_run_query(BASE, slug)
     assert query is not None
     assert risk_path(replace(links.read(query)[0], n=500), slug).final >= 0
 
 
-def test_the_cost_is_stated_in_words() -> None:
+def test_the_cost_of_a_method_is_stated_in_words() -> None:
     slug = example_point("sco.erm")
     counted = Work(items=100, gradients=250, at_most=True, seconds=0.5)
     text = cost_sentence(slug, counted)
@@ -225,6 +227,7 @@ def test_the_cost_is_stated_in_words() -> None:
 
 
 def spec(page: AppTest) -> dict[str, Any]:
+    """Return the Plotly specification of the page's only chart."""
     (chart,) = page.get("plotly_chart")
     return dict(json.loads(chart.proto.spec))
 
@@ -240,7 +243,7 @@ def test_no_name_of_a_row_is_longer_than_a_phone_shows() -> None:
 
 
 def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scenario() -> None:
-    page = open_algorithms(**QUICK)
+    page = open_methods(**QUICK)
     point = comparison_point(Scenario(methods=("mean.sample",), n=1000, p=4.0))
     running = [f.slug for f in fitting(point) if f.quick]
     outcomes = [run_cell(c) for c in cells(replace(point, methods=tuple(running)))]
@@ -273,7 +276,7 @@ def plain_number(text: str) -> float:
 def test_an_answer_without_data_is_advised_and_drawn_where_it_wins() -> None:
     """Users' gradients in noise have over ten times the error of the centre of the set."""
     users = {"problem": "quadratic", "distribution": "hypercube", "n": "2000", "d": "5"}
-    page = open_algorithms(**users, m="500")
+    page = open_methods(**users, m="500")
     assert headline_text(page).startswith("Do not use the data here")
     small_text = line_below(page)
     factor = re.search(r"has error (\S+), ([\d,]+) times smaller than .*? \((\S+)\)", small_text)
@@ -317,7 +320,7 @@ def test_a_method_runs_under_the_budgets_that_its_card_names_and_no_other() -> N
         points = {
             kind: replace(example_point(method.card.slug), **b) for kind, b in budgets.items()
         }
-        able = tuple(kind for kind, point in points.items() if runs(point, method.card.slug))
+        able = tuple(kind for kind, point in points.items() if can_run(point, method.card.slug))
         assert able == method.card.budgets, method.card.slug
 
 
@@ -329,15 +332,17 @@ def test_a_smaller_scenario_replaces_one_that_is_too_large_and_the_page_says_so(
     large: dict[str, str], letter: str, fits: str
 ) -> None:
     """The second case is the scenario with which Users begins."""
-    page = open_algorithms(problem="quadratic", n="10000", **large)
+    page = open_methods(problem="quadratic", n="10000", **large)
     assert f"Measured at {fits}: your {letter} is too large to be run here." in line_below(page)
     assert spec(page)["data"] and "What do you estimate?" in written_text(page)
-    table = open_algorithms(problem="quadratic", n="10000", part="all", **large)
+    table = open_methods(problem="quadratic", n="10000", part="all", **large)
     assert len(table.dataframe[0].value) == len(METHOD_SLUGS)
 
 
 def outcomes_of(**errors: list[float]) -> list[Outcome]:
-    """Return outcomes of a run with other errors, by the names of estimators."""
+    """Return the outcomes of a run, with the errors replaced by given ones, by the names of
+    estimators.
+    """
     point = Scenario(methods=("mean.sample",), n=500, d=2, trials=1)
     (outcome,) = (run_cell(c) for c in cells(point))
     return [
@@ -368,10 +373,10 @@ def test_a_tie_favours_the_best_default_method_and_otherwise_the_best_of_all_is_
 
 def test_at_the_default_setting_the_page_advises_the_method_in_explores_headline() -> None:
     for query in ({}, {"n": "500"}):
-        assert headline_text(open_algorithms(**query)).startswith("Start with Adaptive clipping: ")
+        assert headline_text(open_methods(**query)).startswith("Start with Adaptive clipping: ")
     usual = "|".join(method_card(m).name for m in default_methods("mean"))
     reason = "no private method is measurably better in 5 runs"
-    assert re.match(f"Start with ({usual}): {reason}", headline_text(open_algorithms(d="1")))
+    assert re.match(f"Start with ({usual}): {reason}", headline_text(open_methods(d="1")))
 
 
 def test_the_advice_states_its_reason() -> None:
@@ -450,7 +455,7 @@ def test_the_table_has_every_method_those_that_run_here_first() -> None:
         + ["no"] * (len(fits) - len(running))
         + ["other"] * (len(METHOD_SLUGS) - len(fits))
     )
-    page = open_algorithms(part="all", problem="hinge", n="2000", d="5")
+    page = open_methods(part="all", problem="hinge", n="2000", d="5")
     assert len(page.dataframe[0].value) == len(METHOD_SLUGS) and not page.get("plotly_chart")
 
 
@@ -468,7 +473,7 @@ def test_the_answer_counts_what_runs() -> None:
 
 
 def test_errors_of_zero_are_mentioned_beside_the_logarithmic_figure() -> None:
-    page = open_algorithms(problem="linear", geometry="linf", n="1000", d="5")
+    page = open_methods(problem="linear", geometry="linf", n="1000", d="5")
     (caption,) = [c.value for c in page.caption if "find the exact minimiser" in c.value]
     name = caption.split(": ")[1].removesuffix(".").split(", ")[0]
     assert name not in ladder_numbers(page)
@@ -477,7 +482,7 @@ def test_errors_of_zero_are_mentioned_beside_the_logarithmic_figure() -> None:
 # -- address and words --------------------------------------------------------------------------
 
 
-def test_the_address_comes_back() -> None:
+def test_the_address_restores_the_page() -> None:
     view = View(method="lp.phased-sgd", part="all")
     assert STATE.from_query(STATE.to_query(view)) == (view, [])
     assert STATE.to_query(View()) == {}
@@ -486,14 +491,14 @@ def test_the_address_comes_back() -> None:
 
 
 def test_a_method_is_chosen_and_the_scenario_of_the_visit_stays() -> None:
-    page = open_algorithms(method="mean.clipped", problem="mean", n="2000", p="4")
+    page = open_methods(method="mean.clipped", problem="mean", n="2000", p="4")
     page.selectbox(key=STATE.key("method")).set_value("mean.smoothed")
     check_page(page.run())
     assert page.query_params["method"] == "mean.smoothed"
     assert (page.query_params["n"], page.query_params["p"]) == ("2000", "4")
 
 
-def test_everything_has_a_name() -> None:
+def test_every_family_and_every_notion_of_privacy_has_a_name() -> None:
     kinds = {family(slug): slug.split(".")[0] for slug in METHOD_SLUGS}
     assert sorted(kinds.values()) == ["lp", "mean", "sco", "user"]
     assert all(kinds[family(slug)] == slug.split(".")[0] for slug in METHOD_SLUGS)

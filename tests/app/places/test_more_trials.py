@@ -12,7 +12,7 @@ KEY = "more_trials"
 
 
 def offers(page: AppTest) -> list[str]:
-    """Return what the button of more trials says."""
+    """Return the label of the button that adds trials."""
     return [button.label for button in page.button if button.key == KEY]
 
 
@@ -33,7 +33,7 @@ def test_a_link_without_trials_still_means_ten() -> None:
     assert shown_result(open_page(d="1", trials=None)).scenario.trials == 10
 
 
-def test_nothing_is_offered_where_bars_are_short_or_trials_are_dear() -> None:
+def test_no_more_trials_are_offered_where_intervals_are_short_or_trials_are_slow() -> None:
     assert not offers(open_page(d="1", trials="30"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(more_trials, "WIDE", 1e9)

@@ -14,13 +14,14 @@ from tests.app.pages import address_scenario, open_page, shown_result, written_t
 SMALL = {"methods": "mean.sample,mean.clipped", "trials": "3", "d": "2", "n": "500"}
 
 
-def test_a_target_is_answered_in_sentences_on_the_button_and_not_before(
+def test_the_records_for_a_target_error_are_computed_only_when_the_button_is_pressed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[tuple[Any, ...]] = []
     solve = records_needed.need
 
     def counted(*arguments: Any, **options: Any) -> Any:
+        """Note the call, and solve as before."""
         calls.append(arguments)
         return solve(*arguments, **options)
 
@@ -41,9 +42,7 @@ def test_a_target_is_answered_in_sentences_on_the_button_and_not_before(
     assert "needs about" not in written_text(page), "an answer to another question"
 
 
-def test_the_estimator_that_is_asked_for_first_is_private_and_the_floor_names_whom_it_binds() -> (
-    None
-):
+def test_the_default_estimator_is_private_and_the_floor_names_the_algorithms_it_binds() -> None:
     page = open_page(**SMALL)
     assert page.selectbox(key="need_method").value == "mean.clipped"
     page.number_input(key="need_error").set_value(0.05).run()

@@ -75,6 +75,7 @@ def open_at(name: str, **query: str) -> AppTest:
 
 
 def open_anatomy(**query: str) -> AppTest:
+    """Return the page of a single run, at small sizes."""
     return open_at("one_run", **(SMALL | query))
 
 
@@ -94,16 +95,18 @@ def values(trace: dict[str, Any]) -> list[float]:
 
 
 def trace_named(figure: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the only trace of a Plotly figure that has a name."""
     (trace,) = [t for t in figure["data"] if t.get("name") == name]
     return trace
 
 
 def radius_text(page: AppTest) -> str:
+    """Return the sentence about the clip radius."""
     return page.container(key="one_run_sentence").markdown[0].value
 
 
 def player(page: AppTest) -> dict[str, Any]:
-    """Return what the browser plays the run from."""
+    """Return the data from which the browser plays the run."""
     components = [c for c in page.get("bidi_component") if "dpsco_touch_run" in str(c.proto)]
     return dict(json.loads(components[0].proto.json)) if components else {}
 
@@ -152,7 +155,8 @@ def test_path_curve_headline_and_words_are_at_the_radius_that_is_shown() -> None
     for run, path in zip(picture["runs"], paths.values(), strict=True):
         assert run["risks"] == list(path.risks) and run["final"] == path.final
     chosen = single_runs(point, "sco.clipped")
-    assert player(open_anatomy(problem="linear"))["id"] == picture["id"]  # it stays at its frame
+    # The player stays at its frame, since the picture is the same.
+    assert player(open_anatomy(problem="linear"))["id"] == picture["id"]
     for kind in ("private", "clipped"):
         assert paths[kind].final != chosen[kind].final
     assert paths["exact"].final == chosen["exact"].final
@@ -205,7 +209,7 @@ def test_the_address_sets_the_radius_of_the_picture() -> None:
     )
 
 
-def test_the_sentences_shares_add_up() -> None:
+def test_the_shares_in_the_sentence_add_up_to_100_percent() -> None:
     parts = error_parts(POINT, trials=1)
     for radius in parts.radii:
         text = radius_sentence(gradient_norms(POINT), parts, float(radius)).split("clipped;")[1]
@@ -337,6 +341,7 @@ def test_work_that_is_too_heavy_is_refused_in_one_sentence(
 
 
 def path(*risks: float) -> RiskPath:
+    """Return a path of gradient descent with these excess risks, one a step."""
     points = np.zeros((len(risks), 1))
     return RiskPath(
         steps=np.arange(len(risks)),
@@ -390,7 +395,7 @@ def test_titles_name_what_costs_most() -> None:
 
 
 def test_the_headline_has_the_run_and_the_mean_of_the_figure_below() -> None:
-    """At every radius; of several trials, and of the method whose radius it is."""
+    """The page is opened at two radii; the means in its text are those of three trials."""
     point = replace(POINT, problem="huber", trials=3)
     _, chosen = clipped_plan(point)
     parts = error_parts(point, trials=3)

@@ -47,14 +47,17 @@ LARGE = replace(SMALL, grid=(10**7, 10**8), trials=300)
 
 @pytest.fixture(autouse=True)
 def offer_no_file(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Offer no file from the server, unless a test does so."""
+    """Let the server offer no results file, unless a test makes it offer one."""
     monkeypatch.delenv(ENVIRONMENT, raising=False)
     yield
     stored._served_outcomes.cache_clear()
 
 
 def written(path: Path, *scenarios: Scenario, leave_out: int = 0) -> Path:
-    """Write a results file: all but the first few cells, with made-up outcomes of large ones."""
+    """Write the results of scenarios to a file, without their first `leave_out` cells.
+
+    The outcomes of large scenarios are those of one small run per method.
+    """
     with Store(path) as store:
         for scenario in scenarios:
             if scenario.grid[-1] <= 1000 and not leave_out:
@@ -92,6 +95,7 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
     data = written(tmp_path / "r.sqlite", SMALL).read_bytes()
 
     def refuse(*args: Any) -> None:
+        """Fail, since no cell may run."""
         raise AssertionError("a cell was run")
 
     with monkeypatch.context() as patched:
@@ -119,7 +123,7 @@ def test_missing_cells_of_a_file_can_be_run(tmp_path: Path) -> None:
     assert [errors[cell] for cell in lacked] == [fresh[cell] for cell in lacked]
 
 
-def test_a_study_above_the_caps_is_shown_for_reading_and_stays(tmp_path: Path) -> None:
+def test_a_stored_study_above_the_limits_is_shown_read_only(tmp_path: Path) -> None:
     data = written(tmp_path / "r.sqlite", LARGE, leave_out=900).read_bytes()
     page = opened(open_page(), data)
     assert not is_stale(page) and "Stored: 300 of 1,200 runs" in status_line(page)
@@ -177,7 +181,7 @@ def test_the_page_mentions_studies_of_other_versions_beside_those_it_can_open(
 
 
 def changed(path: Path, *statements: str) -> bytes:
-    """Return a results file of SMALL on which someone has run SQL."""
+    """Return the bytes of a results file of SMALL after SQL statements were run on it."""
     written(path, SMALL)
     with closing(sqlite3.connect(path)) as base:
         for statement in statements:
@@ -288,10 +292,11 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read(
 
 
 def read_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read a file that cannot be opened in its own place."""
+    """Let SQLite refuse to open a file in its own place, so that a copy of it is read."""
     real = Store.__init__
 
     def no_index(self: Store, place: Any, **options: Any) -> None:
+        """Fail to open the file itself, as on a disk that cannot be written to."""
         if Path(place) == path:
             raise stored.StoreError(f"store must be read, got store={path} (cannot open).")
         real(self, place, **options)
@@ -322,6 +327,7 @@ def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.Monke
     started: list[list[str]] = []
 
     def start(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        """Note the command that would start the server."""
         started.append(command)
         return subprocess.CompletedProcess(command, 0)
 
@@ -335,6 +341,7 @@ def test_drawing_takes_a_limited_share_of_the_time(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("dpsco_app.session.pace.time.monotonic", lambda: clock_time[0])
 
     def answers_at(pace: Pace, *times: float) -> list[bool]:
+        """Return whether a drawing is due at each of these times."""
         answers = []
         for clock_time[0] in times:
             answers.append(pace.due())

@@ -145,7 +145,7 @@ def test_methods_of_the_other_kind_are_not_offered() -> None:
     assert offered == [names[m] for m in item_methods]
 
 
-def test_controls_speak_of_features_and_of_the_parameter_where_it_is_one() -> None:
+def test_the_controls_of_a_linear_model_are_named_after_features_and_its_parameter() -> None:
     labels = {}
     for problem in ("mean", "quadratic", "logistic"):
         page = open_page(problem=problem, trials="1", grid="500")
@@ -187,7 +187,7 @@ def test_a_problem_without_methods_in_the_address_takes_its_defaults() -> None:
     assert set(address_scenario(page).methods) == set(default_methods("geometric-median"))
 
 
-def test_the_starting_point_is_drawn_with_the_risk_of_its_answer() -> None:
+def test_the_answer_without_data_is_drawn_at_its_risk() -> None:
     page = open_page(problem="quadratic", p="2", offset="1", trials="1", card="proof")
     (start,) = [t for t in first_figure(page)["data"] if t.get("name") == "answer without data"]
     assert set(start["y"]) == {0.5}  # The risk is half of the squared distance.
@@ -196,7 +196,7 @@ def test_the_starting_point_is_drawn_with_the_risk_of_its_answer() -> None:
     assert starting_risks(Scenario()) == [(None, 1.0)]
 
 
-def test_a_reference_that_is_right_in_every_run_has_its_expected_risk() -> None:
+def test_a_reference_without_error_in_every_run_has_its_expected_risk() -> None:
     page = open_page(
         problem="linear", distribution="hypercube", methods="sco.erm,sco.clipped", p="2"
     )
@@ -228,13 +228,13 @@ def test_the_hardest_case_of_a_loss_is_the_instance_of_its_sharpest_bound(
     assert f"The hardest data known: {name}" in words
 
 
-def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() -> None:
+def test_a_hypercube_law_of_the_features_is_not_the_problems_hard_instance() -> None:
     page = open_page(problem="logistic", distribution="hypercube", trials="2")
     assert not any(name.endswith(" floor") for name in trace_names(first_figure(page)))
 
 
 def refused_by(scenario: Scenario, method: str) -> Refusal:
-    """Return the refusal of a method that is not among those of the scenario."""
+    """Return the sentence with which a method that the scenario does not list refuses it."""
     refused = refusal(canonical(replace(scenario, axis=None, grid=())), method)
     assert refused is not None
     return grouped_refusals([(method, str(refused), refused.changes)])[0]
@@ -256,7 +256,7 @@ def test_a_refusal_uses_the_names_and_symbols_of_the_screen() -> None:
     assert not [word for word in ("delta", "1e-06", *METHOD_SLUGS) if word in remark]
 
 
-def test_a_change_of_problem_keeps_methods_that_serve_it_and_a_delta_ends_zcdp() -> None:
+def test_a_new_problem_keeps_the_methods_that_fit_and_a_delta_replaces_rho() -> None:
     least_squares = replace(QUADRATIC, problem="least-squares")
     way_out = changed_scenario(least_squares, refused_by(least_squares, "sco.noisy-gd")).validate()
     assert way_out.problem == "logistic" and set(QUADRATIC.methods) <= set(way_out.methods)
@@ -320,7 +320,7 @@ def test_the_median_has_the_bounds_of_its_own_loss_alone() -> None:
     assert hard is not None and (hard.problem, hard.distribution) == (MEDIAN, "far-points")
 
 
-def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_problem_without_bounds_is_drawn_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpsco_app.parts.shown_bounds.bounds_for", lambda *_: ())
     monkeypatch.setattr("dpsco_core.explain.promise.bounds_for", lambda *_: ())
     lower_cards.cache_clear()

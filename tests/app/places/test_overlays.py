@@ -45,7 +45,7 @@ TWO_METHODS = {"methods": "mean.sample,mean.clipped", "trials": "2"}
 
 
 def line_of(page: AppTest, name: str) -> dict[str, Any]:
-    """Return the one line of a name."""
+    """Return the only line of the page's figure that has a given name."""
     (line,) = [t for t in first_figure(page)["data"] if t.get("name") == name]
     return line
 
@@ -144,7 +144,7 @@ def test_an_unreadable_formula_is_reported_and_ignored() -> None:
     assert "Your formula" not in trace_names(first_figure(page))
 
 
-def test_a_bound_of_something_else_is_not_drawn() -> None:
+def test_a_bound_on_another_quantity_is_not_drawn() -> None:
     page = open_page(bound="upper.sco.clipped", **TWO_METHODS)
     assert short_name(bound("upper.sco.clipped").card) not in trace_names(first_figure(page))
     assert page.selectbox(key="bound_typed").value == ""
@@ -179,7 +179,7 @@ def test_a_notebook_draws_the_lines_of_the_pages_figure() -> None:
         assert notebook_lines[name] == pytest.approx(y), name
 
 
-def test_the_menu_of_bounds_follows_the_way_back() -> None:
+def test_an_address_without_a_formula_or_bound_empties_their_controls() -> None:
     page = open_page(**TWO_METHODS)
     check_page(page.text_input(key="formula_typed").set_value("d/n").run())
     check_page(page.selectbox(key="bound_typed").select_index(1).run())

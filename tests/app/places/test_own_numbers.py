@@ -25,6 +25,7 @@ from tests.golden_sentences import GOLDEN
 
 
 def pareto(index: float, n: int = 4800, seed: int = 0) -> np.ndarray:
+    """Draw n numbers from the Pareto law with this tail index."""
     return np.random.default_rng(seed).random(n) ** (-1 / index)
 
 
@@ -40,6 +41,7 @@ def inside_the_dialog() -> None:
 
 
 def with_file(content: bytes) -> AppTest:
+    """Return the dialog after a visitor has uploaded a file."""
     page = check_page(AppTest.from_function(inside_the_dialog, default_timeout=60).run())
     return check_page(
         page.file_uploader(key="own_numbers_file").set_value(("x.csv", content, "text/csv")).run()
@@ -47,10 +49,12 @@ def with_file(content: bytes) -> AppTest:
 
 
 def as_csv(values: np.ndarray) -> bytes:
+    """Return the bytes of a file with one number a line."""
     return "\n".join(map(repr, values.tolist())).encode()
 
 
 def words_of(page: AppTest) -> str:
+    """Return all text, captions and errors of a page."""
     return "\n".join(m.value for m in (*page.markdown, *page.caption, *page.error))
 
 
@@ -120,7 +124,7 @@ def test_the_plot_draws_the_index_over_the_threshold() -> None:
     assert list(chosen.x) == [fit.tail_count] and list(chosen.y) == [fit.index]
 
 
-def test_the_button_opens_the_dialog_that_says_what_the_look_is() -> None:
+def test_the_button_opens_a_dialog_that_warns_that_looking_at_the_data_is_not_private() -> None:
     page = open_page()
     (button,) = [b for b in page.button if b.key == "own_numbers"]
     page = button.click().run()
@@ -154,7 +158,8 @@ def test_the_methods_run_on_the_records_themselves_and_say_where_to_clip_and_why
     (guess,) = [n for n in rerun.number_input if n.label == "A guess of the mean"]
     assert guess.value == pytest.approx(np.median(values), abs=0.5)
     with_guess = check_page(guess.set_value(990.0).run())
-    assert not with_guess.dataframe  # what was released is of other public values
+    # The released mean was for other public values, so it is hidden.
+    assert not with_guess.dataframe
 
 
 @pytest.mark.parametrize(("middle", "spread"), [(1e6, 1.0), (1.7e12, 1000.0), (1e-7, 1e-13)])
@@ -176,7 +181,7 @@ def test_numbers_are_written_down_to_their_noise(middle: float, spread: float) -
 
 
 @pytest.mark.parametrize("value", [1e30, 1e-30, 0.0])
-def test_a_public_value_that_is_refused_is_called_by_its_own_field(value: float) -> None:
+def test_the_refusal_of_a_public_value_names_its_field(value: float) -> None:
     page = with_file(as_csv(pareto(3)))
     for label in ("The mean is at most this far off", "Unit"):
         (field,) = [n for n in page.number_input if n.label == label]
@@ -199,7 +204,9 @@ def test_the_page_mentions_a_cap_if_the_largest_numbers_are_equal() -> None:
 
 
 def two_columns(n: int = 4800) -> list[str]:
-    """Return rows of a heavy column and a light one of another scale, 16 of which lack a number."""
+    """Return n rows of a heavy-tailed column and of a light-tailed one on another scale; 16 rows
+    lack a number.
+    """
     heavy, light = pareto(2.5, n), 1e6 + 1e4 * np.random.default_rng(1).standard_normal(n)
     rows = [f"{a},{b}" for a, b in zip(heavy.tolist(), light.tolist(), strict=True)]
     rows[10:25] = [f"n/a,{b}" for b in light[10:25].tolist()]
@@ -208,6 +215,7 @@ def two_columns(n: int = 4800) -> list[str]:
 
 
 def with_two_columns(*names: str) -> AppTest:
+    """Return the dialog after a file with two columns was uploaded and some were chosen."""
     page = with_file("\n".join(two_columns()).encode())
     (field,) = page.multiselect
     assert field.value == ["pay"] and not page.dataframe
@@ -258,7 +266,7 @@ def test_several_columns_are_released_together_in_units_that_the_visitor_gives()
     assert all(re.match(r"not private|\((1|0\.9\d+), 10⁻⁶\)-DP", one) for one in table["Spends"])
     (field,) = page.multiselect
     page = check_page(field.set_value(["size_1", "pay"]).run())
-    assert len(page.dataframe) == 1  # what was released is of other records
+    assert len(page.dataframe) == 1  # The released mean was of other records, so it is hidden.
 
 
 def test_a_column_that_cannot_be_analysed_is_named_and_none_may_be_chosen() -> None:
@@ -273,13 +281,13 @@ def test_a_column_that_cannot_be_analysed_is_named_and_none_may_be_chosen() -> N
     assert [info.value for info in page.info] == ["Choose a column."] and not page.error
 
 
-def test_a_public_value_of_one_of_several_columns_is_refused_under_its_name() -> None:
+def test_the_refusal_of_a_columns_public_value_names_the_column() -> None:
     page = with_two_columns("pay", "size_1")
     (field,) = [n for n in page.number_input if n.label == r"Unit of size\_1"]
     assert r'"Unit of size\_1" must be' in words_of(check_page(field.set_value(0.0).run()))
 
 
-def test_columns_with_light_tails_or_too_few_rows_are_said_to_have_them() -> None:
+def test_columns_with_light_tails_or_too_few_rows_are_reported() -> None:
     rng = np.random.default_rng(1)
     light = [tail(rng.standard_normal(20_000)) for _ in range(2)]
     matching = fitting(light, Scenario())
@@ -313,7 +321,7 @@ def test_the_error_for_a_large_file_states_its_size_and_the_limit() -> None:
     assert "tail index of about" in words_of(fits)
 
 
-def test_a_file_without_numbers_gives_an_error_and_leaves_nothing_behind() -> None:
+def test_a_file_without_numbers_gives_an_error_and_no_results() -> None:
     page = with_file(b"a,b\n1,2\n")
     assert "numbers must be at least 100 in one column" in words_of(page)
     assert RELEASED not in page.session_state

@@ -50,7 +50,7 @@ def row(page: Any) -> str:
 
 
 def lines(page: Any) -> dict[str, dict[str, Any]]:
-    """Return the lines of what is measured, by name."""
+    """Return the lines of measured errors, by name."""
     return {t["name"]: t for t in first_figure(page)["data"] if t["mode"] == "lines+markers"}
 
 
@@ -63,7 +63,7 @@ def titles(page: Any) -> list[str]:
 # -- in the page ------------------------------------------------------------------------------
 
 
-def test_a_pinned_run_is_drawn_dashed_with_the_next_one_and_comes_off_again() -> None:
+def test_a_pinned_run_is_drawn_dashed_beside_the_next_run_and_can_be_removed() -> None:
     page = open_page(**TWO_METHODS, epsilon="0.2")
     old_errors = [o.error for o in shown_result(page).outcomes]
     press_button(page, "Pin")
@@ -111,14 +111,14 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad[:12])
-def test_a_bad_pin_costs_one_sentence_and_nothing_else(bad: str) -> None:
+def test_an_invalid_pin_gives_one_error_and_changes_nothing_else(bad: str) -> None:
     view, (complaint,) = STATE.from_query({"pin": bad})
     assert view.pin == ""
     assert complaint.startswith("pin holds no scenario that can be run. ") and BAD[bad] in complaint
     assert len(complaint) < 400
 
 
-def test_a_bad_pin_in_the_address_leaves_the_run_as_it_is() -> None:
+def test_an_invalid_pin_in_the_address_does_not_change_the_run() -> None:
     page = open_page(**TWO_METHODS, pin="n=abc")
     (warning,) = page.warning
     assert "pin holds no scenario that can be run. n must be an integer" in warning.value
@@ -126,7 +126,7 @@ def test_a_bad_pin_in_the_address_leaves_the_run_as_it_is() -> None:
     assert PIN not in page.query_params
 
 
-def test_a_pin_and_a_set_stand_together() -> None:
+def test_a_pinned_run_and_a_second_set_are_drawn_together() -> None:
     page = open_page(**TWO_METHODS, pin=pin_text(PINNED), against="l1")
     second_result, overlay = shown_result(page).beside, shown_result(page).overlay
     assert second_result is not None and second_result.scenario.geometry == "l1"
@@ -186,7 +186,7 @@ def test_the_stated_work_of_a_change_excludes_known_runs() -> None:
     assert status_line(page).startswith("Measured in 20 runs")
 
 
-def test_the_hardest_case_stands_aside_where_both_are_too_many_runs(
+def test_the_hardest_case_is_left_out_where_both_panels_need_too_many_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(visit, "DASHBOARD", replace(DASHBOARD, cells=20))
@@ -195,7 +195,7 @@ def test_the_hardest_case_stands_aside_where_both_are_too_many_runs(
         assert not page.error and len(shown_result(page).parts) == panels
 
 
-def test_a_panel_alone_keeps_the_switch_that_brings_the_other_back() -> None:
+def test_the_switch_of_panels_stays_while_one_panel_is_shown_alone() -> None:
     for panel in ("both", "first", "second"):
         page = open_page(against="hardest", panel=panel, **TWO_METHODS)
         assert page.get_by_key("panel_typed").value == panel
@@ -231,7 +231,7 @@ def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:
 # -- words ------------------------------------------------------------------------------------
 
 
-def test_a_pinned_scenario_survives_its_text() -> None:
+def test_a_pinned_scenario_is_read_back_from_its_text() -> None:
     swept = Scenario(problem="quadratic", methods=("sco.erm",))
     for scenario in (
         BASE,
@@ -244,7 +244,7 @@ def test_a_pinned_scenario_survives_its_text() -> None:
     assert pinned("") is None
 
 
-def test_differences_are_stated_in_words() -> None:
+def test_the_differences_of_a_pinned_scenario_are_stated_in_words() -> None:
     assert in_short(PINNED, PINNED) == ""
     assert in_short(PINNED, replace(PINNED, epsilon=1.0, p=4.0)) == "ε = 0.2, p = 2"
     fewer = replace(PINNED, methods=("mean.sample",))

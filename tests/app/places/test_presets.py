@@ -66,7 +66,7 @@ RESULTS: dict[
     "preset",
     [pytest.param(p, marks=[pytest.mark.slow] * (p.name in LONG), id=p.name) for p in PRESETS],
 )
-def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
+def test_the_result_of_a_preset_is_what_the_preset_claims(preset: Preset) -> None:
     page = start_preset(open_page(), preset.name)
     RESULTS[preset.name] = shown_result(page)
     assert address_scenario(page) == shown_result(page).scenario == preset.scenario
@@ -101,7 +101,7 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
 
 
 def is_hardest(preset: Preset) -> bool:
-    """Whether the data are the hardest case, so that nothing harder stands beside them."""
+    """Whether a preset's data are those of the hardest case."""
     return preset.scenario.distribution == "hypercube"
 
 
@@ -149,6 +149,9 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
 
 
 def means(preset_name: str) -> dict[str, list[float]]:
+    """Return the mean errors of each method of a preset along its axis; use
+    stored results if any.
+    """
     preset = next(p for p in PRESETS if p.name == preset_name)
     stored = RESULTS.get(
         preset.name
@@ -159,9 +162,7 @@ def means(preset_name: str) -> dict[str, list[float]]:
 
 
 @pytest.mark.folded
-def test_heavy_tails_keep_radii_that_are_fixed_in_advance_two_to_four_times_above_the_grey() -> (
-    None
-):
+def test_under_heavy_tails_fixed_radii_err_two_to_four_times_as_much_as_no_privacy() -> None:
     errors = means("What privacy costs")
     assert set(DEFAULT.scenario.methods) == set(errors)
     for slug in ("mean.clipped", "mean.cwme-cdp"):
@@ -179,9 +180,7 @@ def test_a_private_look_finds_centre_and_radius_where_the_bound_on_the_mean_is_w
 
 
 @pytest.mark.folded
-def test_not_knowing_the_place_costs_adaptive_clipping_little_and_a_fixed_radius_its_width() -> (
-    None
-):
+def test_an_unknown_centre_costs_adaptive_clipping_little_and_a_fixed_radius_much() -> None:
     errors = means("Where is the mean?")
     rises = {slug: values[-1] / values[0] for slug, values in errors.items()}
     assert 0.8 < rises["mean.sample"] < 1.25
@@ -190,7 +189,7 @@ def test_not_knowing_the_place_costs_adaptive_clipping_little_and_a_fixed_radius
 
 
 @pytest.mark.folded
-def test_privacy_is_free_from_two_on_for_simple_clipping() -> None:
+def test_the_price_of_simple_clipping_is_small_from_epsilon_2_on() -> None:
     errors = means("Privacy is free")
     assert errors["mean.clipped"][0] > 5 * errors["mean.sample"][0]
     # With 120 trials the ratio is 1.09 at 2 and 1.02 at 5; ten trials leave a tenth of doubt.
@@ -202,7 +201,7 @@ def test_privacy_is_free_from_two_on_for_simple_clipping() -> None:
 
 
 @pytest.mark.folded
-def test_dimension_bites_the_laplace_noise_harder_beyond_ten() -> None:
+def test_beyond_ten_dimensions_laplace_noise_costs_more_than_gaussian_noise() -> None:
     errors = means("Dimension bites")
     ratios = [a / b for a, b in zip(errors["mean.cwme-pure"], errors["mean.cwme-cdp"], strict=True)]
     assert ratios[0] < 0.8 and min(ratios[1:3]) > 0.8 and max(ratios[1:3]) < 1.2
@@ -262,15 +261,13 @@ def test_more_records_cure_a_light_tail_and_not_a_heavy_one() -> None:
 
 
 def said_of(page: AppTest, slug: str) -> list[str]:
-    """Return the refusals that name a method."""
+    """Return the page's refusals that name a method."""
     return [i.value for i in page.info if method_card(slug).name in i.value.split("**")[1]]
 
 
 @pytest.mark.slow
 @pytest.mark.folded
-def test_logistic_regression_without_data_beats_coordinates_until_clipping_is_near_the_grey() -> (
-    None
-):
+def test_the_answer_without_data_beats_coordinatewise_descent_at_the_smaller_sizes() -> None:
     errors = means("Logistic regression in private")
     scenario = next(p.scenario for p in PRESETS if p.name == "Logistic regression in private")
     start = dict(starting_risks(scenario))[500]
@@ -349,7 +346,7 @@ def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
         assert not private or tuning == "theory" or sum(errors) / len(errors) < 1
 
 
-def test_one_reason_for_several_estimators_appears_once() -> None:
+def test_a_reason_shared_by_several_estimators_appears_once() -> None:
     page = open_page(delta="0", methods="mean.clipped,mean.cwme-cdp,mean.cwme-pure,mean.smoothed")
     (info,) = [i for i in page.info if "Simple clipping" in i.value]
     assert "**Simple clipping · Coordinate-wise, Gaussian · Noise smoothing**" in info.value
@@ -363,7 +360,7 @@ def test_remarks_that_differ_only_in_numbers_appear_once() -> None:
 
 
 @pytest.mark.folded
-def test_a_whole_user_is_hidden_best_by_the_filter_once_there_are_many_items() -> None:
+def test_with_many_items_per_user_the_filter_has_the_smallest_error() -> None:
     errors = means("A whole user hidden")
     filtered, plain = errors["user.accelerated"], errors["user.clipped-means"]
     assert max(plain[1:]) < 4 * min(plain[1:])  # At m = 1 the sample itself has a larger error.

@@ -64,6 +64,7 @@ RUN = Scenario(problem="logistic", methods=("sco.clipped",), n=5000, d=10, p=2.0
 
 
 def open_privacy(**query: str) -> Any:
+    """Return the page of privacy, on its calculator unless the query names another part."""
     return open_at("privacy", **({"part": "convert"} | query))
 
 
@@ -73,10 +74,12 @@ def texts(page: Any) -> str:
 
 
 def alts(page: Any) -> list[str]:
+    """Return the alternative texts of all charts of a page."""
     return [chart.proto.alt for chart in page.get("plotly_chart")]
 
 
 def line(figure: Figure, key: str) -> Line:
+    """Return the only line of a figure's first panel that has a key."""
     (curve,) = [one for one in figure.panels[0].lines if one.key == key]
     return curve
 
@@ -105,7 +108,7 @@ def test_the_calculator_answers_first_and_counts_noise_as_libraries_do(
     assert more in words.said_noise(point, converted)
 
 
-def test_the_conversions_are_drawn_as_they_are() -> None:
+def test_the_figure_of_conversions_has_their_values() -> None:
     curves, converted = epsilon_curves(1e-6), conversions(Point(kind="approx"))
     points = {CONVERSION_NAMES[c.name]: (c.rho, c.epsilon) for c in converted}
     lines = {name: (curves.rho, getattr(curves, key)) for key, name in CONVERSION_NAMES.items()}
@@ -261,7 +264,7 @@ def test_every_tool_states_its_result(query: dict[str, str], expected: str) -> N
         ({"part": "subsample"}, ["0.105", "0.0172", "0.017"]),
     ],
 )
-def test_the_ladder_says_what_every_argument_proves_here(
+def test_the_ladder_has_the_epsilon_that_each_argument_proves(
     query: dict[str, str], expected: list[str]
 ) -> None:
     values = [row[0] for row in pages.ladder_numbers(open_privacy(**query)).values()]
@@ -287,7 +290,7 @@ def test_a_budget_is_stated_as_odds_for_both_kinds_of_neighbours(
     assert ("the probability of revealing more" in texts(page)) == (query.get("delta") != "0")
 
 
-def test_powers_of_e_are_set_as_powers() -> None:
+def test_powers_of_e_are_written_with_exponents() -> None:
     written = [
         *words.PART_TEXTS.values(),
         words.WHY_DELTA,
@@ -378,7 +381,7 @@ def test_an_invalid_address_field_is_reported_and_ignored(name: str, text: str) 
     assert len(problems) == 1 and problems[0].startswith(name) and problems[0].endswith(".")
 
 
-def test_explore_can_lead_to_the_ledger_of_a_run() -> None:
+def test_explore_links_to_the_ledger_of_its_run() -> None:
     scenario = Scenario(problem="logistic", methods=("sco.clipped",), n=1000, d=5, rho=0.1)
     query = privacy_query(replace(scenario, epsilon=None, delta=None), "sco.clipped")
     page = open_at("privacy", **query)
@@ -400,6 +403,7 @@ def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
 
 
 def is_refused(view: View) -> bool:
+    """Return whether the audit that a view asks for is not applicable."""
     try:
         next(iter(audit_steps(replace(view.audit(), runs=40))))
     except NotApplicable:
@@ -429,7 +433,7 @@ def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None
 
 
 @pytest.mark.parametrize("fault", ["none", "half-noise"])
-def test_the_attack_is_drawn_where_its_runs_are_and_the_claim_where_it_is(fault: str) -> None:
+def test_the_measured_attack_and_the_claimed_curve_are_drawn_at_their_values(fault: str) -> None:
     point = Scenario(methods=("mean.clipped",), rho=0.5, epsilon=None, delta=None)
     view = View(part="attack", runs=2000, fault=fault)  # type: ignore[arg-type]
     *_, result = run_audit(attack_on(view, point))

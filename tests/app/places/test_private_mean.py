@@ -18,7 +18,7 @@ def sent(app: Any) -> dict[str, Any]:
     return dict(json.loads(component.proto.json)["samples"][0])
 
 
-def test_the_picture_takes_the_scenario_as_it_is_and_has_no_controls_of_its_own_for_it() -> None:
+def test_the_picture_shows_the_visits_scenario_and_has_no_controls_for_it() -> None:
     for query in ({"n": "150", "epsilon": "2", "p": "4"}, {"n": "12345", "epsilon": "0.7"}):
         app = open_at("private_mean", **query)
         sample = sent(app)
@@ -45,7 +45,7 @@ def test_the_circle_is_centred_at_0_and_the_caption_says_so() -> None:
     assert any("a centre read off the records would leak" in c.value for c in app.main.caption)
 
 
-def test_a_scenario_about_an_optimiser_gives_way_to_the_mean() -> None:
+def test_the_picture_of_an_optimisation_scenario_shows_a_mean() -> None:
     app = open_at("private_mean", problem="huber")
     assert sent(app)
     assert any("The picture is about a mean" in m.value for m in app.markdown)

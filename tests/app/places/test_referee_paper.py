@@ -30,6 +30,7 @@ CODE = "dpsco run --method mean.clipped --n 100 " * 6
 
 
 def report(*, rows: int = 4) -> Report:
+    """Return a report of one check with long texts and this number of rows."""
     check = Check(
         name="Measured over claimed",
         verdict="refuted",
@@ -43,7 +44,8 @@ def report(*, rows: int = 4) -> Report:
     )
 
 
-def pages_of(content: bytes) -> int:
+def count_pages(content: bytes) -> int:
+    """Return the number of pages of a PDF."""
     (count,) = re.findall(rb"/Count (\d+)", content)
     return int(count)
 
@@ -51,7 +53,7 @@ def pages_of(content: bytes) -> int:
 def test_a_short_report_is_one_page_and_a_long_one_has_more() -> None:
     content = report_pdf([report()])
     assert content.startswith(b"%PDF") and content == report_pdf([report()])
-    assert pages_of(content) == 1 < pages_of(report_pdf([report(rows=60)]))
+    assert count_pages(content) == 1 < count_pages(report_pdf([report(rows=60)]))
 
 
 def test_a_document_has_every_word_within_its_margins(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,6 +61,7 @@ def test_a_document_has_every_word_within_its_margins(monkeypatch: pytest.Monkey
     put = document._write_line
 
     def record(canvas: object, left: float, down: float, text: str, kind: Type) -> None:
+        """Note a text and its place, and draw it."""
         drawn.append((left, down, text, kind))
         put(canvas, left, down, text, kind)  # type: ignore[arg-type]
 

@@ -46,7 +46,7 @@ def listed(scenario: Scenario) -> list[Evaluation]:
     return evaluations(replace(scenario, axis=None, grid=()), tuple(slugs))
 
 
-def test_bounds_of_the_smallest_class_are_the_first() -> None:
+def test_bounds_over_the_smallest_class_come_first() -> None:
     bounds = listed(replace(USERS, problem="quadratic", m=1, methods=()))
     strong = [e.bound.card.loss_class.strongly_convex for e in bounds]
     assert strong == sorted(strong, reverse=True)

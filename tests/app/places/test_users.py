@@ -81,10 +81,12 @@ QUICK = {"n": "2000", "d": "2", "trials": "2", "basis": "rates"}
 
 
 def open_users(**query: str) -> AppTest:
+    """Return the page of users at a quick setting."""
     return open_at("users", **(QUICK | query))
 
 
 def errors_with(method: str, means: list[float]) -> Errors:
+    """Return the errors of a method at 1, 10, 100, ... items, two trials with these means."""
     items = 10.0 ** np.arange(len(means))
     return Errors(method=method, items=items, risks=np.array([[m, 1.2 * m] for m in means]) / 1.1)
 
@@ -95,7 +97,7 @@ LEVEL = level(SCENARIO)
 
 
 def lines(figure: Figure) -> dict[str, Line]:
-    """Return the lines of a figure by their names; the last where one is drawn twice."""
+    """Return the lines of a figure by their names; of two lines of one name, the last one."""
     for theme in (Theme(), Theme(dark=True, size=COMPACT)):
         assert plotly(figure, theme)["data"]
     return {line.name: line for line in figure.panels[0].lines}
@@ -104,7 +106,7 @@ def lines(figure: Figure) -> dict[str, Line]:
 # -- figures ------------------------------------------------------------------------------------
 
 
-def test_the_map_shows_the_smallest_and_marks_the_point() -> None:
+def test_the_map_shows_the_smallest_bound_of_each_cell_and_marks_the_chosen_point() -> None:
     (whole,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
     figure = contest_figure(whole, SCENARIO, "rates")
     cells = figure.panels[0].cells
@@ -155,7 +157,7 @@ def test_where_no_method_beats_an_answer_without_data_the_map_crowns_none() -> N
     assert best[row, column] == "an answer without data"
 
 
-def test_every_share_of_headline_and_table_is_of_the_whole_map() -> None:
+def test_the_shares_in_headline_and_table_are_shares_of_the_whole_map() -> None:
     (bounds,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
     smallest_values = np.where(bounds.holds, bounds.values, np.inf).min(axis=0)
     cell = nearest_cell(bounds.plane, SCENARIO)
@@ -213,7 +215,7 @@ def test_a_map_without_results_says_so() -> None:
     assert plotly(contest_figure(empty, SCENARIO, "measured"), Theme(size=COMPACT))["data"]
 
 
-def test_the_best_method_is_said_beside_the_answer_without_data() -> None:
+def test_the_best_method_is_named_beside_the_answer_without_data() -> None:
     figure = crossing_figure([FALLING, FLAT], 0.03, 90)
     assert figure.ladder.title == "At m = 100"
     assert [row.values for row in figure.ladder.rows] == [["0.0200"], ["0.050"]]
@@ -286,13 +288,13 @@ STEADY, DIP = (
         ),
     ],
 )
-def test_the_answer_says_what_beats_an_answer_without_data_and_from_where_on(
+def test_the_answer_says_from_which_m_on_a_method_beats_the_answer_without_data(
     curves: list[Errors], start: float, expected: str
 ) -> None:
     assert crossing_answer(curves, start) == expected
 
 
-def test_what_items_change_for_a_mean_is_a_link_away_over_m() -> None:
+def test_the_page_links_to_the_study_of_a_mean_over_m() -> None:
     mean = mean_over_items(replace(BASE, m=50))
     assert (mean.problem, mean.axis, mean.grid[0], mean.grid[-1]) == ("mean", "m", 1, 50)
     # A visitor whose users have one item sees the effect of more items.
@@ -303,7 +305,7 @@ def test_what_items_change_for_a_mean_is_a_link_away_over_m() -> None:
     assert "axis=m" in link.query_string
 
 
-def test_the_frontier_holds_every_need() -> None:
+def test_the_frontier_has_the_number_of_users_that_each_method_needs() -> None:
     assert set(NEED_NAMES) == {need.slug for need in NEEDS}
     needs = frontier(LEVEL)
     needs_here = {need.slug: need.least_users(LEVEL) for need in NEEDS}
@@ -342,7 +344,7 @@ def test_the_headline_does_not_promise_a_theorem_that_no_number_of_users_meets()
     assert "Batches of the published size would be up to" in written_text(page)
 
 
-def test_as_many_users_as_the_headline_names_are_the_least_with_which_the_test_can_run() -> None:
+def test_the_headline_has_the_least_number_of_users_with_which_the_filter_can_run() -> None:
     least_users = int(
         next(need for need in NEEDS if need.slug == "step-calibrated").least_users(LEVEL)
     )
@@ -354,7 +356,7 @@ def test_as_many_users_as_the_headline_names_are_the_least_with_which_the_test_c
         planned(replace(point, n=least_users - 1, epsilon=1.0, delta=1e-6), FILTERED)
 
 
-def test_the_counts_of_gradients_are_a_link_away_in_their_table() -> None:
+def test_the_page_links_to_the_table_of_gradient_counts() -> None:
     page = open_users(part="feasibility")
     (link,) = [x.proto for x in page.get("page_link") if x.proto.label.startswith("How many grad")]
     assert link.page == "bounds" and link.query_string == "table=lowy-gradients"
@@ -381,7 +383,7 @@ def test_each_part_answers_one_question_with_one_figure(part: str) -> None:
 
 
 @pytest.mark.parametrize("p", [BASE.p, 6.0])
-def test_the_page_opens_on_the_measured_crossover_at_the_visitor_s_tail(p: float) -> None:
+def test_the_page_opens_on_the_measured_crossover_at_the_visits_tail_index(p: float) -> None:
     page = open_users(p=f"{p:g}")
     assert page.select_slider(key=controls.PREFIX + "p").value == p
     (chart,) = page.get("plotly_chart")
@@ -453,6 +455,7 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     cells_run = []
 
     def quick(cell: Any) -> Outcome:
+        """Return an outcome at once, by far the smallest for the first method."""
         cells_run.append(cell)
         rank = BOUNDED.index(cell.method)
         # The first method has by far the smallest error everywhere.
@@ -473,7 +476,7 @@ def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.Mon
     assert headline_text(page) == f"{start}, as on 100 % of the map"
 
 
-def test_the_sidebar_names_the_loss_of_which_the_text_speaks() -> None:
+def test_the_sidebar_and_the_text_name_the_same_loss() -> None:
     page = open_users()
     (problem,) = [box for box in page.sidebar.selectbox if box.label == "Estimate"]
     assert problem.value == PROBLEM == crossing_scenario().problem
@@ -488,7 +491,7 @@ def test_the_map_opens_on_what_the_title_above_it_is_about() -> None:
 
 
 def test_a_sample_that_is_too_large_is_refused_by_the_sizes_of_the_sliders() -> None:
-    """Not by a number of items that the figure would have drawn first."""
+    """The refusal does not name a number of items at which the figure would have been drawn."""
     page = open_users(n="10000")
     page.session_state[visit.SESSION].change("d", 1000)
     assert line_below(check_page(page.run())) == (GOLDEN["too many numbers for the dashboard"])
@@ -506,7 +509,7 @@ def test_tables_are_csv_that_parses() -> None:
     assert crossing_table([FLAT])["m"].tolist() == [1, 10, 100, 1000]
 
 
-def test_the_page_s_law_has_equal_coordinates_and_so_no_axis_of_their_decay() -> None:
+def test_a_scenario_with_decay_is_fitted_to_equal_coordinates() -> None:
     sweep = Scenario(d=3, axis="decay", grid=(0.0, 0.5))
     for scenario in (sweep, replace(sweep, axis=None, grid=(), decay=0.5)):
         fitted = fit(scenario)

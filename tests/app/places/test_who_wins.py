@@ -41,20 +41,23 @@ BASE = BASES["who_wins"]
 
 
 def open_who_wins(**query: str) -> AppTest:
+    """Return the page that compares methods, drawn from rates unless the query says otherwise."""
     return open_at("who_wins", **({"reading": "rates"} | query))
 
 
 def spec(page: AppTest) -> dict[str, Any]:
-    """Return the map as it is at the end."""
+    """Return the Plotly specification of the finished map."""
     return dict(json.loads(page.get("plotly_chart")[-1].proto.spec))
 
 
 def map_of(scenario: Scenario = BASE, name: str = "n-epsilon", reading: Any = "rates") -> Contest:
+    """Return the contest of the bounds of a scenario on a plane."""
     size = SIZES["rates" if reading == "rates" else "measured"]
     return bounds_contest(scenario, plane(name, scenario, size), reading)
 
 
 def cells(expected: Contest, reading: Any = "rates") -> Cells:
+    """Return the cells that are drawn of a contest."""
     drawn_cells = contest_figure(expected, BASE, reading).panels[0].cells
     assert drawn_cells is not None
     return drawn_cells
@@ -238,6 +241,7 @@ def test_a_method_that_runs_nowhere_on_the_map_is_left_out_with_its_reason() -> 
 
 def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None:
     def link(**query: str) -> dict[str, str]:
+        """Return the query of the link that opens the point."""
         page = open_who_wins(**query)
         (led,) = [link.proto for link in page.get("page_link") if "Open this" in link.proto.label]
         return dict(parse_qsl(led.query_string.lstrip("?")))
@@ -250,7 +254,7 @@ def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None
     assert shown_result(page).scenario.problem == BASE.problem and not page.warning
 
 
-def test_a_plane_that_the_scenario_has_not_gives_way_in_map_address_and_link_alike() -> None:
+def test_a_plane_that_the_scenario_lacks_is_replaced_in_map_address_and_link() -> None:
     (only_plane,) = planes_for(replace(BASE, epsilon=None, delta=None, rho=0.5))
     page = open_who_wins(epsilon="none", delta="none", rho="0.5", plane="n-epsilon")
     assert page.query_params["plane"] == only_plane and f"plane={only_plane}" in page.code[0].value

@@ -29,7 +29,7 @@ STEPS = STORY.steps
 PARTS = set(re.findall(r'data-part="(\w+)"', text("picture.html"))) | {"cloud"}
 
 
-def test_the_page_has_its_steps_and_leads_to_explore_and_on() -> None:
+def test_the_page_has_its_steps_and_links_to_explore_and_to_further_pages() -> None:
     app = open_at("why")
     assert not app.exception
     assert app.title[0].value == TITLE
@@ -39,7 +39,7 @@ def test_the_page_has_its_steps_and_leads_to_explore_and_on() -> None:
     assert links.query(HARDEST).items() <= dict(parse_qsl(pages[0].query_string)).items()
 
 
-def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
+def test_the_story_is_a_view_of_learn_to_which_explore_links() -> None:
     assert WHY not in MENU and [next(iter(views)) for views in VIEWS if WHY in views] == [LEARN]
     for name in ("learn", "explore"):
         app = open_at(name, reading="rates")  # Rates need no runs.
@@ -47,7 +47,7 @@ def test_it_is_a_view_of_learn_and_explore_leads_there_too() -> None:
         assert any(link.proto.page.endswith(WHY) for link in app.main.get("page_link")), name
 
 
-def test_the_last_steps_lead_to_the_same_settings_where_explore_is_at_hand() -> None:
+def test_the_links_of_the_last_steps_open_explore_at_the_same_settings() -> None:
     scenarios = [scenario for _, scenario, _ in TO_CURVES]
     step_data = scroll_data(STORY, dark=False, explore="./")["steps"]
     assert [len(step["leads"]) for step in step_data] == [0] * (len(STEPS) - 2) + [2, 1]
@@ -102,7 +102,7 @@ def test_every_step_shows_existing_parts_and_one_of_them_on_a_phone() -> None:
     assert 500 < words < 1200  # The text takes five minutes to read and try out.
 
 
-def test_other_records_are_announced_and_their_stack_does_not_argue_with_the_heading() -> None:
+def test_a_change_of_the_records_is_announced_and_agrees_with_the_heading() -> None:
     [number] = [i for i, step in enumerate(STEPS, start=1) if step.state.sample]
     assert f"(in step {number} p = {LIGHT:g})" in setting()
     assert "`Now p = ${sample.p}, still ${count(now.n)} records.`" in text("texts.js")
@@ -110,7 +110,7 @@ def test_other_records_are_announced_and_their_stack_does_not_argue_with_the_hea
     assert "cheap" in STEPS[number - 1].title and "bars" not in STEPS[number - 1].state.parts
 
 
-def test_no_step_asks_a_phone_for_what_it_does_not_show() -> None:
+def test_no_step_refers_to_a_part_that_a_phone_does_not_show() -> None:
     assert re.search(r"@media \(max-width: 760px\)[^{]*{[^{]*\.told \.wide {", text("scroll.css"))
     for step in STEPS:
         phone_text = re.sub(r"<span class='wide'>.*?</span>", "", " ".join(step.text))
@@ -118,7 +118,7 @@ def test_no_step_asks_a_phone_for_what_it_does_not_show() -> None:
         assert step.state.main == "records" or "the circle" not in phone_text.lower(), step.title
 
 
-def test_the_words_follow_the_numbers() -> None:
+def test_the_words_of_a_step_change_with_its_numbers() -> None:
     numbers = why()
     changed = replace(
         numbers, heavy=replace(numbers.heavy, plain=0.0123, floors=(4.56,), farthest=321.0)
@@ -189,7 +189,7 @@ def test_the_last_steps_show_what_the_title_of_the_story_says() -> None:
     assert f"from {heavy.price:.1f} to {heavy.later:.1f}." in second_text
 
 
-def test_the_page_of_its_own_holds_all_and_asks_no_host() -> None:
+def test_the_exported_story_is_complete_and_contacts_no_host() -> None:
     page = scroll_page(TITLE, STORY)
     assert "http://" not in page and "https://" not in page and "import {" not in page
     assert page.count("export ") == 0 and "<!-- picture -->" not in page

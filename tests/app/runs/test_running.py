@@ -50,7 +50,7 @@ def test_a_page_that_waits_for_a_figure_comes_before_every_run(clock: list[float
         assert turn.wait_for_slice()
 
 
-def test_a_page_that_has_its_figure_holds_no_run_up(clock: list[float]) -> None:
+def test_a_page_that_has_its_figure_delays_no_run(clock: list[float]) -> None:
     shared = Turns(1)
     with shared.first_figure():
         turn = Turn(shared)
@@ -60,7 +60,7 @@ def test_a_page_that_has_its_figure_holds_no_run_up(clock: list[float]) -> None:
         assert turn.wait_for_slice()
 
 
-def test_runs_keep_a_share_however_many_figures_are_drawn(clock: list[float]) -> None:
+def test_runs_keep_a_share_of_the_time_however_many_figures_are_drawn(clock: list[float]) -> None:
     shared, worked = Turns(1), 0
     turn = Turn(shared)
     for _ in range(1000):  # During these 10 s a figure is always being drawn.
@@ -97,14 +97,13 @@ def test_runs_take_turns_in_their_order(clock: list[float]) -> None:
 
 
 @pytest.mark.parametrize("computing", [True, False])
-def test_a_run_that_is_stopped_leaves_its_place_to_the_next(
-    clock: list[float], computing: bool
-) -> None:
+def test_a_stopped_run_gives_its_turn_to_the_next_run(clock: list[float], computing: bool) -> None:
     shared = Turns(1)
     next_turn = Turn(shared)
     assert computing or next_turn.wait_for_slice()
 
     def run() -> None:
+        """Take a turn, and fail during it."""
         with shared.run() as turn:
             assert turn.wait_for_slice() == computing
             raise KeyError
@@ -122,6 +121,7 @@ def test_no_more_runs_compute_at_once_than_there_are_slots(
     computing, peak, lock = [0], [0], threading.Lock()
 
     def counted(cell: Cell) -> Outcome:
+        """Run a cell, and note how many run at once."""
         with lock:
             computing[0] += 1
             peak[0] = max(peak[0], computing[0])
@@ -203,6 +203,7 @@ def opened(scenario: Scenario) -> Session:
 
 
 def run(result: Result) -> Iterator[str]:
+    """Yield the texts of progress of a run that grows this result."""
     return running.run(Growth(result))
 
 
@@ -221,6 +222,7 @@ def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
 
     class State:
         def get(self, key: str) -> None:
+            """Note that the state was asked, and raise a click."""
             checks.append(key)
             raise Clicked
 
@@ -245,7 +247,7 @@ assert asked and running.STOP_POINT not in state
 """
 
 
-def test_streamlit_looks_for_a_click_where_a_value_is_looked_for() -> None:
+def test_reading_a_value_of_the_session_state_lets_streamlit_check_for_a_click() -> None:
     assert not AppTest.from_string(ASKING).run().exception
 
 
@@ -255,6 +257,7 @@ def test_two_threads_that_work_on_one_result_run_every_cell_and_keep_each_once()
     growth = Growth(result)
 
     def work() -> None:
+        """Work on the result until no cell is left."""
         while growth.work(lambda: True):
             pass
 

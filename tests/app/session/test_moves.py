@@ -27,19 +27,21 @@ pytestmark = pytest.mark.folded
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Count runs of the page, and what is asked of the session."""
+    """Count the runs of the page, and the calls of the session's functions."""
     counts = Counter[str]()
 
     def count(owner: Any, name: str) -> None:
+        """Count the calls of a function from now on."""
         original: Callable[..., Any] = getattr(owner, name)
 
         def counted(*arguments: Any, **keywords: Any) -> Any:
+            """Count the call, and make it."""
             counts[name] += 1
             return original(*arguments, **keywords)
 
         monkeypatch.setattr(owner, name, counted)
 
-    count(explore, "style")  # once a run of the page
+    count(explore, "style")  # is called once in each run of the page
     for name in ("settle", "companions_of"):
         count(Curves, name)
     for name in ("change", "screen"):
@@ -51,7 +53,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 @pytest.mark.parametrize(("at_once", "page_runs"), [(math.inf, 1), (0.0, 2)])
-def test_the_page_runs_once_for_what_is_known_or_quick_and_twice_for_other_runs(
+def test_the_page_is_drawn_once_for_known_or_quick_runs_and_twice_for_others(
     calls: Counter[str], monkeypatch: pytest.MonkeyPatch, at_once: float, page_runs: int
 ) -> None:
     monkeypatch.setattr(curves, "AT_ONCE_SECONDS", at_once)
@@ -91,7 +93,7 @@ def test_showing_other_bounds_starts_no_run(calls: Counter[str]) -> None:
     assert not is_stale(page)
 
 
-def test_a_view_that_stays_as_it_is_is_read_and_not_checked_again(
+def test_an_unchanged_view_is_not_validated_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = open_page(show="rates", against="tail")

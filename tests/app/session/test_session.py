@@ -90,7 +90,10 @@ def play(session: Session, random: Random) -> str:
 
 
 def some_cells(count: int) -> Callable[[Session], object]:
+    """Return an event that lets a session compute this many cells and then stop."""
+
     def work(session: Session) -> None:
+        """Compute this many cells of a session."""
         left = iter(range(count))
         session.work(lambda: next(left, None) is None)
 
@@ -110,6 +113,7 @@ EVENTS: dict[str, Callable[[Session], object]] = {
 
 @cache
 def error_of(cell: Cell) -> float:
+    """Run a cell; return its error."""
     return run_cell(cell).error
 
 
@@ -184,12 +188,14 @@ def check_runs(study: Study, outcomes: tuple[Outcome, ...]) -> None:
 
 
 def finish(session: Session) -> None:
+    """Start the runs of a session and work until none is left."""
     session.press_run()
     while session.work(lambda: False):
         pass
 
 
 def play_sequence(seed: int) -> None:
+    """Do random actions in a session, and check it after each; report a failure with its story."""
     random, session, story = Random(seed), Session(DASHBOARD), list[str]()
     session.open(CURVES, dict(parse_qsl(random.choice(ADDRESSES))))
     for _ in range(random.randint(3, 9)):
@@ -246,7 +252,7 @@ def knows_a_host(module: str, source: str) -> list[str]:
     ]
 
 
-def test_the_session_knows_no_host() -> None:
+def test_the_session_imports_neither_streamlit_nor_the_shell() -> None:
     sources = {m: s for m, s in modules().items() if m.startswith("dpsco_app.session.")}
     assert len(sources) > 5
     faults = [fault for module, source in sources.items() for fault in knows_a_host(module, source)]
@@ -256,7 +262,7 @@ def test_the_session_knows_no_host() -> None:
     assert not knows_a_host("dpsco_app.session.session", "from dpsco_app.front import links")
 
 
-def test_a_session_runs_where_there_is_no_host() -> None:
+def test_a_session_runs_without_streamlit() -> None:
     script = (
         "import sys; from dpsco_app.session.session import CURVES, Session\n"
         "from dpsco_app.figure.theme import Theme; from dpsco_core.base.limits import DASHBOARD\n"
@@ -273,6 +279,7 @@ def test_a_session_runs_where_there_is_no_host() -> None:
 
 
 def opened(address: str) -> Session:
+    """Return a session that has opened an address."""
     session = Session(DASHBOARD)
     session.open(CURVES, dict(parse_qsl(address)))
     return session
@@ -340,6 +347,7 @@ def test_finished_runs_cost_nothing_and_are_not_refused_by_limits(
     assert session.screen(Theme()).is_complete
 
     def price(*_: Any, **__: Any) -> Any:
+        """Fail, since what has run has no price."""
         raise AssertionError("Somebody has asked for the price of what has run.")
 
     for name in ("estimate", "refusal"):
@@ -350,7 +358,7 @@ def test_finished_runs_cost_nothing_and_are_not_refused_by_limits(
         session.change("d", 5)
 
 
-def test_another_budget_keeps_the_points_that_fit_and_the_others_come_back() -> None:
+def test_another_budget_keeps_the_points_that_fit_and_the_old_budget_restores_the_others() -> None:
     session = Session(DASHBOARD)
     session.open(CURVES, {"d": "20"})
     usual = session.scenario.grid

@@ -84,7 +84,7 @@ def test_a_bad_value_costs_one_sentence_and_its_own_field(bad: str) -> None:
 
 
 @pytest.mark.parametrize("bad", SHOWN_BAD, ids=lambda bad: bad[:30])
-def test_the_page_says_what_is_bad_once_and_runs_without_it(bad: str) -> None:
+def test_the_page_reports_an_invalid_value_once_and_runs_without_it(bad: str) -> None:
     name, value = bad.split("=")
     page = open_page(**(SURVIVING | {name: value}))
     (warning,) = page.warning
@@ -159,7 +159,7 @@ def test_parameters_of_another_page_are_removed_silently(slug: str) -> None:
     assert slug != "learn" or not dict(page.query_params)
 
 
-def test_unknown_parameters_are_left_alone() -> None:
+def test_unknown_parameters_stay_in_the_address() -> None:
     page = open_page(utm="7")
     (warning,) = page.warning
     assert warning.value.startswith("In the address: utm is no setting of this page. ")
@@ -237,7 +237,7 @@ def test_the_default_page_has_an_empty_address() -> None:
     assert STATE.to_query(View(show="rates"), Scenario())["show"] == "rates"
 
 
-def test_the_ledger_of_a_run_is_a_link_away() -> None:
+def test_the_page_links_to_the_ledger_of_its_run() -> None:
     page = open_page(methods="mean.sample,mean.clipped,mean.adaptive", d="5", epsilon="2")
     study = Study(scenario=shown_result(page).scenario, outcomes=shown_result(page).outcomes)
     # The leading method is not the first private one.

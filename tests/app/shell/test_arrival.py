@@ -20,7 +20,7 @@ from tests.app.pages import (
 LONG = {"seed": "771", "trials": "40", "grid": "1000,5000", "methods": "mean.clipped"}
 
 
-def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_run_starts_only_when_the_page_has_arrived(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
     monkeypatch.setattr(explore, "when_there", lambda: calls.append(1))
     for name in ("HEAD_START_SECONDS", "AT_ONCE_SECONDS"):
@@ -42,7 +42,9 @@ def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatc
     assert len(calls) == 1
 
 
-def test_a_run_that_is_cancelled_before_it_starts_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_is_cancelled_before_it_starts_does_not_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(explore, "when_there", lambda: None)
     for name in ("HEAD_START_SECONDS", "AT_ONCE_SECONDS"):
         monkeypatch.setattr(curves, name, 0.0)

@@ -156,16 +156,19 @@ class Loads(HTMLParser):
     """Collects the resources that a page would load, and its text."""
 
     def __init__(self) -> None:
+        """Begin without any loaded file, text or tag."""
         super().__init__()
         self.loads: list[str] = []
         self.text = ""
         self.tags: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note a tag and the files that it loads."""
         self.tags.append(tag)
         self.loads += [value or "" for name, value in attrs if name in ("src", "href", "data")]
 
     def handle_data(self, data: str) -> None:
+        """Note a piece of text."""
         self.text += data
 
 

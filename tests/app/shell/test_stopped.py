@@ -50,6 +50,7 @@ ALL_PAGES = [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n
 
 
 def open_named(name: str) -> AppTest:
+    """Return a page by its name and with its query, before its first run."""
     page = AppTest.from_string(SCRIPT.format(name), default_timeout=60)
     for key, value in PAGES[name].items():
         page.query_params[key] = value
@@ -79,6 +80,7 @@ def read_controls(page: AppTest) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _sent_value(widget: Any, value: Any, default: Any) -> Any:
+    """Return the value that the server sends for a widget: its own if it is set, or the default."""
     return value if widget.proto.set_value else default
 
 
@@ -93,7 +95,7 @@ def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: 
 
 @pytest.mark.parametrize("count_filled", [3, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ALL_PAGES)
-def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
+def test_the_next_run_fills_the_controls_that_a_stopped_run_left_empty(
     name: str, count_filled: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = control_values(check_page(open_named(name).run()))
@@ -131,7 +133,7 @@ def test_a_page_that_comes_back_keeps_its_state_before_the_browser_knows_its_add
 
 
 @pytest.mark.parametrize("name", ALL_PAGES)
-def test_an_empty_address_later_on_is_the_page_at_its_defaults(
+def test_an_empty_address_after_the_first_restores_the_defaults(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = check_page(open_named(name).run())
@@ -187,6 +189,7 @@ def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) 
     say = query_params.from_dict
 
     def listen(self: Any, query: dict[str, str]) -> None:
+        """Note a query, and go there."""
         queries.append(query)
         say(self, query)
 
@@ -201,7 +204,7 @@ def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) 
     assert queries == [opened_at]
 
 
-def test_a_run_that_is_stopped_before_its_page_is_opened_leaves_the_way_back_to_the_next_one(
+def test_the_way_back_is_followed_by_the_next_run_if_a_run_is_stopped_early(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = AppTest.from_file(ENTRY, default_timeout=60)
@@ -220,7 +223,7 @@ def test_a_run_that_is_stopped_before_its_page_is_opened_leaves_the_way_back_to_
     assert visit.WAY_BACK not in page.session_state
 
 
-def test_on_the_way_back_to_another_page_its_address_says_all() -> None:
+def test_going_back_to_another_page_restores_it_from_its_address_alone() -> None:
     page = AppTest.from_string(SCRIPT.format("privacy"), default_timeout=60)
     page.session_state["elsewhere"] = True
     page = check_page(page.run())

@@ -25,6 +25,7 @@ def sheets(page: AppTest) -> str:
 
 
 def hides_sidebar(page: AppTest) -> bool:
+    """Return whether the style sheets of a page hide the sidebar."""
     return style(Teaching(hide="sidebar")) in sheets(page)
 
 
@@ -37,7 +38,9 @@ def hides_sidebar(page: AppTest) -> bool:
         ({"hide": "privacy,study", "type": "normal"}, ("privacy", "study"), False),
     ],
 )
-def test_an_address_is_read(query: dict[str, str], hide: tuple[str, ...], large: bool) -> None:
+def test_the_teacher_mode_is_read_from_the_address(
+    query: dict[str, str], hide: tuple[str, ...], large: bool
+) -> None:
     teaching, wrong = ADDRESS.from_query(query)
     assert (tuple(hidden_names(teaching.hide)), teaching.large, wrong) == (hide, large, [])
 
@@ -85,25 +88,26 @@ def test_a_link_offers_what_its_page_has() -> None:
 
 
 def offered(page: AppTest, name: str) -> list[str]:
+    """Return the parts that a page offers to hide."""
     pills = page.button_group(key=f"{name}_link_hide")
     labels = {HIDDEN_NAMES.get(part, f"controls: {part}"): part for part in PARTS}
     return [labels[option.content] for option in pills.proto.options]
 
 
 @pytest.mark.parametrize("slug", ["learn", "explore", "methods", "one-run"])
-def test_hiding_the_ways_to_other_pages_leaves_none(slug: str) -> None:
+def test_hiding_the_links_to_other_pages_hides_all_of_them(slug: str) -> None:
     page = open_at(slug, hide="nav")
     links = [link.proto.page for link in page.get("page_link")]
     assert links == []
 
 
-def test_the_style_sheet_holds_both() -> None:
+def test_the_style_sheet_hides_parts_and_enlarges_type() -> None:
     text = style(Teaching(hide="nav", type="large"))
     assert "st-key-views" in text and f"{16 * SCALE:.1f}px" in text
     assert "font-size" not in style(Teaching(hide="nav"))
 
 
-def test_a_page_hides_and_stays_at_its_values() -> None:
+def test_hiding_the_controls_keeps_their_values() -> None:
     page = open_page(hide="data,privacy,presets", type="large", p="4", delta="1e-05")
     assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
     assert chosen_without(page).p == 4 and chosen_without(page).delta == 1e-5
@@ -113,7 +117,7 @@ def test_a_page_hides_and_stays_at_its_values() -> None:
 
 
 def chosen_without(page: AppTest) -> Scenario:
-    """Return the scenario of the address, without what is for teachers."""
+    """Return the scenario of the address, without the parameters of the teacher mode."""
     for name in ("hide", "type"):
         assert name in page.query_params
     address = dict(page.query_params)
@@ -157,6 +161,7 @@ def test_an_address_is_read_once_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     from_query = type(ADDRESS).from_query
 
     def listen(address: Address[Teaching], query: dict[str, str]) -> tuple[Teaching, list[str]]:
+        """Note a query, and read it."""
         read.append(query)
         return from_query(address, query)
 

@@ -61,6 +61,7 @@ def fitting_query(name: str) -> dict[str, str]:
 
 
 def open_named(name: str, **query: str) -> AppTest:
+    """Return a page by its name and at a query, after its first run."""
     page = AppTest.from_string(SCRIPT, default_timeout=60)
     page.session_state["at"] = name
     for key, value in query.items():
@@ -76,6 +77,7 @@ def go(page: AppTest, name: str) -> AppTest:
 
 
 def visit_scenario(page: AppTest) -> Scenario:
+    """Return the scenario of the visit that a page belongs to."""
     scenario: Scenario = page.session_state[visit.SESSION].visit_scenario
     return scenario
 
@@ -87,21 +89,23 @@ def address_scenario(page: AppTest) -> Scenario:
 
 
 def control_value(page: AppTest, field: str) -> object:
+    """Return the value of a field's control in the sidebar."""
     return page.get_by_key(controls.PREFIX + field).value
 
 
-def button(page: AppTest, label: str) -> bool:
+def has_button(page: AppTest, label: str) -> bool:
+    """Return whether a page has a button with this label."""
     return any(b.label == label for b in page.button)
 
 
 @pytest.mark.parametrize("name", BUT_MAP)
-def test_the_scenario_of_explore_is_that_of_every_page_and_back(name: str) -> None:
+def test_every_page_shows_the_scenario_of_explore_and_explore_that_of_every_page(name: str) -> None:
     page = open_named("explore", **fitting_query(name), **SMALL)
     old_scenario = address_scenario(page)
     go(page, name)
     assert address_scenario(page) == visit_scenario(page) == old_scenario
     assert (control_value(page, "n"), control_value(page, "d")) == (2000, 3)
-    assert not button(page, "Use it everywhere")
+    assert not has_button(page, "Use it everywhere")
     page.get_by_key(controls.PREFIX + "d").set_value(5)
     check_page(page.run())
     assert visit_scenario(page) == replace(old_scenario, d=5)
@@ -123,7 +127,7 @@ def test_the_address_of_every_page_restores_the_whole_scenario(name: str) -> Non
     assert address_scenario(reopened) == visit_scenario(page) and visit_scenario(reopened).seed == 7
 
 
-def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone() -> None:
+def test_a_page_that_needs_another_problem_says_so_and_keeps_the_visits_problem() -> None:
     page = open_named("explore", **SMALL, d="3", n="500")
     old_scenario = visit_scenario(page)
     assert old_scenario.problem == "mean"
@@ -136,11 +140,11 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     (note,) = page.container(key="one_run_apart").markdown
     assert "(yours: Mean estimation)" in note.value
     assert "This page needs an optimisation problem" in note.value
-    assert button(page, "Use it everywhere") and not button(page, "Back to mine")
+    assert has_button(page, "Use it everywhere") and not has_button(page, "Back to mine")
     # The page shows the visit's value of this field, so it changes everywhere.
     page.get_by_key(controls.PREFIX + "n").set_value(1000)
     check_page(page.run())
-    assert visit_scenario(page) == replace(old_scenario, n=1000) and not button(
+    assert visit_scenario(page) == replace(old_scenario, n=1000) and not has_button(
         page, "Back to mine"
     )
     # This value is the page's own.
@@ -163,7 +167,7 @@ def test_a_page_states_its_own_needs_above_its_figure() -> None:
     page = open_named("users", **SMALL, d="3", n="500")
     (note,) = page.container(key="users_apart").markdown
     assert "m = 100,000 (yours: 1), norm of the truth 0.1 (yours: 1). This page needs" in note.value
-    assert button(page, "Use it everywhere")
+    assert has_button(page, "Use it everywhere")
     shown_in_order = list(page.main)
     (figure,) = page.get("plotly_chart")
     assert shown_in_order.index(note) < shown_in_order.index(figure)
@@ -176,7 +180,7 @@ def test_the_scenario_of_one_page_can_be_used_on_all() -> None:
     assert (
         visit_scenario(page) == address_scenario(page) and visit_scenario(page).problem == "huber"
     )
-    assert not button(page, "Use it everywhere")
+    assert not has_button(page, "Use it everywhere")
     go(page, "explore")
     assert control_value(page, "problem") == "huber"
 
@@ -187,7 +191,7 @@ def test_one_run_says_that_users_with_several_items_are_not_supported() -> None:
     assert "m = 1 (yours: 100)" in page.container(key="who_wins_apart").markdown[0].value
 
 
-def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
+def test_a_law_that_the_problem_of_a_page_cannot_have_is_replaced() -> None:
     scenario, complaints = links.read({"distribution": "tracing"})
     assert scenario.distribution == "tracing" and not complaints
     fitted = with_problem(scenario, "logistic", ("logistic",))

@@ -43,6 +43,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def finish(lessons: Lessons) -> dict[str, Any]:
+    """Work until all lessons are computed; return the screen."""
     while lessons.step(10.0):
         pass
     return lessons.screen(WIDE)
@@ -119,18 +120,23 @@ class Canned:
     """Results that another host has already computed."""
 
     def __init__(self) -> None:
+        """Begin without any item run."""
         self.items_run: list[Cell | Part] = []
 
     def has(self, item: Cell | Part) -> bool:
+        """Say that every item has run."""
         return True
 
     def run(self, item: Cell | Part) -> None:
+        """Note the item that would run."""
         self.items_run.append(item)
 
     def outcomes(self, scenario: Any) -> Sequence[Any]:
+        """Run a scenario at once."""
         return list(study(scenario))
 
     def rows(self, part: Part) -> tuple[experiments.LessonRow, ...]:
+        """Run a part of an experiment at once."""
         return experiments.run_part(part)
 
 
@@ -143,7 +149,7 @@ def test_the_results_can_come_from_another_host(short: None) -> None:
     assert lessons.todo == [] and not lessons.step(0.0)
 
 
-def test_a_step_ends_in_time_and_what_has_run_stays_known(short: None) -> None:
+def test_a_step_of_work_ends_in_time_and_keeps_its_results(short: None) -> None:
     lessons = Lessons()
     lessons.run("noise", 0)
     total = lessons.all
@@ -251,13 +257,16 @@ class Tags(HTMLParser):
     """Collects the tags that are open."""
 
     def __init__(self) -> None:
+        """Begin without an open tag."""
         super().__init__()
         self.open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
+        """Note that a tag is open."""
         self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
+        """Check that the tag which ends is the last that was opened."""
         assert self.open.pop() == tag
 
 

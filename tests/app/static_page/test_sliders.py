@@ -37,6 +37,7 @@ TOML = (
 
 
 def packed(page: str) -> dict[str, Any]:
+    """Return the data that a page carries in compressed form."""
     match = re.search(r"id='packed'>([^<]+)<", page)
     assert match is not None
     data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(match[1])))
@@ -45,6 +46,7 @@ def packed(page: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def page() -> str:
+    """Return the page of sliders of the study."""
     return sliders_page(STUDY)
 
 
@@ -70,7 +72,7 @@ def test_every_bound_is_in_the_file(page: str) -> None:
         assert len(screen["bounds"]) == len(bounds_for("mean", "item"))
 
 
-def test_the_file_is_small_and_asks_no_host(page: str) -> None:
+def test_the_file_is_small_and_contacts_no_host(page: str) -> None:
     drawings = re.sub(r"id='plotly'>[^<]+<", "", page)
     sizes = len(page.encode()), len(drawings.encode())
     assert sizes[0] < 750_000 < MOST_BYTES and sizes[1] < 220_000
@@ -98,7 +100,7 @@ def test_a_field_that_cannot_be_a_slider_gives_one_error() -> None:
             slider_places(STUDY, fields)
 
 
-def test_the_command_writes_the_file_and_says_what_is_wrong(
+def test_the_command_writes_the_file_or_reports_the_error(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     study, out = tmp_path / "study.toml", tmp_path / "figure.html"

@@ -36,6 +36,7 @@ VIEW_NAMES = {slug: name for row in VIEWS for slug, name in row.items()}
 
 @pytest.fixture
 def visit() -> Visit:
+    """Return a visit that has opened the small scenario."""
     new_visit = Visit()
     new_visit.open(SMALL)
     return new_visit
@@ -48,6 +49,7 @@ def finished(visit: Visit) -> tuple[int, int]:
 
 
 def finish(visit: Visit) -> Visit:
+    """Work until a visit has nothing left to run; return it."""
     while visit.step(10.0):
         pass
     return visit
@@ -61,7 +63,7 @@ def test_the_cells_are_those_of_the_library(visit: Visit) -> None:
     assert library_errors == errors and len(errors) == 8
 
 
-def test_a_step_ends_in_time_and_a_move_drops_what_is_left(visit: Visit) -> None:
+def test_a_step_of_work_ends_in_time_and_a_change_cancels_the_remaining_cells(visit: Visit) -> None:
     visit.open(SMALL.replace("trials=2", "trials=50"))
     assert visit.step(0.0) and finished(visit) == (1, 200)
     visit.change("trials", 1)
@@ -125,7 +127,7 @@ def test_points_that_become_too_large_disappear_and_return() -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.slug)
-def test_every_preset_starts_as_the_dashboard_has_it(preset: Preset) -> None:
+def test_every_preset_starts_with_the_settings_of_the_dashboard(preset: Preset) -> None:
     visit = Visit()
     visit.start(preset.slug)
     assert visit.scenario == preset.scenario and visit.wrong == [] and visit.is_running
@@ -143,11 +145,12 @@ def test_a_screen_is_json_without_nan_or_infinity(visit: Visit, width: int) -> N
 
 
 def picture_screen(visit: Visit) -> dict[str, Any]:
+    """Return the screen of a visit that has opened a picture."""
     screen: dict[str, Any] = json.loads(screen_json(visit, WIDE, PICTURE))
     return screen
 
 
-def test_the_picture_is_the_dashboards_for_the_same_settings(visit: Visit) -> None:
+def test_the_picture_is_that_of_the_dashboard_at_the_same_settings(visit: Visit) -> None:
     visit.change("epsilon", 2.0)
     screen = picture_screen(visit)
     assert screen["picture"] == json.loads(json.dumps(picture_data(visit.scenario, dark=False)))
@@ -174,7 +177,7 @@ def test_a_refused_scenario_of_the_curves_still_has_a_picture(visit: Visit) -> N
     assert "d must be" in picture_screen(visit)["wrong"][0] and "picture" in picture_screen(visit)
 
 
-def test_the_views_are_called_what_the_dashboard_calls_them() -> None:
+def test_the_views_have_the_names_that_they_have_in_the_dashboard() -> None:
     link = r"href='([^']*)' data-view='([^']*)'( aria-current='page')?>([^<]*)<"
     view_links = re.findall(link, views(WHY))
     assert view_links == [
@@ -206,7 +209,7 @@ def test_the_browser_requests_only_elements_that_the_page_has() -> None:
     assert page.status(CURVES) == page.visit.status()
 
 
-def test_the_status_counts_the_runs_and_then_says_where_they_were(visit: Visit) -> None:
+def test_the_status_counts_the_runs_and_then_says_where_they_were_computed(visit: Visit) -> None:
     visit.change("trials", 3)
     visit.step(0.0)
     count_done, _, total, word = visit.status().split()

@@ -52,6 +52,7 @@ def make_setting(
 
 
 def with_constants(setting: Setting, **changes: Any) -> Setting:
+    """Return a setting with some of its constants changed."""
     return replace(setting, constants=replace(setting.constants, **changes))
 
 

@@ -25,6 +25,7 @@ DEFAULT_RHO = 0.028014481912627613
 
 
 def make_setting(n: int, p: float, budget: Any, d: int = 20, **changes: float) -> Setting:
+    """Return a setting with unit moments, and with some constants changed."""
     defaults = {
         "coordinate_moment": 1.0,
         "directional_moment": 1.0,
@@ -60,6 +61,7 @@ def plain_risk_bound(setting: Setting, steps: int, clip: float, *, coordinates: 
 
 
 def least_bound(setting: Setting, *, coordinates: bool) -> float:
+    """Return the least risk bound over a grid of steps and clip radii, by exhaustive search."""
     radii = [0.3 * 1.03**k for k in range(240)]
     return min(
         plain_risk_bound(setting, t, c, coordinates=coordinates)
@@ -180,12 +182,14 @@ def test_the_sharp_constant_of_the_bias_is_reached() -> None:
 
 
 def make_scenario(**fields: Any) -> Scenario:
+    """Return a scenario for the method of fresh batches."""
     if "rho" in fields:
         fields |= {"epsilon": None, "delta": None}
     return Scenario(methods=(FreshBatches.card.slug,), **fields).validate()
 
 
 def run_method(scenario: Scenario, method: Any, trials: int, seed: int) -> np.ndarray:
+    """Return the excess risks of independent runs of a method."""
     plan, rng = method.plan(scenario.setting), np.random.default_rng(seed)
     risks = []
     for _ in range(trials):
@@ -220,7 +224,9 @@ POINTS = (
 def test_the_measured_risk_lies_below_the_bound_at_its_own_parameters(
     fields: dict[str, Any],
 ) -> None:
-    """In both tunings. False alarms: 1e-6 per comparison, as in `test_above_measured`."""
+    """Both tunings are run, with a false-alarm rate of 1e-6 per comparison as in
+    `test_above_measured`.
+    """
     point = make_scenario(n=1500, d=5, **fields)
     kind = "-pure" * (point.setting.pure_epsilon > 0 and point.setting.gaussian_rho == 0)
     for tuning in ("theory", "practical"):

@@ -18,6 +18,7 @@ from tests.folded import each, one_in
 
 
 def is_explicit_and_private(card):
+    """Return whether a card is of an explicit bound on private methods on the l2 ball."""
     return (card.constant, card.geometry) == ("explicit", "l2") and card.privacy != "none"
 
 
@@ -38,6 +39,7 @@ def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(pa
 
 
 def assert_no_lower_exceeds_an_upper(setting):
+    """Assert that each lower bound is below each upper bound of its class."""
     private = not isinstance(setting.budget, PureDP)
     for lower in LOWER_SCO_BOUNDS:
         card = lower.card
@@ -52,7 +54,7 @@ def assert_no_lower_exceeds_an_upper(setting):
                 if upper.card.loss_class.curvature == "strongly convex" and not strong:
                     continue  # strongly convex losses only
                 if upper.card.losses:
-                    continue  # proven for one loss, which is none of the hard ones
+                    continue  # proven for one loss, for which there is no hard instance here
                 if upper.card.ignores_data and "lipschitz_second" in card.law_class.constants:
                     continue  # This class bounds the mean gradient by its moments, and not by R.
                 if not upper.failures(setting):
@@ -69,6 +71,7 @@ def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(part):
 
 
 def assert_no_lower_exceeds_the_centre(setting):
+    """Assert that no lower bound exceeds the risk of the centre of the ball."""
     c = setting.constants
     for lower in LOWER_SCO_BOUNDS:
         if lower.card.constant != "explicit" or lower.failures(setting):
@@ -136,6 +139,7 @@ def test_the_explicit_lower_bound_is_a_constant_below_the_rate():
 @each("setting", list(random_settings(40, 36, ("zcdp", "approx"))))
 def test_the_bounds_of_one_method_are_in_order(setting):
     def value(name):
+        """Return the value of an upper bound at the setting."""
         return BY_SLUG[f"upper.sco.{name}"].value(setting)
 
     assert value("clipped-explicit") <= value("clipped-explicit-paper") * (1 + 1e-6)

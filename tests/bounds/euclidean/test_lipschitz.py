@@ -21,6 +21,7 @@ from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 
 
 def lipschitz_setting(n, d, diameter=1.0, lipschitz=1.0, budget=None):
+    """Return a setting of third moments with a Lipschitz constant and a diameter."""
     return make_setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
 
 
@@ -161,6 +162,7 @@ def test_the_explicit_bound_b1_has_the_value_of_the_measured_example():
 
 
 def ball_width(d, diameter):
+    """Return the Gaussian width of a ball."""
     return diameter / 2 * normal_norm(d)
 
 

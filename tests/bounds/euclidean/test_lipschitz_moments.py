@@ -101,6 +101,7 @@ def test_the_cdp_bound_from_its_formula(rho: float) -> None:
         ]
 
         def value(q: float, setting: Setting = setting, table: list[float] = table) -> float:
+            """Return the bound at spike probability q."""
             return (
                 norm_of_nonzero_record(setting, q)
                 * q

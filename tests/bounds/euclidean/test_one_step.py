@@ -273,7 +273,7 @@ def test_no_step_along_a_mean_has_a_larger_risk_than_its_lemma(geometry: Geometr
 
 
 def test_some_unbiased_mean_loses_half_of_its_bound() -> None:
-    """In one dimension, with errors of 1 or -1 and a step of length 1 on [-1, 1]."""
+    """The example has one dimension, errors of 1 or -1, and a step of length 1 on [-1, 1]."""
     means = np.linspace(0, 3, 601)
     answers = (np.clip(-means - 1, -1, 1) + np.clip(1 - means, -1, 1)) / 2
     assert 0.25 <= float((means * (1 + answers)).max()) <= 0.5

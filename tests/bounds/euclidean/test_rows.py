@@ -364,7 +364,9 @@ def scaled_setting(setting, unit=1.0, length=1.0):
 
 
 def has_own_unit(card):
-    """Whether the loss of a bound has a kink or curvature at a place that no unit scales."""
+    """Whether the loss of a bound has a fixed length in it, such as the place of a kink, that
+    scaling changes.
+    """
     linear = (AnyLabels.card.slug, Absolute.card.slug)
     return bool(card.losses) and card.instance not in linear and card.instance_problem not in linear
 

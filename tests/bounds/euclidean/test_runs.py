@@ -120,7 +120,9 @@ def test_the_three_arguments_are_above_the_exact_risk_of_quadratics(seed):
 
 
 def test_one_step_to_the_minimum_leaves_the_bias_and_the_noise():
-    """By hand: one step of size 1 on half the squared distance ends at risk (b + xi)^2/2."""
+    """One step of size 1 on half the squared distance ends at risk (b +
+    xi)^2/2, computed by hand.
+    """
     problem = RiskOnSet(
         start=2.0, span=4.0, slope=2.0, smoothness=1.0, strong_convexity=1.0, interior=True
     )

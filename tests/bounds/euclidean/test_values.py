@@ -86,6 +86,7 @@ def test_the_catalogues_bounds_are_the_forms_on_their_instances():
 
 
 def slow_convex_pure_bound(p, n, d, k, epsilon):
+    """Return the bound of pure DP for linear losses as a sum over the number of spikes."""
     mean = helpers.mean_over(
         n, p, lambda b: 1 - math.sqrt(max(0.0, 1 - 2 * helpers.plain_wrong_signs(d, epsilon * b)))
     )
@@ -134,6 +135,7 @@ def test_the_entropy_form_bounds_linear_losses():
 
 
 def slow_bounded_signs_bound(delta, n):
+    """Return the bound from the signs of a biased coin as a sum over all counts."""
     upward, downward = (
         helpers.exact_binomial_pmf(n, (1 + delta) / 2),
         helpers.exact_binomial_pmf(n, (1 - delta) / 2),
@@ -211,6 +213,7 @@ def test_the_printed_number_of_steps_makes_theorem_52_vacuous():
 
 
 def slow_coordinatewise_bound(n, d, k, radius, product, rho, tau):
+    """Return the bias, the mean and second-moment errors and the step noise of Theorem 7."""
     m = 2 * math.ceil((4 * math.log(2 * d) + 8 * d * math.log(3 * n**3)) / 2)
     b = n // m
     t = 3 * tau - radius
@@ -224,6 +227,7 @@ def slow_coordinatewise_bound(n, d, k, radius, product, rho, tau):
 
 
 def slow_smoothed_bound(n, d, radius, product, rho, tau):
+    """Return the bias, the mean and second-moment errors and the step noise of smoothing."""
     top = 2 * math.sqrt(2) / 3 * (2 * norm.cdf(1) - 1)
     failure = (n**-3 / 3) ** d
     v = math.sqrt(d + 2 * radius**2 + radius**4)
@@ -235,6 +239,7 @@ def slow_smoothed_bound(n, d, radius, product, rho, tau):
 
 
 def slow_clipped_bound(n, d, p, moment, product, rho, radius, printed):
+    """Return the bias, the mean and second-moment errors and the step noise of clipping."""
     beta = 1 / n**2
     size = math.log(2 * 6**d * (1 + 2 * n) ** d / beta)
     sampling = max(math.sqrt(12 * moment**2 / n * size), 8 * radius / n * size)
@@ -250,6 +255,7 @@ def slow_clipped_bound(n, d, p, moment, product, rho, radius, printed):
 
 
 def slow_risk(parts, diameter, gradient):
+    """Return the risk of gradient descent whose gradients have these errors."""
     _, bias, second_moment, step_noise = parts
     steps = max(1, math.floor(gradient**2 / step_noise))
     energy = gradient**2 + second_moment(steps)

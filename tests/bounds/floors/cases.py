@@ -62,6 +62,7 @@ def floor_bound(setting: Setting, kind: str = "") -> float:
 
 
 def shifts(setting: Setting) -> Shifts:
+    """Return the law of the shifts of a setting, which must have one."""
     assert setting.law is not None
     shift_law = setting.law.shifts
     assert shift_law is not None

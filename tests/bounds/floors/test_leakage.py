@@ -23,6 +23,7 @@ from tests.bounds.floors.cases import make_setting, shifts
 
 
 def law_of(slug: str, d: int = 20, p: float = 2.0) -> Shifts:
+    """Return the shifts of a distribution that is named by its slug."""
     return shifts(make_setting(slug, 1_000, d, p, ZCDP(rho=0.1)))
 
 
@@ -42,7 +43,7 @@ def count_uncovered_cells(u: float, b: int, w: float, *, limit: int = 4_000_000)
             return -1
         low, high, q1, q2 = cells.T
         cut = np.minimum(q2, 1 - u / high)
-        reveals_nothing = cut <= q1  # There Lambda (1-q) <= u.
+        reveals_nothing = cut <= q1  # In these cells Lambda (1-q) <= u.
         with np.errstate(divide="ignore", over="ignore"):
             rest = high * cut * (high - u / (1 - q1))
             root = np.sqrt(q1)

@@ -44,6 +44,7 @@ def plain_floors(setting: Setting) -> Callable[[Vector], tuple[float, float]]:
     whole_prior = prior_information(d, setting.constants.mean_gradient_bound)
 
     def floors(b: Vector) -> tuple[float, float]:
+        """Return the floors of the error and of its square for a weight vector b."""
         a = b * scales
         whole = lam * float(b @ b)
         learnt = min(n * whole, 1 / (1 / (n * kappa) ** 2 / lam + (n - 1) / (n**2 * whole)))

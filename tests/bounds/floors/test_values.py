@@ -133,6 +133,7 @@ def test_the_floors_at_the_default_scenario_have_their_recorded_values() -> None
 
 
 def row(name: str) -> Bound:
+    """Return the floor of a mean by the last part of its slug."""
     return bound(f"lower.mean.floor-{name}")
 
 
@@ -196,9 +197,11 @@ def test_the_prior_has_its_stated_information(d: int) -> None:
     j = cases.first_bessel_zero(d / 2 - 1)
 
     def u(r: float) -> float:
+        """Return the square root of the prior density at a radius, unnormalised."""
         return float(r ** (1 - d / 2) * jv(d / 2 - 1, j * r))
 
     def slope(r: float) -> float:
+        """Return the derivative of u."""
         return float(-j * r ** (1 - d / 2) * jv(d / 2, j * r))
 
     numerator = quad(lambda r: slope(r) ** 2 * r ** (d - 1), 1e-9, 1)[0]

@@ -35,6 +35,7 @@ LOSSES: dict[str, Any] = {"hinge": linear_excess, "logistic": logistic_excess}
 
 
 def bounds_at(sizes: tuple[int, int, float], level: Level, problem: str) -> CornerBounds:
+    """Return the bounds of labelled corners at some sizes, for a problem's loss."""
     n, d, order = sizes
     return CornerBounds(n=n, d=d, moment_order=order, level=level, loss=LOSSES[problem])
 
@@ -75,6 +76,7 @@ def plain_missed(d: int, level: Level, b: int) -> float:
         return 1 - g
 
     def excess(x: float) -> float:
+        """Return the divergence of a fraction x from g, less what is allowed."""
         ratio = math.log(x / g) - math.log1p(-x) + math.log1p(-g)
         return (x - g) * ratio - kappa * (1 - g)
 
@@ -84,6 +86,7 @@ def plain_missed(d: int, level: Level, b: int) -> float:
 
 
 def plain(n: int, d: int, order: float, level: Level, problem: str, q: float) -> float:
+    """Return the bound at a spike probability q as a sum over the number of spikes."""
     size = q ** (-1 / order)
     terms = []
     for b in range(n + 1):

@@ -44,6 +44,7 @@ class Attack:
 
 
 def random_attack(rng: np.random.Generator) -> Attack:
+    """Return an attack on the bound of a random problem, size and budget."""
     problem = PROBLEMS[rng.integers(len(PROBLEMS))]
     n, d = int(10 ** rng.uniform(0.5, 3.3)), int(rng.integers(1, 13))
     level: Level = float(10 ** rng.uniform(-4, 1.3))
@@ -127,6 +128,7 @@ def least_ratio_of_answers(attack: Attack, draws: int, rng: np.random.Generator)
 
 
 def least_ratio(seeds: range, draws: int) -> float:
+    """Return the least ratio of a random answer's risk to the bound, over these seeds."""
     rngs = (np.random.default_rng(seed) for seed in seeds)
     return min(least_ratio_of_answers(random_attack(rng), draws, rng) for rng in rngs)
 

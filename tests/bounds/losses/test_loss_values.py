@@ -39,6 +39,7 @@ PROBLEMS: dict[str, Any] = {
 def bounds_on_ball(
     sizes: Sizes, problem: str, level: Level | None = None, radius: float = 1.0, **changes: Any
 ) -> OneHotBounds:
+    """Return the bounds of one-hot features on a ball, with some fields changed."""
     n, d, order = sizes
     guess = PROBLEMS[problem].guess
     assert guess is not None
@@ -49,6 +50,7 @@ def bounds_on_ball(
 
 
 def largest_value(bounds: OneHotBounds) -> float:
+    """Return the value of a bound at its best parameters."""
     return bounds.value(*bounds.best())
 
 
@@ -141,6 +143,7 @@ def plain_price(problem: str, z: float) -> tuple[float, float]:
     if problem == "huber":
 
         def loss(u: np.ndarray) -> np.ndarray:
+            """Return the Huber loss."""
             return np.where(abs(u) < 1, u * u / 2, abs(u) - 0.5)
 
         return float(np.min(loss(answers - z) + loss(answers + z)) / 2), 1.0
@@ -171,6 +174,9 @@ def plain_largest(sizes: Sizes, problem: str, level: Level) -> float:
     t = 1 / math.sqrt(d)
 
     def value(log_s: float, z: float | None) -> float:
+        """Return the bound at spike probability exp(log_s) and margin z; None is the largest
+        margin.
+        """
         s = math.exp(log_s)
         largest_margin = t * (d / s) ** (1 / order)
         if z is not None and z > largest_margin * (1 + 1e-12):

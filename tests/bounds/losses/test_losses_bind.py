@@ -37,6 +37,7 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 
 
 def make_scenario(problem: str, law: str, budget: dict[str, Any], **fields: Any) -> Scenario:
+    """Return a small scenario of a problem on a law, under a budget."""
     common: dict[str, Any] = {
         "n": 250,
         "d": 6,
@@ -50,12 +51,14 @@ def make_scenario(problem: str, law: str, budget: dict[str, Any], **fields: Any)
 
 
 def is_private(card: MethodCard) -> bool:
+    """Return whether a method is private for single records."""
     return card.privacy != "none" and card.level == "item"
 
 
 def compare_with_bounds(
     problem: str, law: str, budget: dict[str, Any], trials: int
 ) -> list[Comparison]:
+    """Compare the quick private methods for a problem with all bounds that hold there."""
     chosen = make_scenario(problem, law, budget)
     methods = [m for m in methods_for(problem) if is_private(method_card(m))]
     quick = [m for m in methods if m in default_methods(problem)] or methods[:2]

@@ -26,6 +26,7 @@ RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 
 
 def largest_bound(n: int, d: int, level: Level) -> float:
+    """Return the bound of the geometric median at its hardest spike probability."""
     return median_bound(hardest(n, d, level), n, d, level)
 
 
@@ -52,6 +53,7 @@ def plain_bound(s: float, n: int, d: int, level: Level) -> float:
     """Return the bound at s, summed over all counts."""
 
     def square(b: int) -> float:
+        """Return the squared correlation that b spikes allow."""
         if isinstance(level, tuple):
             return 1 - harmonic(b, *level)
         kappa = level * b * b
@@ -95,6 +97,7 @@ def test_the_bound_holds_where_the_set_touches_the_ball_around_it_at_all_signs()
 
 
 def make_problem(d: int = 6, s: float = 0.2, radius: float = 2.0, seed: int = 0) -> Any:
+    """Return the problem of a geometric median with far points."""
     law = FarPoints(d=d, spike_probability=s, distance=FAR_DISTANCE * radius)
     return GeometricMedian(distribution=law, radius=radius).draw(np.random.default_rng(seed))
 

@@ -42,10 +42,12 @@ SETS = ("l1", "simplex", "solid-simplex", "group-l1", "sparse", "lq")
 
 
 def body_of(kind: str, d: int, radius: float = 1.0) -> ConstraintSet:
+    """Return the constraint set of a kind; an lq ball has q = 1.5."""
     return Geometry(kind=kind, q=1.5 if kind == "lq" else None).constraint(d, radius)
 
 
 def words_in(kind: str, d: int) -> FarWords:
+    """Return the far words of a set of a kind, which must have some."""
     directions = far_words(body_of(kind, d))
     assert directions is not None
     return directions
@@ -72,7 +74,7 @@ def setting_on(kind: str, n: int, d: int, level: Level, radius: float = 1.0) -> 
     ],
 )
 def test_the_bounds_have_the_values_of_their_note(kind: str, values: tuple[float, ...]) -> None:
-    """At S1, S2 and S3, and at S1 for (epsilon, delta)-DP algorithms."""
+    """The values are those at S1, S2 and S3, and those at S1 for (epsilon, delta)-DP algorithms."""
     sizes: tuple[tuple[int, int, Level], ...] = (
         (10_000, 20, RHO),
         (10_000, 200, 0.5),
@@ -95,6 +97,7 @@ def missed_corner(kappa: float, d: int) -> float:
         return 0.0 if kappa else 1 - 1 / d
 
     def excess(log_miss: float) -> float:
+        """Return the divergence of the chance to name the corner, less what is allowed."""
         x = -math.expm1(log_miss)
         return (x - 1 / d) * (math.log(x * (d - 1)) - log_miss) - kappa
 
@@ -108,7 +111,10 @@ def lost_on_l1(kappa: float, d: int) -> float:
     weights = np.array([1 / (2 * d), 1 - 1 / d, 1 / (2 * d)])
 
     def line(slope: float) -> float:
+        """Return the bound on the loss by the tangent of this slope."""
+
         def height(c: float) -> float:
+            """Return the dual objective at c."""
             t = np.real(wrightomega(1 - c + slope * np.array([0.0, 1.0, 2.0])))
             return float(weights @ (1 / t + t - 2 + c - slope * np.array([0.0, 1.0, 2.0]))) - c
 
@@ -138,7 +144,7 @@ def opposite_corner(b: int, level: tuple[float, float], d: int) -> float:
 
 @cache
 def left_of_corners(is_signed: bool, b: int, d: int, level: Level) -> float:
-    """Return the loss that b points at the word leave."""
+    """Return the least loss of an algorithm that sees b records which point at a random corner."""
     if isinstance(level, tuple):
         return (opposite_corner if is_signed else named_corner)(b, level, d)
     if is_signed:

@@ -117,6 +117,7 @@ def test_a_share_is_zero_where_no_privacy_is_proven():
 
 
 def regularized_inputs(n, calibration="paper", noise=GG, **changes):
+    """Return the inputs of the bound on regularised mirror descent."""
     rho = composed_rho(BUDGET, noise, calibration)
     energy = dual_energy(SPACE, noise, calibration) * (2 / n) ** 2 / rho
     defaults = {"lipschitz": 1.0, "smoothness": 0.25, "radius": 1.0, "energy": energy, **changes}
@@ -129,6 +130,7 @@ class OfTwo(Regularized):
     potential = 2.0
 
     def mean_potential(self, regulariser):
+        """Return a mean potential of 2, whatever the regulariser."""
         return 2.0
 
 
@@ -185,7 +187,9 @@ def test_large_arguments_do_not_overflow():
 
 
 def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
-    """Logistic regression in l_1.5; every data set's mean lies far below the bound."""
+    """The problem is logistic regression in l_1.5; every data set's mean lies
+    far below the bound.
+    """
     d, n, q = 4, 400, 1.5
     space = RegularSpace(d=d, exponent=q)
     mirror = PowerMirror.for_space(space)
@@ -201,9 +205,11 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
     steps, alpha = 60, 0.05
 
     def gradient(w):
+        """Return the gradient of the logistic risk."""
         return -(x * (y / (1 + np.exp(y * (x @ w))))[:, None]).mean(axis=0)
 
     def loss(w):
+        """Return the logistic risk."""
         return float(np.log1p(np.exp(-y * (x @ w))).mean())
 
     growth = 1 + alpha / (2 * inputs.smoothness)
@@ -267,6 +273,7 @@ def test_the_best_step_of_phased_sgd_is_the_best_admissible_one():
 
 
 def truncated_descent_inputs(n=10**6, **changes):
+    """Return the inputs of the bound on truncated mirror descent."""
     arguments = {
         "space": SPACE,
         "divergence": SPACE.kappa / 2,
@@ -358,6 +365,7 @@ def test_the_parameters_of_b4_are_the_best_of_a_grid(order, noise):
 
 
 def best_value(n, order, epsilon, noise, d, q):
+    """Return the least value of bound (B4) over its parameters."""
     space = RegularSpace(d=d, exponent=q)
     inputs = truncated_descent_inputs(
         n, space=space, divergence=space.kappa / 2, gradient_bound=1e-9

@@ -62,6 +62,7 @@ def yield_answer_losses(
     centre = body.centre
 
     def loss(points: Floats) -> Floats:
+        """Return the loss of each point for each word."""
         return largest - np.einsum("ij,ij->i", points, words)
 
     yield loss(np.broadcast_to(centre, words.shape))

@@ -53,10 +53,12 @@ def words_on(kind: str, d: int) -> WordPrior:
 
 
 def level_of(point: Point, argument: Argument) -> Level:
+    """Return the privacy level of a point, as an argument needs it."""
     return point[4:] if argument == "approx" else point[3]
 
 
 def bound_value(kind: str, argument: Argument, point: Point) -> float:
+    """Return the bound of an argument at a point, with the best spike probability."""
     words, level = words_on(kind, point[1]), level_of(point, argument)
     q = best(words, argument, point[0], point[2], level, 1.0)
     return words_bound(words, argument, q, point[0], point[2], level)
@@ -113,12 +115,15 @@ def test_packing_carried_over_from_the_ball_beats_pairs_of_neighbours() -> None:
 # -- Second evaluations ---------------------------------------------------------------------------
 
 
-def second_best(left: Callable[[int], float], n: int, p: float, top: int) -> float:
-    """Return the largest q^(1-1/p) E left(B), with exact weights of all B up to a last one."""
+def largest_over_spikes(left: Callable[[int], float], n: int, p: float, top: int) -> float:
+    """Return the largest q^(1-1/p) E left(B) over q, summed over counts of spikes B of at most
+    `top`.
+    """
     counts = np.arange(min(n, top) + 1)
     values = np.array([left(int(b)) for b in counts])
 
     def value_at(log_q: float) -> float:
+        """Return the bound at spike probability exp(log_q)."""
         q = math.exp(log_q)
         return float(q ** (1 - 1 / p) * (binom.pmf(counts, n, q) @ values))
 
@@ -141,6 +146,7 @@ def tilted_channel_risk(losses: Floats, weights: Floats, start: float) -> Callab
     for slope in np.geomspace(2e-3, 200, 700) / start:
 
         def mean(c: float, slope: float = slope) -> float:
+            """Return the mean of the tilted channel at c, less 1."""
             return float(weights @ np.real(1 / wrightomega(1 - c + slope * losses))) - 1
 
         x = np.real(1 / wrightomega(1 - brentq(mean, -60, 500, xtol=1e-12) + slope * losses))
@@ -158,6 +164,7 @@ def tilted_channel_risk(losses: Floats, weights: Floats, start: float) -> Callab
 
 
 def sums_of_signs(d: int) -> tuple[Floats, Floats]:
+    """Return the values of a normalised sum of d signs, and their probabilities."""
     return (2 * np.arange(d + 1) - d) / math.sqrt(d), binom.pmf(np.arange(d + 1), d, 0.5)
 
 
@@ -192,13 +199,14 @@ def test_two_sided_information_is_what_tilted_channels_attain(name: str) -> None
         information = rho * (1 - 1 / count)
 
         def left(b: int, kind: str = kind, risk=risk, information: float = information) -> float:
+            """Return the risk that is left with b spikes."""
             loss = risk(information * b * b)
             if kind != "1.5":
                 return max(0.0, loss)
             root = 1 - (2 * rho * b * b / d) ** (1 / 3)
             return d ** (1 / 3) * max(root, 1 - ((math.sqrt(d) - loss) / math.sqrt(d)) ** (2 / 3))
 
-        expected = second_best(left, n, p, math.ceil(math.sqrt(2 * d / rho)))
+        expected = largest_over_spikes(left, n, p, math.ceil(math.sqrt(2 * d / rho)))
         proven = bound_value(kind, "two-sided", SETTINGS[name])
         assert proven <= expected * (1 + 1e-5)
         assert proven == pytest.approx(expected, rel=4e-3), kind
@@ -214,6 +222,7 @@ def naming_chance(kappa: float, share: float, count: float) -> float:
     orders = math.exp(-(max(0.0, math.sqrt(length) - math.sqrt(kappa)) ** 2))
 
     def gap(x: float) -> float:
+        """Return the divergence of a chance x from its share, less what is allowed."""
         odds = math.log(x / share) + math.log1p(-share) - math.log1p(-x)
         return (x - share) * odds - kappa * (1 - 1 / count)
 
@@ -221,6 +230,7 @@ def naming_chance(kappa: float, share: float, count: float) -> float:
 
 
 def cubic_tail(d: int, x: float, smallest: float) -> float:
+    """Return the least cubic bound on the probability that a sum of signs is at least x."""
     sums, weights = sums_of_signs(d)
     levels = np.linspace(smallest, x, 4000, endpoint=False)
     return min(float(weights @ np.maximum(sums - s, 0) ** 3) / (x - s) ** 3 for s in levels)
@@ -241,6 +251,7 @@ def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
     signs = [cubic_tail(d, math.sqrt(d) - t, -math.sqrt(d)) for t in long]
 
     def corner(b: int, kind: str) -> float:
+        """Return the risk of naming a corner with b spikes."""
         kappa = rho * b * b
         if kind == "l1":
             return 1 - naming_chance(kappa, 1 / (2 * d), 2 * d) if b else 1.0
@@ -250,23 +261,25 @@ def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
         return max(0.0, 1 - max(gains))
 
     for kind, room in (("l1", 1e-5), ("simplex", 1e-5), ("solid", 0.04)):
-        expected = second_best(lambda b, kind=kind: corner(b, kind), n, p, min(top, 60))
+        expected = largest_over_spikes(lambda b, kind=kind: corner(b, kind), n, p, min(top, 60))
         proven = bound_value(kind, "fano", point)
         assert expected * (1 - room) <= proven <= expected * (1 + 1e-6), kind
 
     def summed(b: int, tails: list[float], count: float, size: int) -> float:
+        """Return the mean norm that b spikes leave, as a sum over tails."""
         hits = [naming_chance(rho * b * b, min(1.0, max(g, 1 / count)), count) for g in tails]
         return math.sqrt(size) if b == 0 else math.fsum(1 - x for x in hits) * math.sqrt(size) / 60
 
-    block = second_best(lambda b: summed(b, tails, 32 * groups, 5), n, p, min(top, 60))
+    block = largest_over_spikes(lambda b: summed(b, tails, 32 * groups, 5), n, p, min(top, 60))
     assert bound_value("blocks", "fano", point) == pytest.approx(block, rel=0.03)
 
     def carried(b: int) -> float:
+        """Return the risk on the l1.5 ball that follows from that of signs."""
         left = math.sqrt(d) - summed(b, signs, 2.0**d, d)
         return d ** (1 / 3) - left ** (2 / 3)
 
     assert bound_value("1.5", "fano", point) == pytest.approx(
-        second_best(carried, n, p, top), rel=0.03
+        largest_over_spikes(carried, n, p, top), rel=0.03
     )
 
 
@@ -289,6 +302,7 @@ def test_the_bounds_for_every_epsilon_and_delta_agree_with_their_formulas(
         excess.append(min((math.sqrt(1 / groups + e * e) - e) / 2, *cubic))
 
     def left(b: int, kind: str) -> float:
+        """Return the risk that is left with b spikes."""
         growth = math.exp(min(600.0, epsilon * b))
         loss_share = failure * (growth - 1) / math.expm1(epsilon)
         if kind == "blocks":
@@ -308,7 +322,7 @@ def test_the_bounds_for_every_epsilon_and_delta_agree_with_their_formulas(
 
     top = math.ceil((math.log(64 * d) + 25) / epsilon)
     for kind in ("l1", "simplex", "solid", "blocks"):
-        expected = second_best(lambda b, kind=kind: left(b, kind), n, p, top)
+        expected = largest_over_spikes(lambda b, kind=kind: left(b, kind), n, p, top)
         assert bound_value(kind, "approx", point) == pytest.approx(expected, rel=3e-3), kind
 
 
@@ -342,7 +356,7 @@ def test_bounds_on_lq_balls_are_carried_over_from_exact_excesses(
     words, level = SignWords(d=d, exponent=exponent), (epsilon, delta)
     q = best(words, "approx", n, p, level, 1.0)
     proven = words_bound(words, "approx", q, n, p, level)
-    expected = second_best(left, n, p, 60)
+    expected = largest_over_spikes(left, n, p, 60)
     # Caps and pairs may add up to a quarter, and a cubic bound may cost a tenth.
     assert 0.9 * expected < proven < expected * 1.25
 

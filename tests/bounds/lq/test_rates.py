@@ -157,6 +157,7 @@ def test_the_schedule_of_theorem_7_is_consistent_with_the_root_of_kappa_only():
 
 def test_the_regulariser_of_theorem_7_forgets_the_start_only_if_below_twice_the_smoothness():
     def left(n, steps):
+        """Return the growth of a step, what is left of the start, and steps over n, squared."""
         growth = published_regulariser(n, steps, 1.0) / 2
         return growth, (1 + growth) ** -steps, (steps / n) ** 2
 

@@ -47,6 +47,7 @@ def setting_on(name, q=2.0, **changes):
 
 
 def lq_setting(q, n=10**5, **changes):
+    """Return a setting on the l1 ball or the box, of diameter 2 and without its set."""
     setting = setting_on("L1Ball" if q < 2 else "Box", q, n=n, **changes)
     return replace(setting, constraint=None, constants=replace(setting.constants, diameter=2.0))
 
@@ -83,6 +84,7 @@ def test_a_rate_is_for_its_side_of_two():
 
 
 def failures(slug, setting):
+    """Return the hypotheses of a bound that fail at a setting, as one string."""
     return " ".join(BY_SLUG[f"upper.lp.{slug}"].failures(setting))
 
 

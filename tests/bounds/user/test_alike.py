@@ -87,6 +87,7 @@ def test_the_pure_bound_is_at_least_the_shared_part(p: float, m: int, share: flo
     n, d, mean = setting.n, setting.d, setting.constants.mean_gradient_bound
 
     def square(radius: float) -> float:
+        """Return the squared error at a clip radius."""
         reach = math.sqrt(d) * moment_factor(p, m, share)
         tail = (p - 1) ** (p - 1) / p**p * reach**p * (radius - mean) ** (1 - p)
         noise = d * (d + 1) * (2 * radius / n) ** 2

@@ -37,6 +37,7 @@ def squared_error(count: int, d: int, p: float, moment: float, reach: float, noi
     kappa = (p - 1) ** (p - 1) / p**p
 
     def value(radius: float) -> float:
+        """Return the squared error at a clip radius."""
         bias = kappa * d * moment * (radius - reach) ** (1 - p)
         sampling = d * moment * (radius + reach) ** (2 - p) / count
         return float(sampling + bias**2 + noise * radius**2)
@@ -257,7 +258,7 @@ def test_hidden_spikes_of_users_are_shrunk_into_the_class(p: float) -> None:
 
 
 def test_a_norm_counts_every_coordinate_of_an_average() -> None:
-    """Disjoint spikes of users: the power mean's d^(p/2) would be too small below 2."""
+    """The spikes of users are disjoint: the power mean's d^(p/2) would be too small below p = 2."""
     setting = replace(POINT, m=2).setting
     means = of_user_means(setting)
     assert means.n == setting.n and means.m == 1

@@ -66,6 +66,7 @@ def test_the_non_smooth_count_has_a_term_that_the_theorem_omits():
 
 def test_the_complexities_have_their_slopes_on_the_diagonal():
     def slope(count, n, m):
+        """Return the exponent by which a count grows when n and m do."""
         base, larger = (
             gradients(count, diagonal_case(10**8, 10**6)),
             gradients(count, diagonal_case(10**8 * n, 10**6 * m)),
@@ -123,6 +124,7 @@ def test_algorithm_1_looks_at_every_item_at_most_once():
 
 
 def row(slug):
+    """Return the row of the comparison of gradient counts that has a slug."""
     return next(row for row in counts.COMPARISON if row.slug == slug)
 
 

@@ -30,7 +30,8 @@ ALL = (calibrated_sgd_risk, one_chain_risk, mode_a_risk, full_batch_risk)
 def one_pass_risk_terms(
     step: float, lipschitz: float, steps: float, distance: float, *, printed: bool = False
 ) -> tuple[float, float]:
-    r"""Lemma B.3, for the average of T one-pass projected steps: start, gradients.
+    r"""Return the two terms of Lemma B.3, for the average of T one-pass projected steps: start and
+    gradients.
 
     .. math:: \frac{\|y-x_0\|^2}{2\eta T},\ \frac{\eta L^2}2
 
@@ -124,6 +125,7 @@ def test_simulated_restarts_stay_below_their_bound(noise):
     centre = np.array([0.3, -0.2, 0.1])  # The centre of the objective, which lies within the ball.
 
     def gradient(x):
+        """Return a noisy gradient of the quadratic."""
         return curvature * (x - centre) + noise * rng.standard_normal(x.shape)
 
     lengths, bound = restarts(case, regulariser, 3 * noise**2, 120)

@@ -32,11 +32,13 @@ RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 
 
 def tracing_bound(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0) -> float:
+    """Return the tracing bound of users at its best spike probability."""
     bounds = UserTracing(n=n, m=m, d=d, moment_order=order, level=level)
     return largest_tracing(bounds, largest_tracing_probability(d, order, cap))
 
 
 def spike_bound(n: int, m: int, d: int, order: float, level: Level, cap: float = 2.0) -> float:
+    """Return the spike bound of users at its hardest spike probability."""
     largest = largest_spike_probability("hypercube", d, order, cap)
     q = hardest_spikes(n, m, d, order, level, largest)
     return float(user_values(np.array([q]), n, m, d, order, level, fine=True)[0])
@@ -138,6 +140,7 @@ def test_spikes_with_users_agree_with_the_losses_at_every_count(level: Level) ->
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=1.2, delta=1e-4)
 
     def loss(b: int) -> float:
+        """Return the loss with spikes of b users."""
         if isinstance(level, tuple):
             return float(packing.losses("l2", d, *level)(np.array([float(b)]))[0])
         return float(
@@ -147,6 +150,7 @@ def test_spikes_with_users_agree_with_the_losses_at_every_count(level: Level) ->
     losses = np.array([loss(b) for b in range(n + 1)])
 
     def plain(q: float) -> float:
+        """Return the bound at spike probability q as a sum over users."""
         active = 1 - (1 - q) ** m
         return q ** (1 - 1 / order) * float(binom.pmf(np.arange(n + 1), n, active) @ losses)
 

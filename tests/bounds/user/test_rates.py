@@ -33,7 +33,7 @@ def pair(rate, case):
 
 
 def slope(value, name, factor=4):
-    """Return the log-log slope of a function of the reference case in one of its fields."""
+    """Return the log-log slope of `value` at the reference case in the field `name`."""
     changed = replace(CASE, **{name: getattr(CASE, name) * factor})
     return math.log(value(changed) / value(CASE)) / math.log(factor)
 
@@ -75,6 +75,7 @@ def test_the_private_term_has_its_slopes(rate, slopes):
 @pytest.mark.parametrize("rate", RATES, ids=lambda rate: rate.latex)
 def test_a_rate_falls_with_users_items_and_budget_and_grows_with_the_dimension(rate):
     def total(**changes):
+        """Return the rate of a case with some fields changed."""
         return sum(pair(rate, replace(CASE, **changes)))
 
     value = sum(pair(rate, CASE))
@@ -167,7 +168,7 @@ def test_the_quoted_lower_bound_stops_at_the_trivial_risk():
 def intermediate(
     case: UserLevel, regulariser: float, tau: float | None = None, *, printed: bool = False
 ) -> tuple[float, float, float, float, float]:
-    r"""(18) of the proof of Theorem C.3, before :math:`\lambda` is chosen.
+    r"""Return the terms of (18) in the proof of Theorem C.3, before :math:`\lambda` is chosen.
 
     .. math::
         \frac{LR\sqrt d}{\varepsilon n\sqrt m},\quad\frac{L^2}{\lambda nm},\quad

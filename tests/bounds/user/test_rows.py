@@ -327,6 +327,7 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
 
 
 def items(setting, source):
+    """Return the setting with one of four numbers of items a user."""
     return replace(setting, m=[1, 3, 100, 10**5][source % 4])
 
 

@@ -15,16 +15,20 @@ T = TypeVar("T")
 
 
 def experiments(paper: str) -> set[str]:
+    """Return the slugs of a paper's errata that have an experiment."""
     return {e.slug for e in ERRATA if e.experiment is not None and e.slug.startswith(paper + ".")}
 
 
 def recorded(
     patch: pytest.MonkeyPatch, module: object, name: str, run: Callable[[], object], kind: type[T]
 ) -> list[T]:
-    """Return every object that `name` of a module creates while `run` runs."""
+    """Return every object that the function `name` of a module returns while `run` runs; all are of
+    `kind`.
+    """
     make, records = getattr(module, name), []
 
     def record(*args: object, **kwargs: object) -> T:
+        """Make an object, and note it."""
         result: T = make(*args, **kwargs)
         assert isinstance(result, kind)
         records.append(result)

@@ -16,6 +16,7 @@ from tests.explain.errata.ranges import experiments
 
 
 def column(finding: runs.Finding, name: str) -> list[float]:
+    """Return a column of a finding's table as numbers."""
     return [float(row[finding.columns.index(name)]) for row in finding.rows]
 
 

@@ -23,6 +23,7 @@ from tests.explain.errata.ranges import experiments, recorded, theorem_b1, theor
 
 
 def column(finding: runs.Finding, name: str) -> list[float]:
+    """Return a column of a finding's table as numbers."""
     return [float(row[finding.columns.index(name)]) for row in finding.rows]
 
 

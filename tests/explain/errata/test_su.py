@@ -16,6 +16,7 @@ from tests.explain.errata.ranges import experiments, recorded
 
 
 def column(finding: runs.Finding, name: str) -> list[float]:
+    """Return a column of a finding's table as numbers."""
     return [float(row[finding.columns.index(name)]) for row in finding.rows]
 
 
@@ -39,6 +40,7 @@ def curved_excess(centre: float, stiff: float, std: float, epsilon: float) -> fl
     """
 
     def excess(theta: float) -> float:
+        """Return the integrand of the hockey-stick divergence at theta."""
         curved = math.exp(-((stiff * theta + theta - centre) ** 2) / (2 * std**2)) * (stiff + 1)
         straight = math.exp(-((stiff * theta + 1) ** 2) / (2 * std**2)) * stiff
         return max(curved - math.exp(epsilon) * straight, 0.0) / (std * math.sqrt(2 * math.pi))

@@ -70,6 +70,7 @@ def test_impossible_requests_are_refused_in_one_sentence() -> None:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must succeed; return what it prints."""
     assert main(words) == 0
     return str(capsys.readouterr().out)
 

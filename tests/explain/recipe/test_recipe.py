@@ -181,6 +181,7 @@ def test_a_method_that_cannot_run_gives_its_reason() -> None:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must succeed; return what it prints."""
     assert main(words) == 0
     return str(capsys.readouterr().out)
 

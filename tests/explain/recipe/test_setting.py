@@ -32,11 +32,13 @@ PROBLEMS = ("quadratic", "linear", "geometric-median", "logistic", "hinge", "abs
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must succeed; return what it prints."""
     assert main(words) == 0
     return str(capsys.readouterr().out)
 
 
 def flat(text: str) -> str:
+    """Return a text with single spaces."""
     return " ".join(text.split())
 
 
@@ -108,7 +110,9 @@ def test_the_setting_lists_everything_on_which_a_recipe_depends(
 @each("scale", ["moment", "variance"])
 @each("decay", [0.0, 0.5])
 def test_the_standard_deviation_agrees_with_draws(scale: Any, decay: float) -> None:
-    """The largest sample deviation, for a law with a fourth moment, within 5 standard errors."""
+    """The largest sample deviation is within 5 standard errors of it, for a law with a fourth
+    moment.
+    """
     point = Scenario(distribution="gaussian", d=4, scale=scale, decay=decay)
     rows = point.instance.law.sample(200_000, np.random.default_rng(0))
     x = np.concatenate(list(rows.blocks()))

@@ -31,16 +31,19 @@ class Library(ModuleType):
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]]
 
     def __init__(self, name: str, calls: list[Any] | None = None) -> None:
+        """Make an empty package that records the calls of its functions."""
         super().__init__(name)
         self.__path__ = []
         self.calls = [] if calls is None else calls
 
     def __getattr__(self, name: str) -> Library:
+        """Return a library below this one, which notes its calls in the same list."""
         if name.startswith("__"):
             raise AttributeError(name)
         return Library(f"{self.__name__}.{name}", self.calls)
 
     def __call__(self, *values: Any, **keywords: Any) -> Any:
+        """Note a call."""
         self.calls.append((self.__name__, values, keywords))
         return self.calls[-1][0]
 

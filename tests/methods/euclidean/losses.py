@@ -45,6 +45,7 @@ SMOOTH = ("logistic", "huber", "mean", "linear")
 
 
 def constants(kind: str, *, lipschitz: bool = True, radius: float = 1.0, d: int = 3) -> Constants:
+    """Return the constants of a kind of loss on a ball."""
     link = LINKS.get(kind)
     model = None
     if link is not None:
@@ -76,6 +77,7 @@ def make_setting(
     lipschitz: bool = True,
     radius: float = 1.0,
 ) -> Setting:
+    """Return a setting for a kind of loss on a ball."""
     return Setting(
         n=n,
         d=d,
@@ -86,6 +88,7 @@ def make_setting(
 
 
 def sample(kind: str, x: Array, y: Array | None = None, radius: float = 1.0) -> Sample:
+    """Return a sample of a kind of loss with these records."""
     ball = Ball(d=x.shape[1], radius=radius)
     if kind in POINTS:
         return PointSample(points=DenseRows(x), loss=POINTS[kind], constraint=ball)
@@ -131,17 +134,20 @@ class Releases:
     stds: list[float] = field(default_factory=list)
 
     def add(self, value: Array, noise_std: float, rng: np.random.Generator) -> Array:
+        """Note a value and its noise, and return it without noise."""
         self.values.append(np.array(value))
         self.stds.append(noise_std)
         return value
 
     def no_noise(self, shape: Any, noise_std: float, rng: np.random.Generator) -> Array:
+        """Note a noise, and return zeros."""
         self.stds.append(noise_std)
         return np.zeros(shape)
 
 
 @pytest.fixture
 def releases(monkeypatch: pytest.MonkeyPatch) -> Releases:
+    """Record each noiseless release, and return the record."""
     recorded = Releases()
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", recorded.add)
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.objective.gaussian_noise", recorded.no_noise)

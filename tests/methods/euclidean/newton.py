@@ -34,10 +34,12 @@ BOUNDARY_TOLERANCE = 1e-9
 
 
 def exact(values: Array) -> Point:
+    """Return floats as numbers of mpmath."""
     return [mpf(float(v)) for v in values]
 
 
 def rounded(values: Point) -> Array:
+    """Return numbers of mpmath as an array of floats."""
     return np.array([float(v) for v in values])
 
 
@@ -45,6 +47,7 @@ class Objective:
     """The logistic risk with shrunk features, plus <tilt, w> and ridge |w|^2."""
 
     def __init__(self, losses: LinearSample, tilt: Array, ridge: float) -> None:
+        """Keep the records, the linear term and the ridge with extended precision."""
         assert losses.shrink is not None
         features = losses.features.x
         self.x = [
@@ -55,6 +58,7 @@ class Objective:
         self.targets, self.tilt, self.modulus = exact(losses.targets), exact(tilt), 2 * mpf(ridge)
 
     def gradient(self, w: Point) -> Point:
+        """Return the gradient at w."""
         entries = [t + self.modulus * v for t, v in zip(self.tilt, w, strict=True)]
         for row, target in zip(self.x, self.targets, strict=True):
             slope = (1 / (1 + mp.exp(-mp.fdot(row, w))) - target) / len(self.x)
@@ -62,6 +66,7 @@ class Objective:
         return entries
 
     def hessian(self, w: Array) -> Array:
+        """Return the Hessian at w, in floats."""
         chance = expit(self.rounded @ w)
         weighted = self.rounded.T * (chance * (1 - chance))
         weighted_products: Array = weighted @ self.rounded / len(self.x)
@@ -75,6 +80,7 @@ class Surface:
     """
 
     def __init__(self, body: ConstraintSet) -> None:
+        """Read the axes and the exponent of the set's boundary."""
         match body:
             case Ball():
                 self.axes, self.power = [mpf(body.radius)] * body.d, mpf(2)
@@ -84,14 +90,17 @@ class Surface:
                 raise NotImplementedError(type(body).__name__)
 
     def value(self, w: Point) -> Any:
+        """Return a function of w that is zero on the surface and negative inside."""
         parts = (abs(v / a) ** self.power for v, a in zip(w, self.axes, strict=True))
         return (mp.fsum(parts) - 1) / self.power
 
     def gradient(self, w: Point) -> Point:
+        """Return the gradient of that function."""
         sides = zip(w, self.axes, strict=True)
         return [mp.sign(v) * abs(v / a) ** (self.power - 1) / a for v, a in sides]
 
     def hessian(self, w: Array) -> Array:
+        """Return the Hessian of that function, in floats."""
         axes, power = rounded(self.axes), float(self.power)
         return np.diag((power - 1) * np.maximum(np.abs(w) / axes, 1e-60) ** (power - 2) / axes**2)
 
@@ -105,6 +114,7 @@ def find_minimiser(body: ConstraintSet, objective: Objective, start: Array) -> P
 
 
 def distance(point: Point, array: Array) -> float:
+    """Return the Euclidean distance of an exact point from an array."""
     with mp.workdps(DIGITS):
         return float(mp.norm([a - b for a, b in zip(point, exact(array), strict=True)]))
 
@@ -120,6 +130,7 @@ def _solve(matrix: Array, residual: list[Any]) -> Array:
 
 
 def _in_a_smooth_set(surface: Surface, objective: Objective, start: Array) -> Point:
+    """Return the minimiser in a set with a smooth surface, by Newton's method from a start."""
     d, w = len(start), exact(start)
     g = objective.gradient(w)
     size = mp.norm(w) + mpf(10) ** -300
@@ -152,6 +163,7 @@ def _in_a_smooth_set(surface: Surface, objective: Objective, start: Array) -> Po
 
 
 def _on_a_polytope(body: Any, objective: Objective, start: Array) -> Point:
+    """Return the minimiser on a polytope, by Newton's method on the right face."""
     g = rounded(objective.gradient(exact(start)))
     signs = np.sign(start) if isinstance(body, Box | L1Ball) else np.ones(len(start))
     tight = isinstance(body, Simplex)
@@ -213,10 +225,11 @@ def _on_a_face(
 def _wrong(
     body: Any, w: Point, g: Point, multiplier: Any, fixed: NDArray[np.bool_], signs: Array
 ) -> list[int]:
-    """Return the coordinates whose KKT conditions fail."""
+    """Return the coordinates at which the KKT conditions fail."""
     slack = mpf(10) ** -20 * max(mp.norm(g), mpf(10) ** -280)
 
     def holds(j: int) -> bool:
+        """Return whether coordinate j satisfies its condition of optimality."""
         if isinstance(body, Box):
             is_inside = abs(w[j]) <= mpf(float(body.half_widths[j]))
             return bool(g[j] * w[j] <= 0 if fixed[j] else is_inside)

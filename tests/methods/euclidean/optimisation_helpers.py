@@ -25,8 +25,9 @@ class Followed:
 
 
 def follow(scenario: Scenario, limit: int) -> Followed:
-    """Run a scenario of one method and one trial, applying the changes of at most `limit`
-    refusals.
+    """Run a scenario of one method and one trial, after applying the changes that refusals suggest.
+
+    At most `limit` refusals are followed.
     """
     (outcome,) = study(scenario)
     refusals: list[str] = []
@@ -38,6 +39,7 @@ def follow(scenario: Scenario, limit: int) -> Followed:
 
 
 def is_private(slug: str) -> bool:
+    """Return whether a method is private."""
     return method_card(slug).privacy != "none"
 
 

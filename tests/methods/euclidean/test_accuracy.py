@@ -89,6 +89,7 @@ def improvement(old_errors: np.ndarray, new_errors: np.ndarray) -> float:
 
 
 def draw(scenario: Scenario) -> tuple[OptimisationProblem, Sample]:
+    """Draw the problem and the records of a scenario."""
     rng = np.random.default_rng(4)
     problem = scenario.instance.problem.draw(rng)
     return problem, problem.sample(scenario.n, rng)
@@ -174,10 +175,12 @@ class Twins:
 
     @property
     def distance(self) -> float:
+        """Return the distance of the two answers."""
         return float(np.linalg.norm(self.private - self.exact))
 
 
 def twins(problem: str, rho: float, method: ClippedDescent) -> Twins:
+    """Return the answers of a method and of the same descent with exact gradients."""
     scenario = Scenario(
         problem=problem, p=4, n=2000, d=4, epsilon=None, delta=None, rho=rho, methods=()
     )

@@ -46,6 +46,7 @@ NASTY = (math.nan, math.inf, 0.0, 1.0, -3.0, 1e308, -1e200, 1e-320)
 
 
 def run(scenario: Scenario, method: Any, seed: int = 0) -> Any:
+    """Run a method at a scenario; return its release."""
     sample = scenario.instance.problem.sample(scenario.n, np.random.default_rng(1))
     setting = scenario.setting
     return method.release(
@@ -55,10 +56,13 @@ def run(scenario: Scenario, method: Any, seed: int = 0) -> Any:
 
 @pytest.mark.parametrize("link", [LogisticLink(), SquaredLink()])
 def test_no_record_moves_a_score_or_a_clipped_mean_by_more_than_its_sensitivity(link: Any) -> None:
-    """All samples of two records over extreme features and targets, and all replacements of one."""
+    """All samples of two records over extreme features and targets are tried, with all replacements
+    of one.
+    """
     radii, w = np.array([1e100, 4.0, 1.0, 0.25, 1e-100]), np.array([0.5])
 
     def statistics_of(records: tuple[tuple[float, float], ...]) -> tuple[Any, Any]:
+        """Return the scores of the radii, and the clipped means, of some records."""
         x, y = (np.array(part) for part in zip(*records, strict=True))
         sample = LinearSample(
             features=DenseRows(x[:, None]), targets=y, link=link, constraint=Ball(d=1, radius=1.0)
@@ -186,6 +190,7 @@ def test_the_larger_radius_is_used_only_if_the_test_decides_for_it(row: tuple[st
     for answer, wider in ((1e6, True), (0.0, False)):
 
         def fixed(self: Ledger, *args: Any, label: str = "", answer: float = answer) -> Any:
+            """Release a value, with a given answer for the test between radii."""
             noisy = honest(self, *args, label=label)
             return np.full(1, answer) if "between" in label else noisy
 
@@ -257,7 +262,7 @@ def test_a_pure_budget_is_refused() -> None:
 
 
 def test_a_certified_norm_that_is_four_times_too_large_hardly_matters() -> None:
-    """There the radius that ignores the data errs at least half as much again."""
+    """With it the radius that ignores the data errs at least half as much again."""
     scenario = replace(SCENARIO, n=20_000, d=20, **CONCENTRATED)
     setting, problem = scenario.setting, scenario.instance.problem
     model = setting.constants.linear_model
@@ -280,11 +285,13 @@ class StepsAlike(Ledger):
     other_rng: np.random.Generator
 
     def release(self, mechanism: Any, value: Any, rng: Any, *, label: str = "") -> Any:
+        """Release a value; all but the clipped means have noise of their own generator."""
         rng = rng if label.startswith("mean of clipped") else self.other_rng
         return super().release(mechanism, value, rng, label=label)
 
 
 def _error(method: Any, setting: Any, problem: Any, trial: int) -> float:
+    """Return the excess risk of a trial whose steps draw their noise alike."""
     sample = problem.sample(setting.n, np.random.default_rng([trial, 2]))
     rng, ledger = np.random.default_rng([trial, 3]), StepsAlike(setting.budget)
     ledger.other_rng = np.random.default_rng([trial, 4])
@@ -332,7 +339,8 @@ def test_the_radius_from_the_setting_is_near_the_best_fixed_one_on_a_quadratic(r
 def test_private_radii_err_less_overall_and_nowhere_much_more(
     rows: tuple[Row, ...], median: float
 ) -> None:
-    """Medians of 40 data sets per row, with the same noise in the steps of both methods.
+    """The errors are medians of 40 data sets per row, with the same noise in the steps of both
+    methods.
 
     With up to 200 data sets, median and worst of the rows are 0.93 and 1.05, 0.97 and 1.04, 0.94
     and 1.06, 0.95 and 1.03.

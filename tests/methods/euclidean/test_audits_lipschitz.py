@@ -145,6 +145,7 @@ def test_the_claim_is_not_refuted(name: str) -> None:
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:
+    """Take every clip of records and gradients away."""
     patch.setattr(lipschitz.Losses, "of", lambda self, s: s)
     patch.setattr(private_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
     patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
@@ -155,6 +156,7 @@ def no_clip(patch: pytest.MonkeyPatch) -> None:
 
 
 def half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    """Halve every Gaussian noise."""
     draw = np.random.Generator.normal
     for module in ("steps", "objective"):
         patch.setattr(
@@ -168,7 +170,7 @@ def half_the_noise(patch: pytest.MonkeyPatch) -> None:
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
-    """Use noise for sensitivity L in place of 2 L, in every release of the ledger."""
+    """Use noise for a sensitivity of L in place of 2L in every release of the ledger."""
     half_the_sensitivity(patch)
     plan = PrivateSgd.plan
     patch.setattr(
@@ -210,8 +212,8 @@ def transcripts(plan: Any, n: int, runs: int, seed: int, *, shuffled: bool) -> t
 
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_the_shuffled_noise_satisfies_the_claim_in_secret_order_only(shuffled: bool) -> None:
-    """theory/arora-marinov-ullah.md, 7, item 33. In known order the first step refutes the
-    claim.
+    """In known order the first step refutes the claim
+    (theory/arora-marinov-ullah.md, 7, item 33).
     """
     n, runs = 300, 20_000
     claim = ApproxDP(epsilon=0.3, delta=1e-2)
@@ -238,6 +240,7 @@ def exact_divergence(
     std = plan.linear_std * scale
 
     def gradient(theta: Array, record: Pair) -> tuple[Array, Array]:
+        """Return the gradient of a record's loss and its derivative, at each theta."""
         x, y = record
         slope = expit(x * theta)
         rest = 2 * n * plan.ridge
@@ -261,7 +264,8 @@ RECORDS: tuple[Pair, ...] = ((1.0, 0.0), (1.0, 1.0), (-1.0, 0.0), (0.0, 0.0), (1
 
 @pytest.mark.parametrize("tuning", one_in(2, ["practical", "theory"]))
 def test_the_exact_minimiser_of_a_logistic_objective_satisfies_its_share(tuning: Any) -> None:
-    """All pairs of extreme records beside uninformative ones; a tenth of the noise fails.
+    """All pairs of extreme records are tried beside uninformative ones; a tenth
+    of the noise fails.
 
     In one dimension a pair moves the gradient by L, not by the 2L of two nearly opposite features.
     """

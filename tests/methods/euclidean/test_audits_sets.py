@@ -47,6 +47,7 @@ class Plane:
 
 
 def plane(name: str, r: float) -> Plane:
+    """Return the plane in which a set's outputs are drawn."""
     if name == "cube":
         return Plane(body=Box.cube(2, r), axes=np.eye(2), origin=0.0, side=r)
     if name == "l1":
@@ -59,6 +60,7 @@ SETS = ("cube", "l1", "simplex")
 
 
 def setting_on(body: ConstraintSet, n: int, epsilon: float) -> Setting:
+    """Return a logistic setting on a set of the plane."""
     budget = ApproxDP(epsilon=epsilon, delta=0.05)
     return replace(make_setting("logistic", n, 2, budget, radius=body.l2_radius), constraint=body)
 
@@ -141,7 +143,8 @@ def worst(
 def test_the_exact_minimiser_satisfies_its_share_on_sets_with_corners(
     name: str, tuning: Any
 ) -> None:
-    """All pairs of extreme records beside an uninformative one; a tenth of the noise fails.
+    """All pairs of extreme records are tried beside an uninformative one; a tenth of the noise
+    fails.
 
     In the plane a pair moves the gradient by little more than L, not by 2L: see
     `test_audits_lipschitz`.
@@ -208,6 +211,7 @@ def test_another_law_is_distinguished_from_that_of_the_minimiser(
     honest = objective_perturbation.minimise_strongly_convex
 
     def one_step(gradient: Any, body: ConstraintSet, **rest: Any) -> Any:
+        """Return the end of a single gradient step in place of the minimiser."""
         w = body.project(body.centre - 0.3 * gradient(body.centre) / rest["smoothness"])
         return replace(honest(gradient, body, **rest), value=w)
 

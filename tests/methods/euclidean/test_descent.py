@@ -45,7 +45,7 @@ RULES = [
 def textbook_descent(
     radius: float, w: Array, rule: Descent, gradient: Callable[[Array], Array]
 ) -> list[Array]:
-    """Return all points of the textbook loop, from the start on."""
+    """Return all points of projected gradient descent as textbooks state it, from the start on."""
     points = [w]
     for _ in range(rule.steps):
         w = w - rule.step_size * gradient(w)
@@ -57,6 +57,7 @@ def textbook_descent(
 
 
 def average(points: list[Array], rule: Descent) -> Array:
+    """Return the average of the points that a descent averages."""
     averaged = points[:-1] if rule.queried else points[len(points) - rule.averaged :]
     total = np.zeros(len(points[0]))
     for w in averaged:
@@ -126,7 +127,8 @@ def test_strong_descent_without_noise_and_clipping_uses_every_block_once_in_orde
 def test_a_quadratic_contracts_by_at_most_its_condition_number(
     strong: float, smooth: float
 ) -> None:
-    """At eta = 1/(lambda+L) by L/(lambda+L), at most the q of Theorem 3.2.
+    """A step of eta = 1/(lambda+L) contracts by L/(lambda+L), which is at most the q of Theorem
+    3.2.
 
     See theory/kamath-liu-zhang.md, 7, item 10.
     """
@@ -158,6 +160,7 @@ def test_the_oracle_is_called_once_per_step_at_the_point_of_that_step() -> None:
     queries: list[tuple[int, float]] = []
 
     def oracle(w: Array, t: int) -> Array:
+        """Note the step and its point, and return a constant gradient."""
         queries.append((t, float(w[0])))
         return np.array([-1.0])
 
@@ -186,6 +189,7 @@ def test_points_of_the_path_are_copies() -> None:
     gradient = np.zeros(1)
 
     def oracle(w: Array, t: int) -> Array:
+        """Return the same gradient at every point."""
         return gradient
 
     descended = descend(Ball(d=1, radius=1.0), Descent(steps=3, step_size=0.0 + 1e-9), oracle)

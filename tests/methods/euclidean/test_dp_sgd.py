@@ -28,6 +28,7 @@ LINEAR = Scenario(problem="linear", methods=("sco.dp-sgd",), n=2, d=1, delta=0.0
 
 
 def run(method: MinibatchDescent, point: Scenario = POINT, seed: int = 0) -> Any:
+    """Run a method at a point; return its release."""
     setting, rng = point.setting, np.random.default_rng(seed)
     data = point.instance.problem.sample(point.n, rng)
     return method.release(data, method.plan(setting), Ledger(setting.budget), rng)
@@ -60,6 +61,7 @@ def test_the_ledger_books_the_whole_run_with_the_sensitivity_of_a_replaced_recor
 
 
 def epsilon_by_google(noise: float, rate: float, steps: int, delta: float) -> float:
+    """Return the epsilon of Poisson-sampled steps by the accountant of dp_accounting."""
     replaced = dp_accounting.NeighboringRelation.REPLACE_ONE
     accountant = PLDAccountant(replaced, value_discretization_interval=1e-3)
     step = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(noise))
@@ -117,7 +119,7 @@ def test_other_budgets_are_refused_in_a_sentence(budget: Any, reason: str) -> No
         MinibatchDescent().plan(replace(POINT.setting, budget=budget))
 
 
-def test_noise_of_the_papers_is_refused_as_none_is_printed() -> None:
+def test_the_paper_calibration_is_refused_since_no_paper_prints_its_noise() -> None:
     with pytest.raises(NotApplicable, match="no paper prints it"):
         MinibatchDescent(calibration="paper").plan(POINT.setting)
 
@@ -142,7 +144,7 @@ def test_the_recipe_has_a_multiplier_for_either_kind_of_neighbours() -> None:
     assert replaced / 2 < in_or_out < replaced, "not the half, which holds without sampling"
 
 
-def test_its_error_falls_with_the_records() -> None:
+def test_the_error_of_dp_sgd_falls_with_the_records() -> None:
     errors = []
     for n in (500, 8000):
         point = replace(POINT, n=n)
@@ -171,6 +173,7 @@ def log_ratio(pulls_of_runs: np.ndarray, noise: float, fault: str) -> np.ndarray
     """Return the log likelihood ratio of the two records: the optimal attack on a known fault."""
 
     def likelihood(gradient: float) -> np.ndarray:
+        """Return the log-likelihood of each run if the record has this gradient."""
         if fault == "every step":
             return np.asarray(norm.logpdf(pulls_of_runs, gradient, noise).sum(axis=1))
         density = norm.pdf(pulls_of_runs, gradient, noise) + norm.pdf(pulls_of_runs, 0, noise)
@@ -191,6 +194,7 @@ def test_the_optimal_attack_on_two_steps_refutes_only_faults(
         honest = sampled.PoissonSums.open
 
         def quieter(self: Any, ledger: Ledger, d: int) -> Any:
+            """Open steps with half their noise."""
             steps = honest(self, ledger, d)
             steps.noise_std /= 2
             return steps

@@ -26,6 +26,7 @@ FEW_BATCHES = BatchedSteps(steps=3, radius=0.8, step_size=0.3)
 
 
 def point(problem: str = "absolute", **fields: Any) -> Scenario:
+    """Return a small scenario for the method of fresh batches."""
     base: dict[str, Any] = {"n": 61, "d": 4, "p": 2.5, "methods": (FreshBatches.card.slug,)}
     if "epsilon" not in fields:
         base |= {"epsilon": None, "delta": None, "rho": 0.5}
@@ -33,6 +34,7 @@ def point(problem: str = "absolute", **fields: Any) -> Scenario:
 
 
 def records(scenario: Scenario, seed: int = 0) -> Any:
+    """Draw the records of a scenario."""
     return scenario.instance.problem.sample(scenario.n, np.random.default_rng(seed))
 
 
@@ -45,9 +47,11 @@ class Answers:
     flaws: tuple[str, ...] = ()
 
     def disjoint(self, blocks: int) -> tuple[Answers, ...]:
+        """Return this ledger for each block."""
         return (self,) * blocks
 
     def release(self, mechanism: Any, value: Any, rng: Any, *, label: str) -> np.ndarray:
+        """Note a value, and return the gradient that is given for it."""
         self.values.append(np.array(value))
         return self.gradients[len(self.values) - 1]
 
@@ -96,6 +100,7 @@ def test_no_other_number_of_steps_and_no_other_radius_has_a_smaller_bound(moment
     best = best_batches(setting, 0.5, moments)
 
     def value(batches: BatchedSteps) -> float:
+        """Return the risk bound of some batches."""
         clipped = clipped_gradient(setting, np.array([batches.radius]), moments)
         return sum(risk_terms(setting, batches, batches.noise_energy(setting, 0.5), clipped))
 

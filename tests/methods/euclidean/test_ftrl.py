@@ -42,6 +42,7 @@ STEPS = 6
 
 
 def toeplitz(coefficients: Array) -> Array:
+    """Return the lower triangular Toeplitz matrix of some coefficients."""
     size = len(coefficients)
     return np.array(
         [[coefficients[i - j] if i >= j else 0.0 for j in range(size)] for i in range(size)]
@@ -74,7 +75,8 @@ def drive(data: Array, z: Array, radius: float, steps: int) -> tuple[Array, Arra
 
 
 def test_given_equal_releases_neighbours_differ_by_at_most_one_column_of_c() -> None:
-    """Adaptivity, from zero: the noise that leads a neighbour along the same path.
+    """Both data sets follow one path, as if the noise of the neighbour made up
+    for the difference.
 
     For every past the two centres differ by at most r_(t-k) 2R; the likelihood ratio of the whole
     path is that of a Gaussian whose centre moves by at most the sensitivity.
@@ -155,6 +157,7 @@ def test_all_steps_together_spend_the_budget(budget: Any, calibration: Any) -> N
 
 
 def no_noise(patch: pytest.MonkeyPatch) -> None:
+    """Take the correlated noise away."""
     place = "dpsco_core.privacy.mechanisms.correlated.gaussian_noise"
     patch.setattr(place, lambda size, std, rng: np.zeros(size))
 
@@ -211,6 +214,7 @@ def test_the_sums_of_the_model_agree_with_plain_loops() -> None:
 
 
 def mean_risk(scenario: Scenario, method: Any, trials: int) -> float:
+    """Return the mean excess risk of independent runs."""
     problem: Any = scenario.instance.problem
     risks = []
     for seed in range(trials):
@@ -230,6 +234,7 @@ class Independent(CorrelatedSteps):
     """Steps with the same privacy and independent noise."""
 
     def release(self, value: Array, rng: np.random.Generator) -> Array:
+        """Release a value with noise that is independent of the other steps."""
         std = self.encoding.noise_std / encoding_norm(self.encoding.steps)
         return np.asarray(value + rng.normal(scale=std, size=value.shape))
 
@@ -253,7 +258,9 @@ def test_a_diameter_of_400_is_handled() -> None:
 
 
 def test_the_average_of_the_theorem_is_within_its_bound() -> None:
-    """theory/practice.md, 1.5: excess risk of the linear loss, 40 runs, one-sided at 1e-6."""
+    """The excess risk of the linear loss in 40 runs is compared, one-sided at 1e-6
+    (theory/practice.md, 1.5).
+    """
     n, d = 400, 5
     setting = make_setting("linear", n, d)
     method = CorrelatedDescent(tuning="theory")
@@ -325,6 +332,7 @@ def step_for_step(patch: pytest.MonkeyPatch) -> None:
 
 
 def noise_that_adds_up(patch: pytest.MonkeyPatch) -> None:
+    """Let the noise of all steps add up, as if it were not correlated."""
     patch.setattr("dpsco_core.privacy.mechanisms.correlated.inverse_coefficients", np.ones)
 
 

@@ -27,6 +27,7 @@ STEPS = 2  # Number of steps of the attacked runs.
 
 
 def run(method: Any, point: Scenario = POINT, seed: int = 0) -> Any:
+    """Run a method at a point; return its release."""
     setting, rng = point.setting, np.random.default_rng(seed)
     data = point.instance.problem.sample(point.n, rng)
     return method.release(data, method.plan(setting), Ledger(setting.budget), rng)
@@ -71,6 +72,7 @@ def groups_of_a_run(steps: int, n: int, monkeypatch: pytest.MonkeyPatch) -> np.n
     groups, honest = [], mean_iterative.allocated_groups
 
     def noted(*arguments: Any) -> Any:
+        """Split the records, and note the groups."""
         groups.append(honest(*arguments))
         return groups[-1]
 
@@ -155,6 +157,7 @@ def observed_rows(fault: str, monkeypatch: pytest.MonkeyPatch, runs: int) -> tup
     noise, size = plan.diagnostics["noise_std"], 1.0
 
     def watched(rows: Any, *_: Any) -> Any:
+        """Note the rows of a step, and return a zero mean."""
         watched_rows.append(rows[:, 0].copy())
         return np.zeros(1)
 
@@ -163,6 +166,7 @@ def observed_rows(fault: str, monkeypatch: pytest.MonkeyPatch, runs: int) -> tup
         honest = DeepPointsOfAllocatedGroups.open
 
         def quieter(self: Any, ledger: Ledger, n: int, d: int) -> Any:
+            """Open steps with half their noise."""
             steps = honest(self, ledger, n, d)
             steps.noise_std /= 2
             return steps

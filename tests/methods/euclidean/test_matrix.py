@@ -126,6 +126,7 @@ def test_every_calibration_and_tuning_is_measured_within_its_budget(
 
 def test_a_method_that_never_runs_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
+        """Refuse any setting."""
         raise NotApplicable("No.", nearest="set n=400", changes=(("n", 400),))
 
     assert ClippedDescent in METHODS

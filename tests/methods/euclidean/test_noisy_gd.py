@@ -95,13 +95,14 @@ def test_without_noise_the_method_is_gradient_descent(releases: Releases) -> Non
 
 @pytest.mark.parametrize(("n", "d", "rho"), [(20, 3, 0.5), (300, 50, 0.1), (5, 40, 0.01)])
 def test_the_theorem_balances_noise_and_gradient(n: int, d: int, rho: float) -> None:
-    """T = rho n^2/(2d), and the step size minimises the bound of the docstring."""
+    """It has T = rho n^2/(2d), and its step size minimises the bound of the docstring."""
     plan = NoisyGradientDescent(tuning="theory").plan(make_setting("hinge", n, d, ZCDP(rho=rho)))
     descent = plan.descent
     assert descent.queried
     assert descent.steps == max(1, math.floor(rho * n**2 / (2 * d)))
 
     def bound(eta: float) -> float:
+        """Return the theorem's bound at a step size eta."""
         noise = 2 * d * descent.steps / (rho * n**2)
         return 1 / (2 * eta * descent.steps) + eta / 2 * (1 + noise)
 
@@ -116,7 +117,7 @@ def test_the_theorem_makes_at_most_a_thousand_passes() -> None:
 
 
 def test_the_average_is_within_the_theorems_bound() -> None:
-    """Excess empirical risk of the hinge loss, 60 runs, one-sided at 1e-6."""
+    """The excess empirical risk of the hinge loss in 60 runs is compared, one-sided at 1e-6."""
     n, d, rho = 100, 5, 0.05
     x, _ = make_records(n, d, shift=0.3)
     losses, setting = sample("hinge", x), make_setting("hinge", n, d, ZCDP(rho=rho))
@@ -144,6 +145,7 @@ def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:
+    """Let the method use records unclipped."""
     patch.setattr(base, "clip_to_ball", lambda block, radius: (block, np.ones(len(block))))
 
 
@@ -160,6 +162,7 @@ def test_every_step_at_the_whole_budget_is_caught(monkeypatch: pytest.MonkeyPatc
     honest = NoisyGradientDescent.plan
 
     def greedy(self: NoisyGradientDescent, setting: Any) -> Any:
+        """Plan to spend the whole budget in each step."""
         plan = honest(self, setting)
         return replace(plan, rho_step=plan.rho)
 

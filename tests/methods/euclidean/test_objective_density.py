@@ -36,6 +36,7 @@ def pairs(d: int, n: int) -> dict[str, tuple[Data, Data]]:
     def make_pair(
         common: Array, old_record: Array, new_record: Array, labels: tuple[float, float]
     ) -> Any:
+        """Return two data sets that differ in their first record."""
         parts = []
         for record, label in zip((old_record, new_record), labels, strict=True):
             x, y = common.copy(), np.arange(n) % 2.0
@@ -137,12 +138,16 @@ def test_a_quarter_of_the_noise_does_not_satisfy_the_share() -> None:
     assert check(3, 2, 4.0, 0.25) - DOUBT > 0.05
 
 
-def let_out(d: int, runs: int, factor: float, patch: pytest.MonkeyPatch) -> tuple[Array, Array]:
+def draw_outputs(
+    d: int, runs: int, factor: float, patch: pytest.MonkeyPatch
+) -> tuple[Array, Array]:
+    """Draw the outputs on two neighbours, with the noise times a factor."""
     setting = make_setting("logistic", 2, d, ApproxDP(epsilon=1.0, delta=0.05))
     method, outputs = ObjectivePerturbation(), []
     honest = ObjectiveGaussian.draw
 
     def scaled(self: ObjectiveGaussian, *args: Any) -> Array:
+        """Draw the noise times the factor."""
         return factor * honest(self, *args)
 
     patch.setattr(ObjectiveGaussian, "draw", scaled)
@@ -161,10 +166,10 @@ def let_out(d: int, runs: int, factor: float, patch: pytest.MonkeyPatch) -> tupl
 def test_real_runs_stay_below_the_claim_and_an_eighth_of_the_noise_is_caught(
     d: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outputs, neighbour_outputs = let_out(d, 10_000, 1.0, monkeypatch)
+    outputs, neighbour_outputs = draw_outputs(d, 10_000, 1.0, monkeypatch)
     honest = audit(outputs, neighbour_outputs, delta=0.05, confidence=1 - FALSE_ALARM)
     assert honest.epsilon_lower_bound < 1.0
     with monkeypatch.context() as patch:
-        outputs, neighbour_outputs = let_out(d, 10_000, 1 / 8, patch)
+        outputs, neighbour_outputs = draw_outputs(d, 10_000, 1 / 8, patch)
     broken = audit(outputs, neighbour_outputs, delta=0.05, confidence=1 - FALSE_ALARM)
     assert broken.epsilon_lower_bound > 1.0

@@ -45,6 +45,7 @@ def to_sum(v: Long, total: float) -> Long:
 
 
 def project(body: ConstraintSet, v: Long) -> Long:
+    """Return the projection on a set in extended precision."""
     match body:
         case Box():
             half = body.half_widths.astype(np.longdouble)
@@ -70,16 +71,19 @@ class Solved:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
+    """Return a function that runs objective perturbation and keeps what it solves."""
     linear_terms: list[Array] = []
     values: list[Array] = []
     linear_term = objective_perturbation.linear_term
     solve = objective_perturbation.minimise_strongly_convex
 
     def keep_tilt(*args: Any) -> Array:
+        """Draw a linear term, and keep it."""
         linear_terms.append(linear_term(*args))
         return linear_terms[-1]
 
     def keep_value(*args: Any, **rest: Any) -> Any:
+        """Solve a problem, and keep its minimiser."""
         result = solve(*args, **rest)
         values.append(result.value)
         return result
@@ -88,6 +92,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
     monkeypatch.setattr(objective_perturbation, "minimise_strongly_convex", keep_value)
 
     def release(method: ObjectivePerturbation, setting: Any, sample: Any, seed: int) -> Solved:
+        """Run a method; return its linear term and its minimiser."""
         method.release(
             sample, method.plan(setting), Ledger(setting.budget), np.random.default_rng(seed)
         )
@@ -97,13 +102,14 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
 
 
 def length(x: Long) -> float:
+    """Return the Euclidean norm of a vector."""
     return float(np.sqrt((x * x).sum()))
 
 
 def distance(
     body: ConstraintSet, losses: LinearSample, plan: ObjectivePlan, solved: Solved
 ) -> float:
-    """Return an upper bound on the distance of `at.value` from the exact minimiser."""
+    """Return an upper bound on the distance of `solved.value` from the exact minimiser."""
     assert losses.shrink is not None
     x = losses.features.x.astype(np.longdouble) * losses.shrink[:, None].astype(np.longdouble)
     y, tilt = losses.targets.astype(np.longdouble), solved.tilt.astype(np.longdouble)
@@ -111,6 +117,7 @@ def distance(
     smoothness = np.longdouble(plan.losses.smoothness) + modulus
 
     def gradient(w: Long) -> Long:
+        """Return the gradient of the perturbed objective, in extended precision."""
         slopes = 1 / (1 + np.exp(-(x @ w))) - y
         return slopes @ x / np.longdouble(len(y)) + tilt + modulus * w
 
@@ -125,6 +132,7 @@ def distance(
 
 
 def data_sets(n: int, rng: np.random.Generator) -> list[tuple[Array, Array]]:
+    """Return hard data sets: of all scales, on one axis and with records that are not numbers."""
     x = rng.standard_normal((n, D))
     fair = rng.integers(0, 2, n).astype(float)
     broken = x.copy()

@@ -48,6 +48,7 @@ HUGE = 1e6
 
 
 def data_sets(n: int, d: int, rng: np.random.Generator) -> dict[str, tuple[Array, Array]]:
+    """Return hard data sets, by name."""
     x, fair = rng.standard_normal((n, d)), rng.integers(0, 2, n).astype(float)
     broken = x.copy()
     broken[0], broken[n // 2], broken[-1] = 1e300, np.inf, np.nan
@@ -69,15 +70,20 @@ class Runs:
     """Runs of the method, and how far each result of its solver is from the minimiser."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, loosen: float = 1.0) -> None:
+        """Let runs keep their linear terms and solutions; the accuracy is `loosen` times the usual
+        one.
+        """
         self.tilt, self.solved = np.zeros(0), Any
         linear_term = objective_perturbation.linear_term
         solve = objective_perturbation.minimise_strongly_convex
 
         def keep_tilt(*args: Any) -> Array:
+            """Draw a linear term, and keep it."""
             self.tilt = linear_term(*args)
             return self.tilt
 
         def keep_solved(*args: Any, accuracy: float, **rest: Any) -> Any:
+            """Solve a problem to a looser accuracy, and keep its solution."""
             self.solved = solve(*args, accuracy=loosen * accuracy, **rest)
             return self.solved
 
@@ -87,8 +93,10 @@ class Runs:
     def run(
         self, method: Any, body: ConstraintSet, data: tuple[Array, Array], budget: ApproxDP
     ) -> tuple[float, int]:
-        """Return the distance relative to the one the output noise hides, and the solver's
-        gradients.
+        """Run the method; return its distance from the minimiser, relative to what the output noise
+        hides.
+
+        The number of gradients that the solver has used is returned too.
         """
         setting = where_on(body, "logistic", len(data[0]), budget)
         plan, sample = method.plan(setting), sample_on(body, "logistic", *data)

@@ -94,7 +94,7 @@ def test_the_noise_of_the_linear_term_covers_the_plane() -> None:
     ("epsilon", "delta"), [(0.1, 1e-6), (0.5, 1e-2), (0.99, 0.5), (0.99, 1e-9)]
 )
 def test_the_printed_noise_covers_its_share(epsilon: float, delta: float) -> None:
-    """theory/su-zhao-wang.md, 2.1 (b): the ratio to epsilon/4 lies in 0.93..1."""
+    """The ratio of its cost to epsilon/4 lies in 0.93..1 (theory/su-zhao-wang.md, 2.1 (b))."""
     std = algorithm_1_noise(1.0, epsilon, delta)
     loss = 2 * math.sqrt(2 * math.log(2 / delta)) / std + 2 / std**2
     assert 0.9 < loss / (epsilon / 4) <= 1
@@ -175,7 +175,7 @@ def jacobian_ratio(n: int, ridge: float, rng: np.random.Generator) -> float:
 
 
 def test_the_change_of_variables_costs_at_most_what_the_ridge_allows() -> None:
-    """theory/su-zhao-wang.md, 8, item 14, with rank one; half the ridge would break it."""
+    """The check is theory/su-zhao-wang.md, 8, item 14, with rank one; half the ridge would fail."""
     rng = np.random.default_rng(0)
     for n, share in itertools.product((3, 50), (0.01, 0.2, 1.0)):
         ridge = least_ridge(n, 0.25, share)
@@ -187,8 +187,8 @@ def test_the_change_of_variables_costs_at_most_what_the_ridge_allows() -> None:
 def test_a_release_is_certified_and_a_record_moves_it_little(
     method: Any, releases: Releases
 ) -> None:
-    """theory/su-zhao-wang.md, 8, items 15 and 16: G is the same (zero), and the record
-    arbitrary.
+    """G is zero on both data sets, and the record arbitrary (theory/su-zhao-wang.md, 8, items 15
+    and 16).
     """
     n, d = 40, 3
     setting = make_setting("logistic", n, d, APPROXIMATE)
@@ -231,10 +231,13 @@ def test_a_record_moves_the_slope_of_a_closed_form_by_at_most_its_sensitivity(
 def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
     method: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """theory/su-zhao-wang.md, 8, item 25: Proj(mean - G/n), with the noise that the ledger drew."""
+    """The release is Proj(mean - G/n) with the noise in the ledger (theory/su-zhao-wang.md, 8, item
+    25).
+    """
     noisy_values: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Add noise to a value, and keep the sum."""
         noisy_values.append(value + rng.normal(scale=std, size=value.shape))
         return noisy_values[-1]
 
@@ -250,7 +253,9 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
 @pytest.mark.parametrize("calibration", ["tight", "paper"])
 @pytest.mark.parametrize("kind", ["mean", "linear"])
 def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -> None:
-    """Zero records, noise well inside the ball and a known curvature; chi-square at 1e-6."""
+    """The records are zero, the noise well inside the ball and the curvature known; chi-square at
+    1e-6.
+    """
     n, d, radius = 5000, 5000, 1e3
     bound = 2 * radius if kind == "mean" else 1e-3
     setting = make_setting(kind, n, d, APPROXIMATE, radius=radius)
@@ -291,6 +296,7 @@ def test_the_practical_ridge_has_the_smaller_shift() -> None:
         setting = make_setting("logistic", n, 20, budget)
 
         def shift(plan: Any, n: int = n) -> float:
+            """Return the squared shift of the minimiser that a plan predicts."""
             return float((2 * plan.ridge) ** 2 + 20 * (plan.linear_std / n) ** 2)
 
         practical, theory = (ObjectivePerturbation(tuning=t).plan(setting) for t in TUNINGS)
@@ -316,7 +322,7 @@ def test_without_noise_the_method_is_ridge_regularised_risk_minimisation(
     np.testing.assert_allclose(result.value, w, atol=1e-9)
 
 
-def test_the_method_learns() -> None:
+def test_the_method_learns_a_logistic_model() -> None:
     n, d = 20_000, 3
     rng = np.random.default_rng(0)
     x, _ = make_records(n, d)
@@ -367,6 +373,7 @@ def test_an_unsupported_setting_is_refused_with_a_reason(
 
 
 def uncertified(patch: pytest.MonkeyPatch) -> None:
+    """Let the minimiser be a million times less accurate than certified."""
     honest = objective_perturbation.minimise_strongly_convex
     patch.setattr(
         objective_perturbation,
@@ -376,18 +383,21 @@ def uncertified(patch: pytest.MonkeyPatch) -> None:
 
 
 def half_the_ridge(patch: pytest.MonkeyPatch) -> None:
+    """Halve the ridge of every plan."""
     honest = objective_plan.least_ridge
     patch.setattr(objective_plan, "least_ridge", lambda *a, **k: honest(*a, **k) / 2)
     objective_plan.objective_plan.cache_clear()
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
+    """Let the noise be for half the sensitivity."""
     honest = objective_plan.objective_noise_std
     patch.setattr(objective_plan, "objective_noise_std", lambda s, e, d: honest(s / 2, e, d))
     objective_plan.objective_plan.cache_clear()
 
 
 def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records to the Lipschitz constant away."""
     patch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
 
 

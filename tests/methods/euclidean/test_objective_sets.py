@@ -64,6 +64,7 @@ METHODS = [
 def where_on(
     constraint: ConstraintSet, kind: str, n: int, budget: ApproxDP = APPROXIMATE
 ) -> Setting:
+    """Return the setting of a kind of loss on a constraint set."""
     radius = constraint.l2_radius
     return replace(
         make_setting(kind, n, constraint.d, budget, radius=radius), constraint=constraint
@@ -71,6 +72,7 @@ def where_on(
 
 
 def sample_on(constraint: ConstraintSet, kind: str, x: Array, y: Array | None = None) -> Sample:
+    """Return a sample of a kind of loss on a constraint set."""
     if kind in POINTS:
         return PointSample(points=DenseRows(x), loss=POINTS[kind], constraint=constraint)
     targets = np.ones(len(x)) if y is None else y
@@ -79,6 +81,7 @@ def sample_on(constraint: ConstraintSet, kind: str, x: Array, y: Array | None = 
 
 
 def run(method: Any, setting: Setting, sample: Sample, seed: int = 0) -> Release:
+    """Run a method on a sample; check its budget and its points, and return its release."""
     ledger = Ledger(setting.budget)
     result: Release = method.release(
         sample, method.plan(setting), ledger, np.random.default_rng(seed)
@@ -95,10 +98,13 @@ def run(method: Any, setting: Setting, sample: Sample, seed: int = 0) -> Release
 def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
     name: str, method: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """theory/su-zhao-wang.md, 8, item 25: Proj(mean - G/n), of the noise that was drawn."""
+    """The release is Proj(mean - G/n) with the noise that was drawn (theory/su-zhao-wang.md, 8,
+    item 25).
+    """
     noises: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Add noise to a value, and keep the noise."""
         noises.append(rng.normal(scale=std, size=value.shape))
         return value + noises[-1]
 
@@ -120,6 +126,7 @@ def test_a_linear_loss_is_minimised_at_a_support_point(
     noisy_values: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Add noise to a value, and keep the sum."""
         noisy_values.append(value + rng.normal(scale=std, size=value.shape))
         return noisy_values[-1]
 
@@ -141,6 +148,7 @@ def test_a_linear_loss_is_minimised_at_a_support_point(
     assert ridge > 0
 
     def objective(w: Array) -> float:
+        """Return the perturbed objective at w."""
         return float(noisy_values[-1] @ w) + ridge * float(w @ w)
 
     rng = np.random.default_rng(0)
@@ -175,7 +183,8 @@ PAIRS = [
 def test_a_record_moves_the_released_point_by_no_more_than_the_proof_allows(
     name: str, method: Any, releases: Releases
 ) -> None:
-    """theory/su-zhao-wang.md, 8, items 15 and 16: G is the same (zero), and the record arbitrary.
+    """G is zero on both data sets, and the record arbitrary (theory/su-zhao-wang.md, 8, items 15
+    and 16).
 
     The distance of the solver's point from the minimiser, which noise hides, is measured too.
     """
@@ -219,7 +228,7 @@ def test_a_solver_that_stops_early_is_caught(
 @each("epsilon", [0.05, 0.8, 30.0])
 @each("name", NAMES)
 def test_every_run_with_noise_ends_certified(name: str, epsilon: float) -> None:
-    """Separable, constant and wild data; condition numbers from 1 to 1e13."""
+    """The data are separable, constant or wild, with condition numbers from 1 to 1e13."""
     n, constraint = 40, SETS[name]
     setting = where_on(constraint, "logistic", n, ApproxDP(epsilon=epsilon, delta=1e-6))
     x, y = make_records(n, D, seed=1)
@@ -283,6 +292,7 @@ def test_the_ridge_of_a_narrow_set_balances_the_bound_of_its_width() -> None:
     assert small != large
 
     def bound(ridge: float) -> float:
+        """Return the bound at a ridge."""
         share = math.log1p(losses.smoothness / (2 * narrow.n * ridge))
         std = objective_noise_std(2 * losses.lipschitz, 0.8 - share, 1e-6)
         return std * narrow.body.gaussian_width().value / narrow.n + ridge
@@ -294,7 +304,9 @@ def test_the_ridge_of_a_narrow_set_balances_the_bound_of_its_width() -> None:
 
 @pytest.mark.parametrize("name", ["l1", "simplex", "cube", "l1.5", "sparse", "group"])
 def test_the_excess_is_below_the_explicit_bound(name: str) -> None:
-    """theory/su-zhao-wang.md, 8, item 25, B1, against the parameter that drew the labels."""
+    """Bound B1 of theory/su-zhao-wang.md, 8, item 25, is compared with the excess over the labels'
+    parameter.
+    """
     n, constraint = 4000, SETS[name]
     setting = where_on(constraint, "logistic", n)
     method = ObjectivePerturbation(tuning="theory")

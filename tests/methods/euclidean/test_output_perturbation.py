@@ -28,6 +28,7 @@ BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324)
 
 
 def point(problem: str, **fields: Any) -> Scenario:
+    """Return a small scenario for output perturbation under pure DP."""
     base = {"n": 200, "d": 3, "epsilon": 1.0, "delta": 0.0}
     return Scenario(
         problem=problem, methods=(OutputPerturbation.card.slug,), **(base | fields)
@@ -35,10 +36,12 @@ def point(problem: str, **fields: Any) -> Scenario:
 
 
 def records(problem: str, scenario: Scenario, seed: int) -> Any:
+    """Draw the records of a scenario."""
     return scenario.instance.problem.sample(scenario.n, np.random.default_rng(seed))
 
 
 def changed(sample: LinearSample, i: int, x: Any, y: float) -> LinearSample:
+    """Return the sample with record i replaced by (x, y)."""
     features, targets = sample.features.x.copy(), sample.targets.copy()
     features[i], targets[i] = x, y
     return replace(sample, features=DenseRows(features), targets=targets)

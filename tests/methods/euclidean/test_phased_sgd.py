@@ -116,7 +116,7 @@ def test_the_whole_budget_is_spent_on_every_phase(method: PhasedSgd, budget: Any
 
 
 def test_releases_are_the_averages_and_later_phases_start_there(releases: Releases) -> None:
-    """Without noise, phase by phase; a record moves no phase before its own."""
+    """The test goes phase by phase without noise; a record moves no phase before its own."""
     n, d, replaced = 64, 3, 40  # The replaced record is in the second phase.
     setting, method = make_setting("logistic", n, d), PhasedSgd(tuning="theory")
     runs, diagnostics = [], set()
@@ -176,7 +176,9 @@ def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
 
 
 def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
-    """D/L = 200/1 at beta = 100: eta/4 = 50 min{4/sqrt n, ...} is above 2/beta below n = 10^8."""
+    """With D/L = 200 and beta = 100, eta/4 = 50 min{4/sqrt n, ...} is above
+    2/beta below n = 10^8.
+    """
     setting = make_setting("huber", 100, 1, ZCDP(rho=1e6), radius=100.0)
     model = replace(setting.constants.linear_model, curvature=100.0)  # type: ignore[type-var]
     setting = replace(setting, constants=replace(setting.constants, linear_model=model))
@@ -206,11 +208,13 @@ def test_the_method_learns() -> None:
 
 
 def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records and the clip of gradients away."""
     patch.setattr(phased_sgd.Losses, "of", lambda self, s: s)
     patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
+    """Let the noise be for half the sensitivity."""
     honest = phased_sgd.gaussian_noise_std
     patch.setattr(phased_sgd, "gaussian_noise_std", lambda s, rho: honest(s / 2, rho))
 

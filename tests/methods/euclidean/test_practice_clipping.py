@@ -43,7 +43,9 @@ METHODS = [f(calibration=c) for f in FAMILIES for c in ("tight", "paper")]
 @pytest.mark.parametrize("scale", [1e-150, 1e-3, 1.0, 1e150])
 @pytest.mark.parametrize("scaled", [False, True])
 def test_every_row_is_normalised_to_at_most_unit_length(scale: float, scaled: bool) -> None:
-    """Every pair of extreme entries, and linear-model gradients with every extreme coefficient."""
+    """The rows are every pair of extreme entries, and linear-model gradients with every extreme
+    coefficient.
+    """
     for row in itertools.product(WILD, repeat=2):
         for c in WILD if scaled else (1.0,):
             x = DenseRows(np.array([row]))
@@ -94,7 +96,7 @@ def test_without_noise_the_radius_follows_the_rule(releases: Releases) -> None:
     assert 5 <= radius < 6.2, "the median"
 
 
-def test_the_radius_stays_within_its_range(releases: Releases) -> None:
+def test_the_adaptive_radius_stays_within_its_range(releases: Releases) -> None:
     method = QuantileDescent(radius=1.0, descent=Descent(steps=400, step_size=1e-9))
     for x, end in ((0.0, 1 / RANGE), (1e9, RANGE)):
         data = sample("linear", np.full((10, 1), x), radius=1e3)
@@ -116,11 +118,12 @@ def fixed_point(points: Array, slope: Any) -> Array:
 
 
 def skewed_points(n: int = 4000, d: int = 3) -> Array:
+    """Return log-normal points, the same on every call."""
     return np.random.default_rng(0).lognormal(size=(n, d)) / 4
 
 
 def test_without_noise_automatic_clipping_finds_the_geometric_median(releases: Releases) -> None:
-    """theory/practice.md, 2.3: the median is smoothed by gamma, and differs from the mean."""
+    """The median is smoothed by gamma, and differs from the mean (theory/practice.md, 2.3)."""
     x = skewed_points()
     method = AutomaticDescent(scale=0.2, descent=Descent(steps=4000, step_size=0.3))
     value = run(
@@ -132,8 +135,8 @@ def test_without_noise_automatic_clipping_finds_the_geometric_median(releases: R
 
 
 def test_without_noise_quantile_clipping_finds_hubers_estimate(releases: Releases) -> None:
-    """theory/practice.md, 3.3: the estimate is for the last radius, which contains half the
-    gradients.
+    """The estimate has the last radius, which contains half the gradients (theory/practice.md,
+    3.3).
     """
     x = skewed_points()
     method = QuantileDescent(radius=1.0, descent=Descent(steps=3000, step_size=0.5))
@@ -156,6 +159,7 @@ def test_a_large_scale_amounts_to_no_clipping() -> None:
 
 @cache
 def mean_risk(law: str, slug: str, n: int) -> float:
+    """Return the mean excess risk of a method over four trials."""
     from dpsco_core.runs.study import study
 
     scenario = Scenario(

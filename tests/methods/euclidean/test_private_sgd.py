@@ -43,10 +43,12 @@ class Watched(LinearSample):
     indices: list[int] = field(default_factory=list)
 
     def gradient(self, w: Array, i: int) -> Array:
+        """Note the index of a record, and return its gradient."""
         self.indices.append(i)
         return super().gradient(w, i)
 
     def bounded(self, radius: float) -> Watched:
+        """Return the shrunken sample, with the same list of indices."""
         return replace(super().bounded(radius), indices=self.indices)  # type: ignore[return-value]
 
 
@@ -70,7 +72,9 @@ def test_half_of_the_records_plus_one_are_used_once_each(tuning: Any) -> None:
     [(16, 12.605950, 5.966718), (100, 70.817218, 31.694448), (1000, 694.647431, 307.853736)],
 )
 def test_the_number_of_steps_has_its_moments(n: int, mean: float, variance: float) -> None:
-    """theory/arora-marinov-ullah.md, 7, item 23: both at a false-alarm rate of 1e-6."""
+    """Both moments are tested at a false-alarm rate of 1e-6 (theory/arora-marinov-ullah.md, 7, item
+    23).
+    """
     plan = PrivateSgd(tuning="theory").plan(make_setting("hinge", n))
     rng, draws = np.random.default_rng(0), 4000
     steps = np.array(
@@ -86,7 +90,9 @@ def test_the_number_of_steps_has_its_moments(n: int, mean: float, variance: floa
 
 
 def test_a_record_is_at_every_place_of_the_order_equally_often() -> None:
-    """theory/arora-marinov-ullah.md, 7, item 25: each place with probability 1/n; chi-square."""
+    """Each place has probability 1/n, by a chi-square test (theory/arora-marinov-ullah.md, 7, item
+    25).
+    """
     n, draws = 9, 6000
     plan = PrivateSgd(tuning="theory").plan(make_setting("hinge", n))
     rng, counts = np.random.default_rng(1), np.zeros(plan.gradient_calls + 1)
@@ -121,7 +127,7 @@ def test_without_noise_a_constant_gradient_gives_the_notes_average(
 
 
 def test_the_noise_of_the_steps_has_the_ledgers_scale() -> None:
-    """Zero gradients: every step of the path is -eta times its noise. Chi-square at 1e-6."""
+    """With zero gradients every step of the path is -eta times its noise; chi-square at 1e-6."""
     n, d = 120, 60
     for tuning in TUNINGS:
         setting = make_setting("linear", n, d, radius=1e6)
@@ -158,7 +164,7 @@ def test_the_ledger_spends_the_budget_by_the_proven_accountant(budget: Any, tuni
 
 
 def test_the_papers_noise_has_the_value_of_remark_1() -> None:
-    """theory/arora-marinov-ullah.md, 7, item 7, and the whole budget on the ledger."""
+    """The whole budget is on the ledger too (theory/arora-marinov-ullah.md, 7, item 7)."""
     budget = ApproxDP(epsilon=0.05, delta=1e-6)
     setting = make_setting("hinge", 10_000, 3, budget)
     method = PrivateSgd(calibration="paper")
@@ -239,7 +245,7 @@ def test_the_mean_excess_is_below_the_sharp_bounds(tuning: Any, bound: float) ->
 
 
 def test_scaling_the_loss_changes_only_the_noise() -> None:
-    """theory/arora-marinov-ullah.md, 7, item 12: loss, L and noise times c give the same path."""
+    """Loss, L and noise times c give the same path (theory/arora-marinov-ullah.md, 7, item 12)."""
     x, _ = make_records(60, 3)
     setting = make_setting("linear", 60, 3)
     larger = replace(setting, constants=replace(setting.constants, lipschitz=4.0))
@@ -249,6 +255,7 @@ def test_scaling_the_loss_changes_only_the_noise() -> None:
 
 
 def half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    """Halve the Gaussian noise of each step."""
     draw = np.random.Generator.normal
     patch.setattr(
         "dpsco_core.privacy.mechanisms.steps.gaussian_noise",
@@ -257,6 +264,7 @@ def half_the_noise(patch: pytest.MonkeyPatch) -> None:
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
+    """Halve the sensitivity and the noise of every plan."""
     honest = private_sgd.PrivateSgd.plan
     patch.setattr(
         PrivateSgd,
@@ -268,6 +276,7 @@ def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
 
 
 def order_is_not_random(patch: pytest.MonkeyPatch) -> None:
+    """Let each pass read the records in their order."""
     honest = fresh_order
     patch.setitem(
         globals(),

@@ -23,6 +23,7 @@ SOLVED = ("logistic", "huber", "hinge", "absolute")
 
 
 def point(problem: str, **fields: Any) -> Scenario:
+    """Return a small scenario for objective perturbation under pure DP."""
     base = {"n": 200, "d": 3, "epsilon": 1.0, "delta": 0.0}
     return Scenario(
         problem=problem, methods=(PureObjectivePerturbation.card.slug,), **(base | fields)
@@ -30,6 +31,7 @@ def point(problem: str, **fields: Any) -> Scenario:
 
 
 def records(problem: str, scenario: Scenario, seed: int) -> Any:
+    """Draw the records of a scenario."""
     return scenario.instance.problem.sample(scenario.n, np.random.default_rng(seed))
 
 
@@ -79,6 +81,7 @@ def test_the_density_of_the_minimiser_changes_by_at_most_the_proven_factor(probl
 
     @cache
     def log_density(feature: float, target: float) -> np.ndarray:
+        """Return the log-density of the minimiser if the first record is this one."""
         sample: Any = losses.of(changed(base, 0, [feature], target))
         sample = sample.rounded(plan.rounded) if plan.rounded else sample
         slopes = np.array([scenario.n * sample.mean_gradient(np.array([w]))[0] for w in grid])
@@ -116,6 +119,7 @@ def test_the_solver_is_within_the_distance_that_the_output_noise_hides(problem: 
             sample = sample.rounded(plan.rounded) if plan.rounded else sample
 
             def gradient(w: Any, sample: Any = sample, b: Any = b) -> Any:
+                """Return the gradient of the perturbed objective."""
                 return sample.mean_gradient(w) + b / scenario.n + 2 * plan.ridge * w
 
             minima = [

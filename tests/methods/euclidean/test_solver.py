@@ -55,6 +55,7 @@ def test_the_certificate_bounds_the_suboptimality_and_the_distance(
         ball, best = Ball(d=6, radius=radius), minimiser(hessian, c, radius)
 
         def risk(w: Array, hessian: Array = hessian, c: Array = c) -> float:
+            """Return the quadratic at w."""
             return float(w @ hessian @ w / 2 + c @ w)
 
         for scale in (10.0, 1.0, 1e-2, 1e-5):
@@ -76,6 +77,7 @@ def test_a_strongly_convex_run_is_certified(
     if stall:
 
         def lazy(gradient: object, ball: Ball, **_: object) -> Certified:
+            """Return the centre of the ball, with no certificate."""
             return Certified(value=ball.centre, accuracy=math.inf, gradient_calls=1)
 
         monkeypatch.setattr(solver, "spectral_descent", lazy)
@@ -84,6 +86,7 @@ def test_a_strongly_convex_run_is_certified(
         calls = 0
 
         def gradient(w: Array, hessian: Array = hessian, c: Array = c) -> Array:
+            """Return the gradient of the quadratic, and count the call."""
             nonlocal calls
             calls += 1
             return hessian @ w + c
@@ -100,12 +103,13 @@ def test_a_strongly_convex_run_is_certified(
 
 
 def test_the_accelerated_loop_needs_the_number_of_steps_of_its_rate() -> None:
-    """From a start with a stalled heuristic, sqrt(M/mu) ln(...) steps suffice."""
+    """Where the heuristic has stalled, sqrt(M/mu) ln(...) steps suffice."""
     hessian, c = quadratic(0, 30, 1e-4, 1.0)
     ball = Ball(d=30, radius=1.0)
     original = solver.spectral_descent
 
     def stalled(gradient: object, ball: Ball, **_: object) -> Certified:
+        """Return the centre of the ball, with no certificate."""
         return Certified(value=ball.centre, accuracy=math.inf, gradient_calls=0)
 
     solver.spectral_descent = stalled  # type: ignore[assignment]
@@ -135,6 +139,7 @@ def test_kinks_are_minimised_and_the_certificate_holds(radius: float) -> None:
     ball = Ball(d=1, radius=radius)
 
     def risk(w: float) -> float:
+        """Return the mean absolute distance from the points."""
         return float(np.abs(points - w).mean())
 
     solved = staged_subgradients(

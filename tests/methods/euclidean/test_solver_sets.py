@@ -68,6 +68,7 @@ def test_certificates_bound_the_suboptimality_and_the_distance(name: str) -> Non
         best = minimiser(constraint, hessian, c, SMOOTHNESS)
 
         def risk(w: Array, hessian: Array = hessian, c: Array = c) -> float:
+            """Return the quadratic at w."""
             return float(w @ hessian @ w / 2 + c @ w)
 
         rng = np.random.default_rng(seed)
@@ -148,6 +149,7 @@ def test_a_strongly_convex_run_is_certified_on_every_set(
         calls = 0
 
         def gradient(w: Array, hessian: Array = hessian, c: Array = c) -> Array:
+            """Return the gradient of the quadratic, and count the call."""
             nonlocal calls
             calls += 1
             return hessian @ w + c
@@ -178,6 +180,7 @@ KINKED = {"hinge": HingeLink(), "absolute": AbsoluteLink()}
 
 
 def linear_sample(name: str, link: Any, constraint: ConstraintSet) -> LinearSample:
+    """Return a sample of a linear model with heavy-tailed targets, or their classes."""
     rng = np.random.default_rng(11)
     x = rng.standard_normal((300, D))
     margin = x @ constraint.support_point(np.linspace(1, 0.1, D))

@@ -21,6 +21,7 @@ L1, LINF = Geometry(kind="l1"), Geometry(kind="linf")
 
 
 def lq_geometry(q: float) -> Geometry:
+    """Return the geometry of an lq ball."""
     return Geometry(kind="lq", q=q)
 
 
@@ -62,6 +63,7 @@ class Remembering(Ledger):
     noisy: list[Array] = field(default_factory=list)
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
+        """Release a value, and remember it with its noise."""
         released = super().release(mechanism, value, rng, label=label)
         self.noisy.append(np.array(released))
         return released

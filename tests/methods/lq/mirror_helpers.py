@@ -54,6 +54,7 @@ MODELS = LINKS | {"least-squares": SquaredLink()}
 
 
 def geometry(q: float) -> Geometry:
+    """Return the geometry of an lq ball."""
     return Geometry(kind="lq", q=q)
 
 
@@ -96,6 +97,7 @@ def make_setting(
 
 
 def sample(setting: Setting, kind: str, x: Array, y: Array | None = None) -> Any:
+    """Return a sample of a kind of loss on the setting's set."""
     if kind in POINTS:
         return PointSample(points=DenseRows(x), loss=POINTS[kind], constraint=setting.body)
     targets = np.ones(len(x)) if y is None else y
@@ -118,6 +120,7 @@ def visiting(points: Array) -> Iterator[Pulls]:
     pulls = Pulls()
 
     def step(mirror: Any, constraint: Any, w: Array, gradient: Array, weight: float) -> Array:
+        """Note a gradient and its point, and go to the next given point."""
         pulls.gradients.append(np.array(gradient))
         pulls.points.append(w)
         return np.asarray(points[len(pulls.points) % len(points)])
@@ -170,7 +173,10 @@ def with_plan(**changes: Any) -> Any:
     """Change every plan by `changes`, which are values or functions of the plan."""
 
     def change(honest: Any) -> Any:
+        """Return the method's `plan` with the changes made."""
+
         def changed(*arguments: Any) -> DescentPlan:
+            """Make a plan, and change it."""
             plan = honest(*arguments)
             new = {k: v(plan) if callable(v) else v for k, v in changes.items()}
             return changed_plan(plan, **new)
@@ -181,7 +187,7 @@ def with_plan(**changes: Any) -> Any:
 
 
 def in_steps(count: int) -> Any:
-    """Return plans with the given number of steps."""
+    """Return a change of plans that sets their number of steps."""
     return with_plan(steps=count, batch_size=lambda plan: plan.gradients // count)
 
 

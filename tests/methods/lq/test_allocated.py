@@ -22,6 +22,7 @@ SLUGS = ("lp.mirror-descent-allocated", "lp.noisy-mirror-descent-allocated")
 
 
 def risk(slug: str, point: Scenario, runs: int = 4) -> float:
+    """Return the mean excess risk of a method over some runs."""
     method: Any = make_method(slug, "tight", "practical")
     problem, setting = point.instance.problem, point.setting
     plan, risks = method.plan(setting), []
@@ -116,6 +117,7 @@ def test_the_optimal_attack_on_two_steps_refutes_only_faults(
         honest = type(plan.statistic).open
 
         def quieter(self: Any, ledger: Ledger, steps: int) -> Any:
+            """Open steps with half their noise."""
             opened = honest(self, ledger, steps)
             opened.noise_std /= 2
             return opened

@@ -53,7 +53,9 @@ class Audit:
 
 
 def steered(plan: Any, **changes: Any) -> Any:
-    """Return the plan with other steps, whose shares of the budget follow their number."""
+    """Return the plan with other steps; the share of the budget that a step has follows their
+    number.
+    """
     if not isinstance(plan, DescentPlan):
         return replace(plan, **changes)
     if not isinstance(plan.descent, RegularizedSteps):
@@ -68,6 +70,7 @@ def replanned(method: Any, setting: Setting, **changes: Any) -> tuple[Any, Any]:
 
     class Replanned(type(method)):  # type: ignore[misc]
         def plan(self, setting: Setting) -> Any:
+            """Return the plan that was changed."""
             return plan_changed
 
     fields = {f.name: getattr(method, f.name) for f in dataclasses.fields(method)}
@@ -118,6 +121,7 @@ def truncated(
     mirror = PowerMirror.for_space(plan.descent.space)
 
     def statistic(release: Release) -> float:
+        """Return the sum over steps of how the noisy gradients lean towards the record."""
         assert release.iterates is not None
         points = release.iterates if first_step is None else release.iterates[: first_step + 1]
         duals = np.array([mirror.gradient(w) for w in points])
@@ -128,6 +132,7 @@ def truncated(
         return float(leaning.sum())
 
     def records(sign: float) -> Any:
+        """Return a sample whose only nonzero record pulls in this direction."""
         x = np.zeros((n, d))
         x[0] = -sign * scale * pull  # The gradient is the opposite of the record.
         return mirror_helpers.sample(setting, "linear", x)
@@ -138,7 +143,9 @@ def truncated(
 
 
 def steep(setting: Setting, geometry: Any, sign: float) -> Any:
-    """Huber losses: the slope of record 0, which is far, is the sign everywhere; the others' 0."""
+    """Return Huber losses that have slope `sign` everywhere for the far record 0, and slope 0 for
+    the others.
+    """
     x, y = np.zeros((setting.n, setting.d)), np.zeros(setting.n)
     x[0], y[0] = OUTLIER, -sign * OUTLIER**20
     return place_on(geometry, sample("huber", x, y))
@@ -153,6 +160,7 @@ def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
     mirror = PowerMirror.for_space(plan.descent.space)
 
     def statistic(release: Release) -> float:
+        """Return the sum over steps of how the noisy gradients lean towards the record."""
         assert release.iterates is not None
         u = np.array([mirror.gradient(w) for w in release.iterates])
         steps = plan.descent
@@ -169,6 +177,7 @@ def phased() -> Audit:
     setting = geometric_setting("huber", geometry, 16, d, CLAIM)
 
     def statistic(release: Release) -> float:
+        """Return the sum of the coordinates after the first phase."""
         assert release.iterates is not None
         return float(release.iterates[1].sum())
 
@@ -193,12 +202,14 @@ def noisy(n: int, batch: int = 1) -> Audit:
     variance = plan.noise_std**2 / batch
 
     def statistic(release: Release) -> float:
+        """Return the sum over steps of the likelihood's odd part, along the record."""
         assert release.iterates is not None
         u = np.array([mirror.gradient(w) for w in release.iterates])
         projections = -np.diff(u, axis=0) @ direction / plan.step_size
         return float(np.sinh(np.clip(projections * shift / variance, -500, 500)).sum())
 
     def records(sign: float) -> Any:
+        """Return a sample with one outlier of this sign."""
         x = np.zeros((n, d))
         x[0] = -sign * OUTLIER
         return place_on(L1, sample("linear", x))
@@ -227,6 +238,7 @@ SHARP = [n for n in AUDITS if n not in ("noisy, n=3", "noisy, averages", "batche
 
 
 def statistics(audit: Audit, side: int, runs: int, rng: np.random.Generator) -> Array:
+    """Return the audit's statistic of independent runs on one of the two neighbours."""
     budget, plan = audit.setting.budget, audit.method.plan(audit.setting)
     return np.array(
         [
@@ -237,6 +249,7 @@ def statistics(audit: Audit, side: int, runs: int, rng: np.random.Generator) -> 
 
 
 def audited(audit: Audit, runs: int) -> float:
+    """Return the excess over the budget that an audit certifies."""
     sample, neighbour_sample = (
         statistics(audit, k, runs, np.random.default_rng(seed)) for k, seed in ((0, 1), (1, 2))
     )
@@ -245,6 +258,7 @@ def audited(audit: Audit, runs: int) -> float:
 
 
 def caught(audit: Audit, runs: int, generator: Any = np.random.Generator) -> bool:
+    """Return whether an audit flags the method."""
     draws = [
         partial(statistics, audit, k, rng=generator(np.random.PCG64(seed)))
         for k, seed in ((0, 1), (1, 2))
@@ -267,6 +281,7 @@ def test_the_claim_is_not_refuted(name: str) -> None:
 
 
 def fraction_of_the_noise(patch: pytest.MonkeyPatch, fraction: float) -> None:
+    """Let every mechanism add this fraction of its noise."""
     for module, name in (
         ("steps", "gaussian_noise"),
         ("steps", "generalized_gaussian_noise"),
@@ -289,6 +304,7 @@ def test_too_little_noise_is_flagged(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def no_truncation(patch: pytest.MonkeyPatch) -> Audit:
+    """Take the truncation of long gradients away; return the audit that should show it."""
     honest = lp_mirror.truncated_sum
     patch.setattr(
         lp_mirror,
@@ -299,6 +315,7 @@ def no_truncation(patch: pytest.MonkeyPatch) -> Audit:
 
 
 def a_record_in_every_batch(patch: pytest.MonkeyPatch) -> Audit:
+    """Put record 0 into every batch; return the audit that should show it."""
     honest = lp_mirror.truncated_sum
     patch.setattr(
         lp_mirror,
@@ -309,24 +326,29 @@ def a_record_in_every_batch(patch: pytest.MonkeyPatch) -> Audit:
 
 
 def a_dual_sensitivity_in_l2(patch: pytest.MonkeyPatch) -> Audit:
+    """Use the dual sensitivity as that in l2; return the audit that should show it."""
     patch.setattr(RegularSpace, "l2_ratio", 1.0)
     return AUDITS["batched"]()
 
 
 def the_same_in_the_full_gradients(patch: pytest.MonkeyPatch) -> Audit:
+    """Use the dual sensitivity of full gradients as that in l2; return their audit."""
     patch.setattr(RegularSpace, "l2_ratio", 1.0)
     return AUDITS["regularised"]()
 
 
 def features_as_they_are(patch: pytest.MonkeyPatch) -> Audit:
+    """Take the shrinking of features away; return the audit that should show it."""
     patch.setattr("dpsco_core.methods.lq.losses.DualLosses.of", lambda self, s: s)
     return AUDITS["regularised, generalized"]()
 
 
 def the_whole_budget_in_every_step(patch: pytest.MonkeyPatch) -> Audit:
+    """Spend the whole budget in each step; return the audit that should show it."""
     honest = RegularizedMirrorDescent.release
 
     def lavish(self: Any, sample: Any, plan: DescentPlan, *rest: Any) -> Release:
+        """Release with the whole budget in each step."""
         return honest(self, sample, replace(plan, rho_step=plan.rho), *rest)
 
     patch.setattr(RegularizedMirrorDescent, "release", lavish)
@@ -335,6 +357,7 @@ def the_whole_budget_in_every_step(patch: pytest.MonkeyPatch) -> Audit:
 
 
 def no_clip_in_the_noisy_steps(patch: pytest.MonkeyPatch) -> Audit:
+    """Take the clips of the noisy steps away; return the audit that should show it."""
     patch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
     name = "dpsco_core.methods.euclidean.private_sgd.clipped_gradient"
     patch.setattr(name, lambda s, w, i, limit: s.gradient(w, i))
@@ -371,6 +394,7 @@ class InOrder(np.random.Generator):
     """A generator whose permutations are not secret."""
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
+        """Return the indices in their order."""
         return np.arange(x)
 
 

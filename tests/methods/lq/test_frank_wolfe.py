@@ -20,6 +20,7 @@ SETS = ("l1", "simplex", "solid-simplex")
 
 
 def point(problem: str = "logistic", **fields: Any) -> Scenario:
+    """Return a small scenario for Frank-Wolfe on the l1 ball."""
     base: dict[str, Any] = {"n": 83, "d": 3, "geometry": "l1", "methods": ("lp.frank-wolfe",)}
     return Scenario(problem=problem, **(base | fields)).validate()
 
@@ -33,14 +34,19 @@ class Chosen:
     flaws: tuple[str, ...] = ()
 
     def disjoint(self, blocks: int) -> tuple[Chosen, ...]:
+        """Return this ledger for each block."""
         return (self,) * blocks
 
     def release(self, mechanism: Any, value: Any, rng: Any, *, label: str) -> int:
+        """Note the scores, and return the vertex that is given for them."""
         self.scores.append(np.array(value))
         return self.places[len(self.scores) - 1]
 
 
 def run(data: Any, plan: Any, places: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Run Frank-Wolfe with given choices of vertices; return its answer and the scores of each
+    choice.
+    """
     ledger: Any = Chosen(places)
     out = FrankWolfe().release(data, plan, ledger, np.random.default_rng(0))
     return out.value, np.array(ledger.scores)
@@ -175,7 +181,9 @@ def test_the_theory_tuning_has_the_steps_and_the_level_of_the_note(
 
 @pytest.mark.parametrize("geometry", SETS)
 def test_the_measured_risk_is_below_the_bound_of_the_note(geometry: str) -> None:
-    """For Huber's and the quadratic loss; the bound is so much larger that 12 runs suffice."""
+    """The losses are Huber's and the quadratic one; the bound is so much larger that 12 runs
+    suffice.
+    """
     for problem in ("huber", "quadratic"):
         scenario = point(problem, geometry=geometry, n=3000, d=5, p=3.0, epsilon=2.0, delta=0.0)
         method, rng = FrankWolfe(tuning="theory"), np.random.default_rng(2)

@@ -74,7 +74,7 @@ def test_gradients_above_the_level_become_zero_and_the_others_stay_unchanged(
     assert isinstance(rows, ScaledRows) == isinstance(losses, LinearSample)
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_blocks_does_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     setting = make_setting(n=50, d=3)
     for kind in ("logistic", "mean"):
         losses, w = sample(setting, kind, *make_records(50, 3)), np.full(3, 0.2)
@@ -203,8 +203,8 @@ def test_without_noise_and_truncation_one_batch_at_q_2_is_a_projected_gradient_s
 def test_without_noise_and_truncation_the_batches_are_those_of_mirror_descent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Three batches of 10 by index, with an inactive constraint written out; one record is left
-    over.
+    """Three batches of 10 follow by index, written out without an active constraint; one record is
+    left over.
     """
     monkeypatch.setattr(Steps, "summed_noise", lambda self, count, d, rng: np.zeros(d))
     setting = make_setting(1.5, n=31, radius=1e3, diameter=2.0)

@@ -31,6 +31,7 @@ Array = np.ndarray
 
 
 def twice_the_level(patch: Patch) -> None:
+    """Truncate gradients at twice the level."""
     honest = lp_mirror.truncated_sum
     patch.setattr(
         lp_mirror,
@@ -45,6 +46,7 @@ def shortened_instead_of_left_out(patch: Patch) -> None:
     """
 
     def clip(rows: Any, batch: Array, level: float, exponent: float, lengths: Any) -> Array:
+        """Return the sum of gradients, the long ones shortened to the level."""
         block = rows.take(batch)
         with np.errstate(all="ignore"):
             norms = np.linalg.norm(block, exponent, axis=1)
@@ -71,6 +73,7 @@ def one_draw_a_batch_at_the_noise_of_a_record(patch: Patch) -> None:
 
 
 def order_is_public(patch: Patch) -> None:
+    """Let the batches follow the order of the records."""
     patch.setattr(
         "tests.methods.lq.test_mirror.np.random.default_rng",
         lambda seed: Sorted(np.random.PCG64(seed)),
@@ -81,19 +84,23 @@ class Sorted(np.random.Generator):
     """A generator that does not permute."""
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
+        """Return the indices in their order."""
         return np.arange(x)
 
 
 def what_is_beyond_is_left_out() -> None:
+    """Assert that a record just beyond the level is left out."""
     tests.test_a_record_just_beyond_the_level_is_left_out(1.5)
 
 
 def shuffled_noise_is_right() -> None:
+    """Assert that the noise of shuffled batches has the law that the ledger records."""
     with forced("shuffled"), in_steps(40):
         check_noise(SHUFFLED(), make_setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear"))
 
 
 def gradients_are_left_out() -> None:
+    """Assert that gradients above the level become zero and no others do."""
     for kind in ("logistic", "mean"):
         tests.test_gradients_above_the_level_become_zero_and_the_others_stay_unchanged(kind, 3.0)
 

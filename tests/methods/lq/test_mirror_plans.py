@@ -66,7 +66,9 @@ FLAWS = (
 
 
 def test_theory_tuning_is_theorem_10_in_units_of_sigma_and_m() -> None:
-    """theory/su-zhao-wang.md, 8, item 26: lambda = 18.33848, T = 5380.796; then scaled."""
+    """It has lambda = 18.33848 and T = 5380.796, then scaled
+    (theory/su-zhao-wang.md, 8, item 26).
+    """
     for size in (1.0, 3.0):
         setting = make_setting(
             **GOLDEN | {"variance_trace": size**2},
@@ -82,7 +84,7 @@ def test_theory_tuning_is_theorem_10_in_units_of_sigma_and_m() -> None:
 
 
 def test_theory_tuning_without_shuffling_is_the_reconstruction_in_the_note() -> None:
-    """theory/su-zhao-wang.md, 2.6; a zCDP budget counts as the (epsilon, delta) of Lemma 3."""
+    """A zCDP budget counts as the (epsilon, delta) of Lemma 3 (theory/su-zhao-wang.md, 2.6)."""
     size = 100 * math.log(1e6)
     truncation = (5e4 / (4**2 * math.sqrt(size))) ** (1 / 3)
     setting = make_setting(**GOLDEN, budget=GOLDEN_BUDGET)
@@ -144,7 +146,9 @@ def test_practical_tuning_is_at_least_as_good_as_a_random_search(budget: Any, no
 
 
 def test_practical_tuning_leaves_a_third_of_the_excess_of_theorem_and_start() -> None:
-    """In means of four trials, the practical excess is at most a third of the others'."""
+    """In means of four trials it has at most a third of the excess of the theorem's tuning and of
+    the start.
+    """
     risks = {}
     for tuning in ("practical", "theory"):
         scenario = Scenario(
@@ -166,7 +170,9 @@ def test_practical_tuning_leaves_a_third_of_the_excess_of_theorem_and_start() ->
 def test_the_accounting_changes_at_the_number_of_steps_in_the_note(
     steps: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """theory/su-zhao-wang.md, 2.5 (c): T > 82 at n = 10^4, epsilon = 0.05, by zCDP."""
+    """It changes at T > 82 for n = 10^4, epsilon = 0.05, by zCDP
+    (theory/su-zhao-wang.md, 2.5 (c)).
+    """
     monkeypatch.setattr(lp_mirror, "published_parameters", lambda *_, shuffled: (steps, 2.0))
     setting = make_setting(2.0, n=10_000, d=5, budget=ApproxDP(epsilon=0.05, delta=1e-6))
     plan = SHUFFLED(tuning="theory", noise=GG).plan(setting)
@@ -178,8 +184,8 @@ def test_the_accounting_changes_at_the_number_of_steps_in_the_note(
 def test_the_accounting_in_use_has_the_smaller_noise(
     noise: Any, calibration: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Measured in the dual norm of a batch's mean; a sum of generalized Gaussians costs kappa_+
-    more.
+    """Noise is measured in the dual norm of a batch's mean; a sum of generalized Gaussians costs
+    kappa_+ more.
     """
     setting = make_setting(1.25, n=20_000, d=50, budget=ApproxDP(epsilon=0.03, delta=1e-6))
     accountings = set()
@@ -265,7 +271,7 @@ def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
         assert spent.epsilon == pytest.approx(zcdp_epsilon(proven, delta), rel=1e-9)
 
 
-def test_the_noise_left_open_is_the_published_one_with_the_papers_calibration_only() -> None:
+def test_the_default_noise_is_the_published_one_only_in_the_paper_calibration() -> None:
     setting = make_setting(1.5, n=300)
     for family in (SHUFFLED, BATCHED):
         assert family().plan(setting).statistic.draw.noise == GAUSSIAN
@@ -330,7 +336,7 @@ SPARSE = replace(make_setting(1.5, d=2), constraint=SparseHull(d=2, sparsity=1, 
         (BATCHED(), SPARSE, "No mirror step of exponent"),
     ],
 )
-def test_what_cannot_run_is_refused_and_its_change_helps(
+def test_an_unsupported_setting_is_refused_with_a_change_that_helps(
     method: Any, setting: Any, sentence: str
 ) -> None:
     with pytest.raises(NotApplicable) as refusal:
@@ -345,7 +351,7 @@ def test_what_cannot_run_is_refused_and_its_change_helps(
     method.plan(helped)
 
 
-def test_lemma_3_beyond_epsilon_1_is_refused_and_tight_is_not() -> None:
+def test_beyond_epsilon_1_lemma_3_is_refused_and_the_tight_calibration_is_not() -> None:
     setting = make_setting(1.5, n=30, budget=ApproxDP(epsilon=2.0, delta=1e-6))  # none is amplified
     for family in (SHUFFLED, BATCHED):
         with pytest.raises(NotApplicable, match="epsilon at most 1") as refusal:
@@ -368,7 +374,7 @@ def test_simplices_are_the_only_geometries_that_are_refused() -> None:
 
 
 @pytest.mark.parametrize("d", [1, 2])
-def test_few_dimensions_and_few_records_are_fine(d: int) -> None:
+def test_the_methods_run_with_few_dimensions_and_few_records(d: int) -> None:
     for n, q in itertools.product((1, 2, 5), (1.0, 1.5, 2.0)):
         setting = make_setting(q, n=n, d=d, budget=APPROXIMATE)
         for tuning in ("practical", "theory"):

@@ -56,6 +56,7 @@ D = 5  # a whole group
 
 
 def run(method: Any, setting: Any, losses: Any, seed: int = 0, rng: Any = None) -> Any:
+    """Run a method; check its ledger and its answer, and return its release."""
     ledger = Ledger(setting.budget)
     rng = np.random.default_rng(seed) if rng is None else rng
     result = method.release(losses, method.plan(setting), ledger, rng)
@@ -105,9 +106,11 @@ def test_one_record_moves_one_step_of_four_by_at_most_the_sensitivity(kind: str)
     largest = 0.0
 
     def pulls(x: Array, y: Array, seed: int) -> tuple[Array, Array]:
+        """Return the noisy gradients of a run, and its order of the records."""
         noisy_pulls: list[Array] = []
 
         def move(w: Array, pull: Array) -> Array:
+            """Note a noisy gradient, and go to the next given point."""
             noisy_pulls.append(pull.copy())
             return points[len(noisy_pulls)]
 
@@ -210,7 +213,7 @@ def test_the_bound_on_the_divergence_holds_on_the_whole_set(geometry: Geometry) 
 @pytest.mark.parametrize("exponent", [1.0, 1.1, 1.5, 2.0])
 @pytest.mark.parametrize("size", [0.1, 3.0])
 def test_the_energy_bounds_that_of_gradient_plus_noise(exponent: float, size: float) -> None:
-    """For the worst of several gradients, one-sided at 1e-6. At q = 2 it is exact."""
+    """The worst of several gradients is tested, one-sided at 1e-6. At q = 2 the bound is exact."""
     d, std = 20, 0.7
     space = RegularSpace(d=d, exponent=exponent)
     bound = potential_of(L2.constraint(d, 1.0), exponent).energy(size, std)
@@ -252,7 +255,7 @@ def test_theory_tuning_has_the_potential_of_its_own_norm_and_of_l2_above_2() -> 
 
 
 def test_the_mean_excess_on_the_l1_ball_is_below_its_bound() -> None:
-    """F(w) = -w_1/2 with the l1 potential; one-sided at 1e-6, and the method learns."""
+    """The risk is F(w) = -w_1/2 with the l1 potential; one-sided at 1e-6, and the method learns."""
     n, d, runs = 1000, 30, 20
     setting = geometric_setting("linear", L1, n, d, ZCDP(rho=2.0))
     method = NoisyMirrorDescent()
@@ -293,11 +296,13 @@ def test_pure_budgets_unbounded_records_and_other_regimes_are_refused(geometry: 
 
 
 def no_clip(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records and the clip of gradients away."""
     patch.setattr(private_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
     patch.setattr(private_sgd.Losses, "of", lambda self, s: s)
 
 
 def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
+    """Divide the Gaussian noise of each step by the square root of 2."""
     honest = draws.gaussian_noise
     patch.setattr(
         "dpsco_core.privacy.mechanisms.steps.gaussian_noise",
@@ -306,9 +311,11 @@ def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
 
 
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    """Halve the sensitivity of every plan."""
     honest = NoisyMirrorDescent.plan
 
     def halved(self: Any, setting: Any) -> Any:
+        """Make a plan with half the sensitivity."""
         plan = honest(self, setting)
         return replace(plan, l2_sensitivity=plan.l2_sensitivity / 2)
 

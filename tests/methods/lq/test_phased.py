@@ -45,6 +45,7 @@ SMALL_BUDGETS = [b for b in BUDGETS if isinstance(b, ApproxDP) and b.epsilon <= 
 
 
 def run(method: Any, setting: Any, losses: Any, seed: int = 0) -> Any:
+    """Run a method; check its ledger and its points, and return its release."""
     ledger = Ledger(setting.budget)
     result = method.release(losses, method.plan(setting), ledger, np.random.default_rng(seed))
     assert np.isfinite(result.value).all() and np.isfinite(result.iterates).all()
@@ -204,7 +205,7 @@ def test_theory_tuning_has_the_step_size_of_the_note_and_floor_log_n_phases() ->
 
 
 def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
-    """beta = 400, L = 1: eta/4 = 1/(4 sqrt n) is above 2/beta below n = 2500."""
+    """With beta = 400 and L = 1, eta/4 = 1/(4 sqrt n) is above 2/beta below n = 2500."""
     setting = geometric_setting("huber", lq_geometry(4.0), 100, 1, ZCDP(rho=1e6))
     model = replace(setting.constants.linear_model, curvature=400.0)  # type: ignore[type-var]
     setting = replace(setting, constants=replace(setting.constants, linear_model=model))
@@ -267,6 +268,7 @@ def test_the_method_learns(geometry: Geometry) -> None:
 
 
 def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records and the clip of gradients away."""
     patch.setattr(Losses, "of", lambda self, s: s)
     patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
 

@@ -43,6 +43,7 @@ SMALL_BUDGETS = [b for b in BUDGETS if isinstance(b, ApproxDP) and b.epsilon <= 
 
 
 def run(method: Any, setting: Any, losses: Any, seed: int = 0) -> Any:
+    """Run a method; check its points, and return its release and a ledger that remembers values."""
     ledger = Remembering(setting.budget)
     result = method.release(losses, method.plan(setting), ledger, np.random.default_rng(seed))
     assert np.isfinite(result.value).all() and np.isfinite(result.iterates).all()
@@ -62,7 +63,7 @@ def descend(plan: DescentPlan, losses: Any) -> tuple[Array, Array]:
 def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
     kind: str, geometry: Geometry
 ) -> None:
-    """Brute force in the dual norm with arbitrary records, at points near and far."""
+    """Arbitrary records are tried in the dual norm, at points near and far."""
     n, d = 11, 3
     plan = RegularizedMirrorDescent().plan(geometric_setting(kind, geometry, n, d))
     dual, largest = dual_exponent(geometry.exponent), 0.0
@@ -126,7 +127,7 @@ def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: Appro
 def test_without_noise_the_method_converges_linearly_to_the_regularised_minimum(
     kind: str, geometry: Geometry
 ) -> None:
-    """theory/su-zhao-wang.md, 8, item 5: the gradient shrinks by a factor."""
+    """The gradient shrinks by a factor in each step (theory/su-zhao-wang.md, 8, item 5)."""
     n, d, alpha = 200, 4, 0.05
     losses = plain_records(kind, n, d)
     planned = RegularizedMirrorDescent().plan(geometric_setting(kind, geometry, n, d))
@@ -183,7 +184,7 @@ def test_the_weights_do_not_overflow() -> None:
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
 def test_a_step_minimises_the_objective_of_the_paper(geometry: Geometry) -> None:
-    """g + B (u' - u) + alpha u' = 0: theory/su-zhao-wang.md, 8, item 5."""
+    """At the minimum g + B (u' - u) + alpha u' is 0 (theory/su-zhao-wang.md, 8, item 5)."""
     setting = geometric_setting("huber", geometry, 30, 5)
     method = RegularizedMirrorDescent()
     result, ledger = run(method, setting, plain_records("huber", 30, 5))
@@ -199,7 +200,7 @@ def test_a_step_minimises_the_objective_of_the_paper(geometry: Geometry) -> None
 
 
 def test_theory_tuning_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
-    """Reference values: T = 24 and alpha = 0.501, which violates alpha <= 2 beta by 0.2 %."""
+    """The reference has T = 24 and alpha = 0.501, which violates alpha <= 2 beta by 0.2 %."""
     budget = ApproxDP(epsilon=0.5, delta=1e-6)
     setting = geometric_setting("logistic", lq_geometry(1.25), 100_000, 100, budget)
     method = RegularizedMirrorDescent(tuning="theory")
@@ -305,11 +306,13 @@ def test_the_method_learns(geometry: Geometry) -> None:
 
 
 def halved(plan: DescentPlan) -> DescentPlan:
+    """Return the plan with half the sensitivity."""
     half = plan.statistic.dual_sensitivity / 2
     return replace(plan, statistic=replace(plan.statistic, dual_sensitivity=half))
 
 
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    """Halve the sensitivity of every plan."""
     honest = RegularizedMirrorDescent.plan
     patch.setattr(
         RegularizedMirrorDescent,
@@ -319,6 +322,7 @@ def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    """Take the shrinking of records away."""
     patch.setattr(DualLosses, "of", lambda self, s: s)
 
 

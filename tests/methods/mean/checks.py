@@ -70,6 +70,7 @@ class Recorder(Ledger):
     noisy: list[Array] = field(default_factory=list)
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
+        """Release a value, and note it with and without its noise."""
         released = super().release(mechanism, value, rng, label=label)
         self.exact.append(np.array(value))
         self.noisy.append(np.array(released))

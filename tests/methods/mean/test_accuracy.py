@@ -39,6 +39,7 @@ TRIALS = 120
 def squared_errors(
     method: Any, problem: MeanEstimation, n: int, budget: Budget, trials: int = TRIALS
 ) -> np.ndarray:
+    """Return the squared errors of independent runs of a method."""
     setting, rng = problem.setting(n, budget), np.random.default_rng(2024)
     errors = []
     for _ in range(trials):
@@ -49,16 +50,19 @@ def squared_errors(
 
 
 def assert_mean_below(errors: np.ndarray, bound: float) -> None:
+    """Assert that the mean of squared errors is not significantly above a bound."""
     lowest = errors.mean() - Z * errors.std(ddof=1) / math.sqrt(len(errors))
     assert lowest <= bound, f"a mean squared error of {errors.mean():.4g} against {bound:.4g}"
 
 
 def student(order: float, d: int = 5, offset: float = 0.8) -> MeanEstimation:
+    """Return the problem of the mean of Student's law."""
     law = StudentT(d=d, moment_order=order, offset=offset)
     return MeanEstimation(distribution=law, mean_bound=1.0)
 
 
 def bias(limit: float, order: float, mean: float) -> float:
+    """Return the bound on the bias of clipping a coordinate with this mean."""
     return hinge_bias(limit - abs(mean), order)
 
 
@@ -125,7 +129,9 @@ def test_the_comparison_with_a_bound_can_fail() -> None:
 def test_practical_methods_beat_the_zero_estimator_at_the_default_scenario(
     family: Any, order: float
 ) -> None:
-    """At n = 10,000, d = 20, epsilon = 1; the zero estimator's error is the norm of the mean."""
+    """It has n = 10,000, d = 20 and epsilon = 1; the zero estimator's error is the norm of the
+    mean.
+    """
     problem = MeanEstimation(
         distribution=StudentT(d=20, moment_order=order, offset=1.0), mean_bound=1.0
     )

@@ -70,6 +70,7 @@ def point(
     bound: float = 6.0,
     p: float = 3.0,
 ) -> tuple[MeanEstimation, Setting]:
+    """Return the problem of a law's mean, and its setting."""
     instance = make_instance(
         distribution=law,
         n=n,
@@ -173,7 +174,7 @@ def test_counts_and_sums_agree_with_their_definition() -> None:
     assert clipped_sums(scaled, (2.0,)) == pytest.approx(clipped_sums(DenseRows(-2 * x), (2.0,)))
 
 
-def test_the_places_among_a_norm_are_those_of_a_search() -> None:
+def test_the_indices_of_norms_among_the_radii_are_those_of_a_search() -> None:
     for top, n in ((1.0, 2), (37.3, 10**5), (1e-120, 10**9), (1e150, 10**6)):
         rising = ladder(top, n)[::-1].copy()
         neighbours = (np.nextafter(rising, 0), rising, np.nextafter(rising, math.inf))
@@ -185,8 +186,8 @@ def test_the_places_among_a_norm_are_those_of_a_search() -> None:
 
 
 def test_a_round_clips_to_a_ball_around_the_previous_answer() -> None:
-    """Computed by hand without noise; the previous answer is within the planned distance of the
-    mean.
+    """The rounds are computed by hand without noise; the last answer is within the planned distance
+    of the mean.
     """
     x = np.random.default_rng(0).standard_normal((4000, 3)) + np.array([30.0, 0.0, 0.0])
     plan = plan_centre(4000, 3, 50.0, 1.0, rho=1e6)
@@ -209,6 +210,7 @@ def test_a_centre_is_estimated_where_the_public_bound_is_large() -> None:
     """Its share falls with the records; in few dimensions with proven closeness it is not used."""
 
     def share(n: int, bound: float, *, is_near: bool = True) -> float:
+        """Return the share of the budget that goes to the centre."""
         return centre_share(point(n=n, d=20, offset=0.0, bound=bound)[1], is_near=is_near)
 
     assert [share(5000, bound) > 0 for bound in (0.4, 2.0)] == [False, True]
@@ -246,7 +248,7 @@ def test_the_ledger_has_spent_the_budget(budget: Budget, d: int, bound: float) -
 
 
 def is_spent(ledger: Ledger) -> bool:
-    """Whether the budget is spent, with zCDP at most that of Gaussian noise alone.
+    """Whether a ledger has spent its budget, with at most the zCDP of Gaussian noise alone.
 
     Some thousandths of epsilon may be left where one choice costs less than noise does.
     """
@@ -299,6 +301,7 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
             record = Ledger._record
 
             def unbooked(book: Ledger, *entries: Any) -> None:
+                """Record entries, but not those of choices."""
                 if entries[0].mechanism != "exponential":
                     record(book, *entries)
 
@@ -323,6 +326,7 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
         else:
 
             def overflowing(part: Any) -> Array:
+                """Return norms that are zero where their squares overflow."""
                 with np.errstate(over="ignore", invalid="ignore"):
                     norms = np.sqrt(np.vecdot(part, part))
                 return np.where(np.isfinite(norms), norms, 0.0)
@@ -341,6 +345,7 @@ def target_is_public(problem: MeanEstimation, setting: Setting) -> None:
         honest = Ledger.release
 
         def watched(self: Ledger, mechanism: Any, value: Any, *rest: Any, **label: Any) -> Any:
+            """Release a value, and note the scores of choices."""
             if isinstance(mechanism, Exponential):
                 values.append(value)
             return honest(self, mechanism, value, *rest, **label)
@@ -358,6 +363,7 @@ def target_is_public(problem: MeanEstimation, setting: Setting) -> None:
 
 
 def scores_are_scaled_by_their_sensitivity() -> None:
+    """Assert that the noise of the choice of a radius follows the sensitivity of its scores."""
     radii = ladder(1.0, 10)
     choice = ladder_module.radius_choice(radii, np.arange(len(radii), dtype=float), 3.0, 1.0)
     assert choice.mechanism.entry(choice.scores, "radius").noise == 2.0
@@ -389,7 +395,9 @@ def test_the_share_of_a_test_that_is_not_needed_goes_to_the_release() -> None:
 
 
 def few_records(problem: MeanEstimation, setting: Setting, methods: tuple[Any, ...]) -> list[float]:
-    """Return the root mean square errors of methods over 20 data sets."""
+    """Return the root mean square errors of methods over 20 data sets of a setting with few
+    records.
+    """
     squares = np.zeros(len(methods))
     plans = [method.plan(setting) for method in methods]
     for seed in range(20):
@@ -419,7 +427,7 @@ def test_with_few_records_a_look_does_no_harm(n: int, d: int, budget: Budget, bo
     assert looking <= 1.45 * bound
 
 
-def test_a_look_that_would_find_nothing_is_not_taken() -> None:
+def test_with_few_records_the_blind_plan_is_chosen_and_errs_less() -> None:
     for budget in BUDGETS[:2], (PureDP(epsilon=1.0),):
         problem, setting = point(n=300, d=5, budget=budget[-1], offset=4.4, bound=4.4)
         assert AdaptiveClipping().plan(setting).statistic.mode == "blind"
@@ -529,6 +537,7 @@ def over_hindsight(
                     noises: list[Array] = noises,
                     **label: Any,
                 ) -> Any:
+                    """Release a value, and note its noise."""
                     out = honest(self, mechanism, value, *rest, **label)
                     noises.append(out - value)
                     return out
@@ -559,6 +568,7 @@ assert len(GRID) == 32
 
 
 def ratios_of(grid: tuple[tuple[str, int, int, float], ...]) -> Array:
+    """Return the error of adaptive clipping over that of the best radius, at each grid point."""
     ratios = []
     for law, n, d, rho in grid:
         problem, setting = point(law, n, d, ZCDP(rho=rho))
@@ -606,7 +616,9 @@ def test_hard_instances_have_errors_near_the_best_radius(
 
 
 def far_records(n: int, d: int, rho: float, mode: Any) -> float:
-    """Return the worst error over simple clipping's, with m records far out in one direction."""
+    """Return the largest error relative to that of simple clipping, with m records far out in one
+    direction.
+    """
     _, setting = point("gaussian", n, d, ZCDP(rho=rho), offset=0.0)
     method = AdaptiveClipping(mode=mode)
     plan = method.plan(setting).statistic
@@ -659,7 +671,7 @@ def test_reference_methods_spend_their_budget(method: Any, budget: Budget) -> No
             assert ledger.spent() == budget and np.isfinite(release.value).all()
 
 
-def test_reference_methods_find_a_far_mean() -> None:
+def test_the_reference_methods_estimate_a_far_mean() -> None:
     problem, setting = point("student-t", 20_000, 20, offset=50.0, bound=100.0)
     rows = problem.sample(20_000, np.random.default_rng(0))
     errors = {}

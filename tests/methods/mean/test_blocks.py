@@ -36,8 +36,8 @@ RADII = st.floats(1e-150, 1e150) | st.floats(0.1, 10) | st.sampled_from([1e-100,
 def test_an_extreme_row_does_not_change_the_result_of_other_rows(
     block: np.ndarray, radius: float, wild: tuple[float, ...], place: int
 ) -> None:
-    """To the last bit: a block without such a row takes a quicker path, and neighbours differ in
-    one.
+    """Results are equal to the last bit: blocks without such a row take a quicker path, and
+    neighbours differ in it.
     """
     changed_block = block.copy()
     changed_block[place] = adversarial(wild, 3)
@@ -55,6 +55,7 @@ class UnnamedRows(DenseRows):
     scale: float = 1.0
 
     def factors(self) -> Iterator[Factors]:
+        """Yield each block with a factor for its rows."""
         for block in self.blocks():
             yield Factors(block, np.full(len(block), self.scale))
 
@@ -109,9 +110,11 @@ class InPieces(DenseRows):
     cuts: tuple[int, ...] = ()
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[np.ndarray]:
+        """Fail, since no method may read the rows as a whole."""
         raise AssertionError("read as a whole")
 
     def total(self, part: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """Return a sum over pieces, by a function that is sent as to another process."""
         sent = pickle.loads(pickle.dumps(part))
         pieces = np.split(self.x, self.cuts)
         return np.sum([sent(DenseRows(piece)) for piece in pieces], axis=0)
@@ -132,6 +135,7 @@ def test_a_mean_is_the_sum_over_pieces(method: Any) -> None:
     setting = make_setting(n=60, d=3)
 
     def value(rows: DenseRows) -> np.ndarray:
+        """Return the method's answer on some rows."""
         release = method.release(
             rows, method.plan(setting), Ledger(setting.budget), np.random.default_rng(1)
         )

@@ -33,7 +33,9 @@ Array = NDArray[np.float64]
 @pytest.mark.parametrize("stretch", [1.001, 1.5, 4.0, 300.0])
 @pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 1.7, 2.0, 6.0])
 def test_the_overshoots_are_those_of_a_power_law(stretch: float, power: float) -> None:
-    """By quadrature, in units of r: a quarter is longer than r, and a power of the length less."""
+    """The references are quadratures, in units of r, for a law that has a quarter of its mass
+    beyond r.
+    """
     share = [quad(lambda t: 0.25 * t**-power, 1, stretch)[0]]
     share.append(quad(lambda t: 2 * (t - 1) * 0.25 * t**-power, 1, stretch)[0])
     mean_overshoot, square_overshoot = overshoots(stretch, stretch**power)
@@ -66,6 +68,7 @@ def test_the_threshold_is_where_the_estimated_errors_are_equal(
     power = math.log(0.25 * n / crowd) / math.log(large / small)
 
     def longer(t: float) -> float:
+        """Return the share of longer records at t, by the power law."""
         return float(0.25 * (t / small) ** -power)
 
     overshoot = quad(longer, small, large)[0]
@@ -105,6 +108,7 @@ def trace_run(
         honest = Ledger.release
 
         def watched(self: Ledger, mechanism: Any, value: Array, rng: Any, *, label: str) -> Any:
+            """Release a value, and note it; return what is replayed, if anything is."""
             exact.append(np.array(value))
             noisy = honest(self, mechanism, value, rng, label=label)
             claims.append((label, self.entries[-1].sensitivity))
@@ -118,7 +122,9 @@ def trace_run(
 
 
 def scripts(mode: Any) -> list[Any]:
-    """Return possible releases, with the guard fired or not and the smaller radius used or not."""
+    """Return releases that a run may have, with the guard fired or not, and the smaller radius used
+    or not.
+    """
     if mode == "single":
         return [[8, 15, np.array([q]), np.zeros(3)] for q in (0.0, 1e9)]
     tests = itertools.product((0.0, 1e9), repeat=2)
@@ -126,8 +132,8 @@ def scripts(mode: Any) -> list[Any]:
 
 
 def moved_most(mode: Any) -> tuple[float, float]:
-    """Return the largest move of a release by a record, relative to its claim, also for the
-    test.
+    """Return the largest move that one record causes, relative to its claim: of any release, and of
+    the test.
     """
     method = AdaptiveClipping(mode=mode, inner=True)
     base = np.random.default_rng(5).standard_normal((6, 3))
@@ -156,7 +162,7 @@ def test_no_record_moves_a_release_by_more_than_its_claim(mode: Any) -> None:
 
 @pytest.mark.parametrize("mode", ["single", "guarded"])
 def test_decisions_and_diagnostics_are_functions_of_the_releases(mode: Any) -> None:
-    """Different data with equal releases: with a bias inside, without, and with no record at any
+    """Different data have equal releases: with a bias inside, without, and with no record at any
     radius.
     """
     method, budget = AdaptiveClipping(mode=mode, inner=True), ZCDP(rho=500.0)
@@ -167,6 +173,7 @@ def test_decisions_and_diagnostics_are_functions_of_the_releases(mode: Any) -> N
     kinds, calls = set(), list[Any]()
 
     def watched(test: Any, means: Array, *values: Any, ledger: Any, rng: Any, **fields: Any) -> Any:
+        """Note what the test is given, and test."""
         calls.append((values, fields))
         return test(means, *values, ledger=ledger, rng=rng, **fields)
 
@@ -202,15 +209,18 @@ class Halving:
     """A ledger that gets half of a sensitivity."""
 
     def __init__(self, ledger: Ledger) -> None:
+        """Wrap a ledger."""
         self.ledger = ledger
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str) -> Any:
+        """Release a value with half the sensitivity."""
         half = replace(mechanism, l2_sensitivity=mechanism.l2_sensitivity / 2)
         return self.ledger.release(half, value, rng, label=label)
 
 
 def test_a_test_with_half_its_sensitivity_is_caught() -> None:
     def faulty(*args: Any, ledger: Any, **fields: Any) -> Any:
+        """Test by a ledger that halves sensitivities."""
         return inner_is_enough(*args, ledger=Halving(ledger), **fields)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -237,6 +247,7 @@ def test_the_smaller_radius_is_tried_where_a_bias_exceeds_the_noise() -> None:
     """It is also tried where the single mode has a centre: its proven error is of a run without."""
 
     def looks(n: int, d: int, rho: float, bound: float = 6.0, **fields: Any) -> bool:
+        """Return whether a plan tries the smaller radius."""
         _, setting = point(n=n, d=d, budget=ZCDP(rho=rho), offset=0.0, bound=bound)
         return AdaptiveClipping(**fields).plan(setting).statistic.inner_rho > 0
 

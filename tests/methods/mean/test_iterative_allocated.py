@@ -65,7 +65,7 @@ def test_a_group_is_divided_by_a_public_number() -> None:
 def test_the_average_of_the_groups_is_as_long_as_the_mean_where_they_cannot_be_equal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """15 records in 8 groups: sums over 15 // 8 = 1 are 15/8 times as long."""
+    """With 15 records in 8 groups, sums over 15 // 8 = 1 are 15/8 times as long."""
     monkeypatch.setattr(groups, "walk_to_centre", lambda noisy, *_: noisy.mean(axis=0))
     method = IterativeUpdatingAllocated(groups=8, radius=1.0)
     setting = replace(POINT, n=15, d=1, epsilon=1e6).setting

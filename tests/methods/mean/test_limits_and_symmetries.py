@@ -36,6 +36,7 @@ BUDGET = SETTING.budget
 
 
 def exact(method: Any, x: np.ndarray = X, setting: Setting = SETTING) -> np.ndarray:
+    """Return the first value that a method would release without noise."""
     return run(method, setting, x).exact[0]
 
 
@@ -60,7 +61,7 @@ def public(method: Any, x: np.ndarray = X) -> np.ndarray:
     ],
     ids=str,
 )
-def test_without_clipping_and_noise_it_is_the_sample_mean(method: Any) -> None:
+def test_without_clipping_and_noise_a_method_is_the_sample_mean(method: Any) -> None:
     np.testing.assert_allclose(exact(method), X.mean(axis=0), rtol=1e-11)
     free = make_setting(n=60, d=4, budget=ZCDP(rho=1e12))
     value = method.release(
@@ -80,7 +81,7 @@ def test_group_means_average_to_the_clipped_mean_for_every_split() -> None:
     np.testing.assert_allclose(group_means[0], whole, rtol=1e-12)
 
 
-def test_means_of_groups_that_exceed_a_block_are_the_same() -> None:
+def test_group_means_do_not_depend_on_the_size_of_blocks() -> None:
     x = np.random.default_rng(0).standard_t(2.5, size=(4000, 40))  # 1638 rows a block
     setting = make_setting(n=4000, d=40)
     groups = run(IterativeUpdating(radius=3.0, groups=2), setting, x).exact[0]
@@ -90,7 +91,7 @@ def test_means_of_groups_that_exceed_a_block_are_the_same() -> None:
     np.testing.assert_allclose(blocks, np.clip(x, -3, 3).mean(axis=0), rtol=1e-11)
 
 
-def test_one_block_is_the_clipped_mean_and_two_blocks_are_as_well() -> None:
+def test_with_one_or_two_blocks_the_median_is_the_clipped_mean() -> None:
     expected = np.clip(X, -1.5, 1.5).mean(axis=0)
     for blocks in (1, 2):
         method = CoordinatewiseCDP(threshold=0.5, blocks=blocks)
@@ -101,7 +102,7 @@ def test_one_block_is_the_clipped_mean_and_two_blocks_are_as_well() -> None:
 
 
 @pytest.mark.parametrize("blocks", [3, 4, 7, 60])
-def test_without_clipping_it_is_the_median_of_means(blocks: int) -> None:
+def test_without_clipping_the_coordinatewise_method_is_the_median_of_means(blocks: int) -> None:
     expected = np.median(
         [X[i * (60 // blocks) : (i + 1) * (60 // blocks)].mean(axis=0) for i in range(blocks)],
         axis=0,
@@ -157,7 +158,7 @@ def test_median_of_blocks_ignores_order_within_and_of_blocks_but_not_across() ->
     assert not np.allclose(exact(method, rng.permutation(X)), exact(method))
 
 
-def test_shifts_pass_only_where_nothing_is_clipped() -> None:
+def test_a_shift_of_the_records_shifts_the_answer_only_where_nothing_is_clipped() -> None:
     shift = np.array([1.0, -2.0, 0.5, 3.0])
     wide = CoordinatewiseCDP(threshold=100.0, blocks=5)
     np.testing.assert_allclose(exact(wide, X + shift), exact(wide) + shift, rtol=1e-11)
@@ -168,6 +169,7 @@ def test_shifts_pass_only_where_nothing_is_clipped() -> None:
 
 def test_clipping_is_the_projection_on_the_ball() -> None:
     def clip(x: np.ndarray, radius: float) -> np.ndarray:
+        """Return the clipped rows."""
         safe, weights = clip_to_ball(x, radius)
         return safe * weights[:, None]
 
@@ -260,7 +262,7 @@ def test_iterative_constants_have_the_reference_values() -> None:
     assert walk_length(SETTING, math.inf) == 1
 
 
-def test_a_vacuous_theorem_is_said_to_be() -> None:
+def test_a_vacuous_theorem_is_reported() -> None:
     method = IterativeUpdating(tuning="theory", calibration="paper")
     setting = make_setting(n=10_000, d=3, budget=ApproxDP(epsilon=1.0, delta=1e-6))
     x = np.random.default_rng(0).normal(size=(10_000, 3))

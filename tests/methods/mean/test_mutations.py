@@ -27,10 +27,12 @@ SETTING = make_setting(n=mean_faults.RECORDS, d=60)
 
 
 def sensitivity_holds(method: Any) -> None:
+    """Assert that the worst neighbours move a release by no more than its sensitivity."""
     check_sensitivity(method, SETTING, *worst_neighbours(method, SETTING))
 
 
 def split_is_fresh(method: Any) -> None:
+    """Assert that each run splits the records anew."""
     check_split_is_fresh(method, make_setting(n=7, d=1))
 
 
@@ -71,8 +73,9 @@ def without_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "walk_to_centre", lambda points, *_: points[0])
 
 
-@cache  # once for all faults of a method
+@cache  # runs once for all faults of a method
 def honest(check: Callable[[Any], None], method: Any) -> None:
+    """Run the check without any fault."""
     check(method)
 
 

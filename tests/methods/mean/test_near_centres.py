@@ -31,7 +31,7 @@ def test_norms_about_a_centre_keep_their_digits_however_near_a_row_is() -> None:
     assert norms_about(x, CENTRE) == pytest.approx(exact, rel=1e-14, abs=0.0)
 
 
-def test_a_norm_about_a_centre_is_the_same_in_any_company() -> None:
+def test_a_norm_about_a_centre_does_not_depend_on_the_other_rows() -> None:
     x = wild_rows()
     norms = norms_about(x, CENTRE)
     lone_norms = [float(norms_about(row[None], CENTRE)[0]) for row in x]
@@ -66,6 +66,7 @@ def test_a_norm_without_its_difference_near_the_centre_is_caught() -> None:
     """A rule that trusts the expansion everywhere loses every digit of a row at the centre."""
 
     def trusted(block: Vector, centre: Vector) -> Vector:
+        """Return distances from the centre by expanding the square, which cancels near it."""
         squares = np.vecdot(block, block) - 2 * block @ centre + centre @ centre
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 

@@ -53,11 +53,12 @@ BUDGETS: tuple[Budget, ...] = (
 
 
 def data(n: int, d: int, seed: int = 0) -> np.ndarray:
+    """Return heavy-tailed rows."""
     return np.random.default_rng(seed).standard_t(2.5, size=(n, d))
 
 
 def records(method: Any) -> int:
-    """Enough records for the method, and not a multiple of its blocks."""
+    """Return a number of records that is enough for the method, and no multiple of its blocks."""
     theory = isinstance(method, IterativeUpdating) and method.tuning == "theory"
     return 2 * theory_groups() + 100 if theory else 409
 
@@ -98,7 +99,7 @@ def test_the_noise_test_catches_5_percent_too_little_noise(
             check_noise(method, setting, x, seed=seed)
 
 
-def test_noise_at_the_worked_examples_of_the_formulas() -> None:
+def test_the_noise_has_the_values_of_the_worked_examples() -> None:
     setting = make_setting(n=1000, d=20, budget=ZCDP(rho=0.02))
     assert SimpleClipping(radius=5.0).plan(setting).noise.noise_std == pytest.approx(
         0.05, rel=1e-14
@@ -129,7 +130,9 @@ def test_noise_at_the_worked_examples_of_the_formulas() -> None:
 
 
 def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> None:
-    """Hence the integer m: d = 5, beta = 0.1, n = 37 has m = 18.42 and 19 blocks of one."""
+    """At d = 5, beta = 0.1, n = 37 the printed m is 18.42, but there are 19
+    blocks of one record.
+    """
     real = 4 * math.log(2 * 5 / 0.1)
     assert 12 * real / 37 < 6 < 12 * 19 / 37
 

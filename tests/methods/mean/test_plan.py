@@ -31,6 +31,7 @@ SCENARIO = Scenario(n=4000, d=40, p=2.5, decay=1.0, methods=("mean.adaptive", "m
 
 
 def draw(scenario: Scenario, seed: int = 0) -> DenseRows:
+    """Draw the rows of a scenario."""
     return scenario.instance.law.sample(scenario.n, np.random.default_rng(seed))
 
 
@@ -149,6 +150,7 @@ def test_a_pure_budget_is_refused_and_another_method_suggested() -> None:
 
 
 def errors(scenario: Scenario) -> dict[str, float]:
+    """Run a scenario; return the mean error of each method."""
     by_method: dict[str, list[float]] = {slug: [] for slug in scenario.methods}
     for outcome in study(scenario):
         assert outcome.error is not None

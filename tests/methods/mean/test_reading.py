@@ -27,11 +27,12 @@ def records(seed: int = 0) -> Vector:
 
 
 def changed(reading: Reading, radii: tuple[float, ...]) -> tuple[Vector, list[int]]:
-    """Return the sums, and how often they were updated from an earlier sum."""
+    """Return the sums at the radii, and how often they were updated from an earlier sum."""
     calls: list[int] = []
     honest = reading_module._changed_sums
 
     def watched(rows: DenseRows, *args: Any) -> Vector:
+        """Note the number of rows that are read, and read them."""
         calls.append(rows.n)
         return honest(rows, *args)
 
@@ -87,7 +88,7 @@ def test_a_sum_is_recomputed_where_many_rows_change_or_digits_would_be_lost() ->
 
 
 def test_a_far_row_adds_no_more_than_the_radius() -> None:
-    """At any distance: its part of the first sum is removed to the last digits."""
+    """However far the row is, its part of the first sum is removed to the last digits."""
     x = records()
     for size in (1e3, 1e20, 1e70):
         y = x.copy()
@@ -119,6 +120,7 @@ def test_forgetting_the_initial_weights_is_caught() -> None:
     honest = reading_module.FirstSum
 
     def forgetful(total: Vector, radius: float, outliers: Vector, weights: Vector) -> object:
+        """Go on without the outliers and their weights."""
         return honest(total, radius, outliers[:0].astype(np.intp), weights[:0])
 
     claim = partial(test_shared_results_change_no_count_and_no_sum, np.float64, (4.0, 19.0))

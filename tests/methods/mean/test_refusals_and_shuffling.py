@@ -38,6 +38,7 @@ MANY_GROUPS = [IterativeUpdating(calibration=c, groups=200, radius=1.0) for c in
 
 
 def data(n: int, d: int, seed: int = 0) -> np.ndarray:
+    """Return heavy-tailed rows."""
     return np.random.default_rng(seed).standard_t(2.5, size=(n, d))
 
 
@@ -90,7 +91,7 @@ def test_too_few_records_are_refused_with_a_change_that_works(
 
 
 @pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
-def test_a_single_record_is_enough_in_practice(method: Any) -> None:
+def test_the_practical_tuning_runs_on_a_single_record(method: Any) -> None:
     check_ledger_equals_budget(method, make_setting(1, 2), data(1, 2))
 
 
@@ -137,6 +138,7 @@ def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
     theory = IterativeUpdating(calibration="paper", tuning="theory", radius=1.0)
 
     def rho(epsilon: float, groups: int | None = None) -> tuple[bool, float]:
+        """Return whether a plan shuffles, and the rho of its release or of a group."""
         setting = make_setting(5000, 3, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
         plan = replace(theory, groups=groups).plan(setting)
         noise = plan.noise
@@ -162,7 +164,7 @@ def test_the_split_is_uniform_and_fresh_at_every_release() -> None:
 
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
-def test_a_mean_without_a_public_bound_gets_an_answer(tuning: Any) -> None:
+def test_a_method_runs_without_a_public_bound_on_the_mean(tuning: Any) -> None:
     setting = make_setting(n=1000, d=3)
     unbounded = replace(setting, constants=replace(setting.constants, mean_gradient_bound=math.inf))
     method = IterativeUpdating(radius=5.0, groups=8, tuning=tuning)

@@ -55,13 +55,14 @@ EVERY_METHOD = [
 
 @pytest.fixture(autouse=True, scope="module")
 def without_the_walk() -> Iterator[None]:
-    """Iterative updating's walk only sees what is released: it cannot move the statistic."""
+    """Leave out the walk of iterative updating, which sees only released values."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(groups, "walk_to_centre", lambda points, *_: points[0])
         yield
 
 
-def at_level(level: float) -> list[Any]:
+def methods_at_level(level: float) -> list[Any]:
+    """Return all methods of the module, each with this clip level."""
     return [
         SimpleClipping(radius=level),
         IterativeUpdating(radius=level, groups=2),
@@ -77,7 +78,7 @@ def test_a_clip_level_beyond_doubles_is_refused_before_any_record_is_seen(
     level: float, i: int
 ) -> None:
     with pytest.raises(InvalidInput, match="must be between 1e-150 and 1e\\+150"):
-        at_level(level)[i].plan(make_setting(n=6, d=3))
+        methods_at_level(level)[i].plan(make_setting(n=6, d=3))
 
 
 @pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
@@ -197,7 +198,7 @@ def test_every_clipped_row_is_in_the_ball(block: np.ndarray, radius: float) -> N
     assert np.all(np.linalg.norm(scaled, axis=1) <= 1 + 1e-12)
 
 
-def test_a_record_far_out_is_projected_and_not_lost() -> None:
+def test_a_record_far_out_is_projected_and_not_dropped() -> None:
     for size in (1e3, 1e150, 1e151, 1e300, 1.7e308):
         block = np.array([[size, -size, 0.0], [0.3, 0.4, 0.0]])
         safe, weights = clip_to_ball(block, 2.0)

@@ -34,10 +34,12 @@ def cloud(seed: int, points: int, d: int) -> np.ndarray:
 
 
 def brute_force_value(offsets: np.ndarray, directions: np.ndarray, left_out: int) -> float:
+    """Return the largest order statistic over all directions of a list."""
     return float(np.sort(directions @ offsets.T, axis=1)[:, left_out].max())
 
 
 def search(offsets: np.ndarray, left_out: int, seed: int = 0) -> tuple[float, np.ndarray]:
+    """Return the value and the direction of the search, after checks that one attains the other."""
     value, u = furthest_direction(offsets, left_out, np.random.default_rng(seed))
     assert np.linalg.norm(u) == pytest.approx(1, rel=1e-12)
     # The value is attained by the direction, and so never exceeds the maximum.
@@ -116,7 +118,7 @@ def test_the_search_follows_rotations_scales_and_orders(points: int, seed: int) 
 @pytest.mark.parametrize("seed", one_in(3, range(25)))
 @pytest.mark.parametrize("d", [1, 2])
 def test_lemmas_7_and_8_hold_around_any_reference_point(seed: int, d: int) -> None:
-    """With the empirical r_0 they are inequalities without probability."""
+    """With the empirical r_0 the lemmas are inequalities without probability."""
     rng = np.random.default_rng([seed, d])
     points = int(rng.integers(10, 60))
     left_out = int(rng.integers(0, points // 3 + 1))
@@ -198,7 +200,7 @@ def test_a_walk_of_no_steps_stays_at_the_origin() -> None:
     assert not walk_to_centre(np.ones((4, 2)), 0, 0, np.random.default_rng(0)).any()
 
 
-def test_projection_on_the_ball() -> None:
+def test_a_point_is_projected_on_the_ball() -> None:
     point = np.array([3.0, 4.0])
     np.testing.assert_allclose(into_ball(point, 2.0), [1.2, 1.6])
     np.testing.assert_array_equal(into_ball(point, 5.0), point)

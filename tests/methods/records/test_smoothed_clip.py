@@ -24,6 +24,7 @@ LARGE_ENTRIES = np.array([1e3, 1e6, 1e9, 1e15, 1e100, 1e300, 1.7e308, math.inf])
 
 
 def truncate(x: float) -> float:
+    """Return Catoni's influence function at x, constant beyond the square root of 2."""
     return x - x**3 / 6 if abs(x) <= math.sqrt(2) else math.copysign(SUPREMUM, x)
 
 
@@ -79,7 +80,7 @@ def test_psi_is_the_expectation_over_the_smoothing_noise(variance: float) -> Non
 
 
 def random_entries(variance: float, count: int) -> np.ndarray:
-    """Return entries where the table is used and where it is not, at its kink, and at ends of
+    """Return entries inside and outside of the range of the table, at its kink, and at ends of
     cells.
     """
     table, rng = smooth_table(variance), np.random.default_rng(5)
@@ -90,6 +91,7 @@ def random_entries(variance: float, count: int) -> np.ndarray:
 
 
 def check_accuracy(variance: float, count: int) -> None:
+    """Assert that the smoothed clip agrees with its closed form to the proven error."""
     u = random_entries(variance, count)
     exact = [closed_form(x, variance) if x < 1e9 else smoothed_supremum(variance) for x in u]
     worst = np.abs(smoothed_clip(u, variance) - exact).max()

@@ -39,7 +39,8 @@ from tests.methods.user.helpers import note_multiplier
 def check_replaced_user(
     patch: pytest.MonkeyPatch, method: Any, kind: str, users: int, user: int, items: int = 4
 ) -> float:
-    """Given equal releases so far, a replaced user moves each score and mean within its bound.
+    """Check that a replaced user moves each score and mean within its bound, given equal earlier
+    releases.
 
     Returns the largest move of a mean over its bound. The user's own phase alone sees the user.
     """
@@ -69,7 +70,8 @@ def check_replaced_user(
 
 
 def check_worst_user(patch: pytest.MonkeyPatch) -> None:
-    """A user at either end of the filter or beyond, all others at one point.
+    """Check the moves of a user at either end of the filter or beyond it, with all others at one
+    point.
 
     The first mean moves by 2 (2 tau) 0.95/K, more than a third of the bound, which tends to
     4 (2 tau)/K as K grows.
@@ -106,7 +108,9 @@ def one_phase(
 
 
 def check_noise(patch: pytest.MonkeyPatch) -> None:
-    """The noise of the mean gradients is theory/lowy-liu-asi.md, 2.2's; chi-square at 1e-6."""
+    """Check that the mean gradients have the noise of theory/lowy-liu-asi.md, 2.2, by chi-square at
+    level 1e-6.
+    """
     setting, steps, share = users_setting("mean", 3000, 7, d=500, budget=BUDGET), 12, 0.3
     keep = RobustFilter(score_radius=0.5, filter_radius=0.5)
     filtered = phase_plan(
@@ -115,6 +119,7 @@ def check_noise(patch: pytest.MonkeyPatch) -> None:
     noises: list[np.ndarray] = []
 
     def spy(value: np.ndarray, std: float, rng: np.random.Generator) -> np.ndarray:
+        """Add noise, and note it."""
         out = honest(value, std, rng)
         noises.append(out - value)
         return out
@@ -136,7 +141,9 @@ def check_noise(patch: pytest.MonkeyPatch) -> None:
 
 
 def check_draws() -> None:
-    """One noise for the threshold of a phase, one for each score, one for each mean."""
+    """Check that noise is drawn once for the threshold of a phase, and once for each score and each
+    mean.
+    """
     setting = users_setting("mean", 15_000, 2, budget=ApproxDP(epsilon=1.0, delta=1e-6))
     method = UserAccelerated(tuning="theory")
     plan, rng = method.plan(setting), Counting(4)
@@ -147,7 +154,9 @@ def check_draws() -> None:
 
 
 def check_batches(patch: pytest.MonkeyPatch) -> None:
-    """Each step of Mode B draws K distinct users afresh, and its T steps cost the budget."""
+    """Check that each step of Mode B draws K distinct users afresh, and that all T steps cost the
+    budget.
+    """
     setting, steps = users_setting("mean", 4000, 3), 5
     keep = RobustFilter(score_radius=40.0, filter_radius=40.0)
     filtered = batch_plan(4000, 1000, steps, 4.0, 1e-6, keep=keep, tuning=Tuning())
@@ -171,6 +180,7 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
     plain = FilteredMeans.next
 
     def spy(self: FilteredMeans, points: np.ndarray) -> Any:
+        """Note the points of a batch, and examine them."""
         batches.append(points)
         return plain(self, points)
 
@@ -188,7 +198,9 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
 
 
 def check_target() -> None:
-    """Logistic, n = 4,000, epsilon = 4: far below the risk of the centre."""
+    """Check that at epsilon = 4 logistic regression on 4,000 users gets below half of the centre's
+    excess risk.
+    """
     best = np.array([0.6, -0.5, 0.4])
     x, _ = make_records(40_000, 3, seed=5)
     chances = 1 / (1 + np.exp(-4 * x @ best))

@@ -76,6 +76,7 @@ class Recorder:
     """
 
     def __init__(self, patch: pytest.MonkeyPatch, jitter: float = 0.0) -> None:
+        """Replace the noise of tested releases by draws that are recorded."""
         self.jitter, self.replays = jitter, False
         self.rng = np.random.default_rng(99)
         self.outputs: list[Array] = []
@@ -84,17 +85,21 @@ class Recorder:
         patch.setattr("dpsco_core.privacy.mechanisms.tested.add_laplace_noise", self.laplace)
 
     def clear(self) -> None:
+        """Forget all values and scores."""
         self.values: list[Array] = []
         self.stds: list[float] = []
         self.scores: list[float] = []
         self.scales: list[float] = []
 
     def replay(self) -> None:
-        """From now on, releases come out as they did so far."""
+        """Let later releases have the values of those so far."""
         self.clear()
         self.replays = True
 
     def gaussian(self, value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Note a value and its noise; return the jittered value, or that of the run which is
+        replayed.
+        """
         self.values.append(value.copy())
         self.stds.append(std)
         if not self.replays:
@@ -102,6 +107,7 @@ class Recorder:
         return self.outputs[len(self.values) - 1]
 
     def laplace(self, value: Array, scale: float, rng: np.random.Generator) -> Array:
+        """Note a score and its noise, and return it without noise."""
         self.scores.append(float(value[0]))
         self.scales.append(scale)
         return value

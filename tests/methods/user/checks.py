@@ -31,14 +31,17 @@ class Counting(np.random.Generator):
     """A generator that counts its draws."""
 
     def __init__(self, seed: int) -> None:
+        """Make a generator from a seed that counts its calls."""
         super().__init__(np.random.PCG64(seed))
         self.calls: Counter[str] = Counter()
 
     def laplace(self, *args, **kwargs):
+        """Draw Laplace noise, and count the call."""
         self.calls["laplace"] += 1
         return super().laplace(*args, **kwargs)
 
     def normal(self, *args, **kwargs):
+        """Draw normal noise, and count the call."""
         self.calls["normal"] += 1
         return super().normal(*args, **kwargs)
 
@@ -101,7 +104,7 @@ def check_normal(values: np.ndarray, std: float) -> None:
 
 
 def certificate(kind: str, steps: int, threshold: float) -> TestedGaussian:
-    """Return a certificate whose test is at epsilon 1."""
+    """Return a tested Gaussian mechanism whose test is at epsilon 1."""
     test = NoisyTest(
         kind=kind,
         steps=steps,
@@ -128,10 +131,12 @@ def halting_law(scores: list[float], threshold: float, scale: float, kind: str) 
     """Return the exact law of the halting time; `scale` is that of the scores' noise."""
 
     def passes(margin: float) -> float:  # P[v >= margin].
+        """Return the probability that the Laplace noise is at least a margin."""
         tail = 0.5 * math.exp(-abs(margin) / scale)
         return tail if margin >= 0 else 1 - tail
 
     def density_at(shift: float) -> np.ndarray:
+        """Return the law of the halting time if the threshold's noise is this."""
         alive, law = 1.0, []
         for score in scores:
             p = passes(threshold + shift - score)

@@ -148,6 +148,7 @@ def erm_requirements(case: UserLevel, q: float) -> tuple[Requirement, ...]:
 
 
 def _small_epsilon(case: UserLevel) -> Requirement:
+    """Return the requirement that epsilon is at most 10."""
     return Requirement(
         name="epsilon",
         sentence=f"epsilon must be at most 10, and epsilon={case.epsilon:g}.",
@@ -157,6 +158,7 @@ def _small_epsilon(case: UserLevel) -> Requirement:
 
 
 def _at_least(sides: tuple[float, float]) -> bool:
+    """Return whether the first side is at least the second."""
     return sides[0] >= sides[1]
 
 
@@ -208,6 +210,7 @@ def subsampled_noise_room(case: UserLevel, steps: int, batch: int) -> float:
     require(1 <= batch <= case.n, "batch", "between 1 and n", batch)
 
     def spent(step_epsilon: float) -> float:
+        """Return the epsilon of all steps by advanced composition, less the allowed one."""
         composed = math.sqrt(2 * steps * (case.log_delta + math.log(4))) * step_epsilon
         return composed + steps * step_epsilon * math.expm1(step_epsilon) - case.epsilon / 2
 
@@ -221,12 +224,15 @@ def subsampled_noise_room(case: UserLevel, steps: int, batch: int) -> float:
 
 
 def _changes(case: UserLevel, count: int, steps: int) -> int:
+    """Return how many of `count` members of the filter may change, with the printed failure
+    probability.
+    """
     failure = case.delta / (10 * steps) * math.exp(-case.epsilon)
     return 2 + changed_members(PRINTED_FILTER, count, failure)
 
 
 def _printed_noise_factor(case: UserLevel) -> float:
-    r""":math:`\sigma_in_i/(\tau\sqrt{T_i})` as printed."""
+    r"""Return the printed :math:`\sigma_in_i/(\tau\sqrt{T_i})`."""
     logarithm = math.log(case.n) + math.log(case.d) + case.epsilon + case.log_delta
     return 1000 * logarithm / case.epsilon
 
@@ -263,7 +269,7 @@ def filter_pays_from(
 
 
 def printed_filter_pays_from(case: UserLevel) -> float:
-    r"""Return the m from which Algorithm 2's printed noise is below N2's; `at.m` does not count.
+    r"""Return the m from which Algorithm 2's printed noise is below N2's; `case.m` is ignored.
 
     :math:`\sqrt m=\frac{1000\ln(ndm)\ln(nde^\varepsilon/\delta)}{2\varepsilon g(\varepsilon,
     \delta)}` at :math:`\tau=L\ln(ndm)/\sqrt m`.
@@ -272,6 +278,7 @@ def printed_filter_pays_from(case: UserLevel) -> float:
     base = replace(case, m=1).log_size
 
     def short(log_m: float) -> float:
+        """Return by how much m = exp(log_m) items are too few, in logarithms."""
         return math.log(ratio * (base + log_m)) - log_m / 2
 
     return math.exp(float(brentq(short, 0.0, 200.0)))

@@ -35,6 +35,7 @@ class Quadratic:
     """(x - c)' H (x - c)/2 on a set, with its constrained minimum by projected descent."""
 
     def __init__(self, objective: Curvature, constraint, seed: int) -> None:
+        """Draw a quadratic with the given curvatures, and find its minimiser on the set."""
         rng = np.random.default_rng(seed)
         rotation, _ = np.linalg.qr(rng.normal(size=(4, 4)))
         curves = np.linspace(objective.strong_convexity, objective.smoothness, 4)
@@ -46,9 +47,11 @@ class Quadratic:
         self.minimiser = x
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
+        """Return the gradient at x."""
         return self.h @ (x - self.c)
 
     def gap(self, x: np.ndarray) -> float:
+        """Return the suboptimality of x."""
         a, b = x - self.c, self.minimiser - self.c
         return float(a @ self.h @ a - b @ self.h @ b) / 2
 
@@ -176,6 +179,7 @@ def test_an_oracle_that_ends_leaves_the_aggregate_of_the_steps_before() -> None:
     problem, queried_steps = Quadratic(objective, constraint, 0), []
 
     def oracle(x: np.ndarray, t: int) -> np.ndarray | None:
+        """Note a step; return the gradient, or none from step 5 on."""
         queried_steps.append(t)
         return problem.gradient(x) if t < 5 else None
 

@@ -63,7 +63,7 @@ def test_the_noise_is_the_one_proven_in_the_note(monkeypatch: Patch) -> None:
     check_noise(monkeypatch)
 
 
-def test_there_is_one_threshold_noise_per_phase() -> None:
+def test_the_noise_of_the_threshold_is_drawn_once_per_phase() -> None:
     check_draws()
 
 
@@ -122,6 +122,7 @@ def test_the_theory_has_the_notes_schedule() -> None:
 
 
 def _printed_regulariser(level: Any) -> float:
+    """Return the regulariser as the paper prints it, without the diameter and the constants."""
     n, m, d, eps = level.n, level.m, level.d, level.epsilon
     return 0.5 * (1 / math.sqrt(n * m) + math.sqrt(d) / (eps * n * math.sqrt(m)))
 
@@ -146,11 +147,14 @@ def test_users_of_one_item_never_fail_the_test_by_their_spread(monkeypatch: Patc
 
 
 def _linear_users(x: np.ndarray) -> ItemSample:
+    """Return users with one item each and linear losses."""
     return ItemSample(records=sample("linear", x), items=1)
 
 
 def test_without_noise_the_method_is_phased_regularised_erm(monkeypatch: Patch) -> None:
-    """Huge tau, 400 steps: each phase ends at its regularised minimiser, in closed form."""
+    """With a huge tau and 400 steps each phase ends at its regularised
+    minimiser, in closed form.
+    """
     Recorder(monkeypatch)
     rng = np.random.default_rng(7)
     means = 0.3 * rng.normal(size=(4000, 3)) + np.array([0.5, -0.2, 0.1])
@@ -184,7 +188,7 @@ def test_without_noise_the_method_is_phased_regularised_erm(monkeypatch: Patch) 
 
 
 def test_outliers_are_left_out(monkeypatch: Patch) -> None:
-    """A tenth per mille of users at the far end of the ball: the mean is that of the others."""
+    """One user in ten thousand is at the far end of the ball: the mean is that of the others."""
     recorder = Recorder(monkeypatch)
     means = np.zeros((5000, 2))
     means[:3] = 0.99
@@ -228,7 +232,7 @@ def test_honest_users_seldom_halt() -> None:
     assert halts <= 3  # At 1 % each, 20 runs have more than 3 halts with probability 4e-5.
 
 
-def test_a_simplex_is_no_obstacle() -> None:
+def test_the_method_runs_on_a_simplex() -> None:
     setting = users_setting("mean", 3000, 100)
     shape = Simplex(d=3, radius=1.0)
     setting = replace(setting, constraint=shape)
@@ -240,7 +244,7 @@ def test_a_simplex_is_no_obstacle() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 50, 60])
-def test_too_few_users_are_refused_with_the_number_that_will_do(n: int) -> None:
+def test_too_few_users_are_refused_with_the_number_that_is_enough(n: int) -> None:
     method = UserAccelerated()
     with pytest.raises(NotApplicable, match="too few sure to be in the mean; it needs") as refusal:
         method.plan(users_setting("logistic", n, 10, budget=UNIT_BUDGET))
@@ -369,12 +373,14 @@ def test_a_million_items_are_never_drawn() -> None:
     assert peaks[1] < 3 * max(peaks[0], means.nbytes)
 
 
-def test_the_method_learns() -> None:
+def test_the_methods_error_is_below_that_without_data() -> None:
     check_target()
 
 
 def test_the_method_reaches_its_target_at_the_default_size() -> None:
-    """Logistic, n = 10,000, m = 10, d = 10, epsilon = 1: below half the start's."""
+    """On logistic data, n = 10,000, m = 10, d = 10, epsilon = 1, the risk is below half the
+    start's.
+    """
     scenario = Scenario(problem="logistic", methods=(), n=10_000, d=10)
     rng = np.random.default_rng(0)
     problem = scenario.instance.problem
@@ -386,7 +392,7 @@ def test_the_method_reaches_its_target_at_the_default_size() -> None:
 
 
 def test_phases_that_divide_epsilon_differently_fit_the_budget_together() -> None:
-    """With tests at 0.2 and 0.5 of epsilon, the most expensive phase counts as a whole."""
+    """Where tests take 0.2 and 0.5 of epsilon, the most expensive phase counts as a whole."""
     keep, rng = RobustFilter(score_radius=1.0, filter_radius=1.0), np.random.default_rng(0)
     plans = [
         phase_plan(5000, 9, 4.0, 1e-6, keep=keep, tuning=Tuning(test_share=share))

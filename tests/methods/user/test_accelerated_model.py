@@ -19,7 +19,7 @@ from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_desce
 
 
 def test_the_model_is_acsa_on_a_quadratic() -> None:
-    """b, v and o by running the descent itself: from 1 without noise, and pulse by pulse."""
+    """Its b, v and o are those of the descent run from 1 without noise, and pulse by pulse."""
 
     land = Landscape(
         smallest=0.2,
@@ -36,7 +36,10 @@ def test_the_model_is_acsa_on_a_quadratic() -> None:
     wide = Ball(d=1, radius=1e9)
 
     def end(start: float, errors: np.ndarray) -> float:
+        """Return the end of accelerated descent from a start, with these gradient errors."""
+
         def oracle(x: np.ndarray, t: int) -> np.ndarray:
+            """Return the gradient of the regularised quadratic, with the error of the step."""
             return curve * x + pull * (x - start) + errors[t]
 
         return float(

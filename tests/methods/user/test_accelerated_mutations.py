@@ -28,6 +28,7 @@ Patch = pytest.MonkeyPatch
 
 
 def a_third_of_the_sensitivity(patch: Patch) -> None:
+    """Divide the sensitivity of the filtered mean by three."""
     plain = accelerated_batches.sharp_weights_sensitivity
     patch.setattr(accelerated_batches, "sharp_weights_sensitivity", lambda *a: plain(*a) / 3)
     patch.setattr(
@@ -36,6 +37,7 @@ def a_third_of_the_sensitivity(patch: Patch) -> None:
 
 
 def phases_on_all_users(patch: Patch) -> None:
+    """Let every phase read all users."""
     from dpsco_core.problems.samples.users import ItemSample
 
     patch.setattr(ItemSample, "part", lambda self, start, stop: self)
@@ -43,10 +45,12 @@ def phases_on_all_users(patch: Patch) -> None:
 
 
 def no_filter(patch: Patch) -> None:
+    """Include every user in the filtered mean."""
     patch.setattr(RobustFilter, "inclusion_of", lambda self, counts: np.ones(len(counts)))
 
 
 def noise_over_root_two(patch: Patch) -> None:
+    """Divide the Gaussian noise by the square root of 2."""
     patch.setattr(
         "dpsco_core.privacy.mechanisms.tested.add_gaussian_noise",
         lambda value, std, rng: value + rng.normal(scale=std / math.sqrt(2), size=value.shape),
@@ -54,6 +58,7 @@ def noise_over_root_two(patch: Patch) -> None:
 
 
 def noise_of_one_step(patch: Patch) -> None:
+    """Let the noise of each step be for a single step."""
     from dpsco_core.privacy.mechanisms.tested import TestedGaussian
 
     patch.setattr(
@@ -62,11 +67,13 @@ def noise_of_one_step(patch: Patch) -> None:
 
 
 def threshold_noise_every_step(patch: Patch) -> None:
+    """Draw the noise of the threshold anew in each step."""
     from dpsco_core.privacy.mechanisms.tested import TestedSteps
 
     plain = TestedSteps.passes
 
     def passes(self: Any, score: float) -> bool:
+        """Draw the threshold anew, and test a score."""
         self.__post_init__()
         return plain(self, score)
 
@@ -74,32 +81,39 @@ def threshold_noise_every_step(patch: Patch) -> None:
 
 
 def batches_with_replacement(patch: Patch) -> None:
+    """Draw each batch of users with replacement."""
     honest = accelerated_run.run_phase
 
     class Replacing(np.random.Generator):
         def choice(self, n: int, size: int, replace: bool) -> Any:
+            """Draw with replacement."""
             return super().choice(n, size=size, replace=True)
 
     def run_phase(plan: Any, phase: Any, users: Any, w: Any, ledger: Any, rng: Any, *rest: Any):
+        """Run a phase with batches drawn with replacement."""
         return honest(plan, phase, users, w, ledger, Replacing(rng.bit_generator), *rest)
 
     patch.setattr(accelerated_run, "run_phase", run_phase)
 
 
 def one_batch_for_all_steps(patch: Patch) -> None:
+    """Let each step read the first users."""
     honest = accelerated_run.run_phase
 
     class Fixed(np.random.Generator):
         def choice(self, n: int, size: int, replace: bool) -> Any:
+            """Return the first indices."""
             return np.arange(size)
 
     def run_phase(plan: Any, phase: Any, users: Any, w: Any, ledger: Any, rng: Any, *rest: Any):
+        """Run a phase with one batch for all steps."""
         return honest(plan, phase, users, w, ledger, Fixed(rng.bit_generator), *rest)
 
     patch.setattr(accelerated_run, "run_phase", run_phase)
 
 
 def twice_the_amplification(patch: Patch) -> None:
+    """Amplify privacy as if batches had half their size."""
     plain = accelerated_batches.subsample
     patch.setattr(
         accelerated_batches,
@@ -109,6 +123,7 @@ def twice_the_amplification(patch: Patch) -> None:
 
 
 def gradient_ascent(patch: Patch) -> None:
+    """Let the descent go up the gradient."""
     patch.setattr(
         accelerated_run, "mean_gradients", lambda plan, users, w, rng: -users.user_gradients(w)
     )

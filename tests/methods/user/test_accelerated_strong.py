@@ -40,7 +40,7 @@ def test_strong_stages_have_users_of_their_own_and_shrinking_distances() -> None
     run(UserAcceleratedStrong(tuning="theory"), setting, means_of(np.zeros((30_000, 3)), 10**4))
 
 
-def test_strong_refuses_what_it_cannot_do() -> None:
+def test_the_strong_method_refuses_unsupported_settings() -> None:
     with pytest.raises(NotApplicable, match="strongly convex loss for every item"):
         UserAcceleratedStrong().plan(users_setting("logistic", 5000, 3))
     method = UserAcceleratedStrong(tuning="theory")
@@ -55,11 +55,11 @@ def test_strong_refuses_what_it_cannot_do() -> None:
         )
 
 
-def test_a_replaced_user_of_the_strong_method(monkeypatch: Patch) -> None:
+def test_a_replaced_user_moves_the_strong_method_within_its_sensitivity(monkeypatch: Patch) -> None:
     check_replaced_user(monkeypatch, UserAcceleratedStrong(), "mean", 400, 3)
 
 
-def test_the_strong_method_learns() -> None:
+def test_the_strong_method_finds_the_mean_to_within_a_tenth() -> None:
     rng = np.random.default_rng(9)
     means = np.array([0.4, -0.3, 0.2]) + rng.normal(size=(3000, 3)) / 100
     for method in (UserAcceleratedStrong(), UserAcceleratedStrong(tuning="theory")):

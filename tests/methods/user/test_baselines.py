@@ -137,6 +137,7 @@ def test_a_user_moves_the_mean_gradient_by_at_most_two_l_over_n(kind: str, m: in
 
 
 def losses_of(kind: str, losses: Any, data: Any, m: int) -> Any:
+    """Return users whose features are shrunk to the bound of the losses, if there is one."""
     sample = users(kind, data, m)
     return sample if math.isinf(losses.feature_bound) else sample.bounded(losses.feature_bound)
 
@@ -196,7 +197,7 @@ def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> Non
 def test_without_noise_clipped_means_is_descent_on_all_items(
     method: Any, releases: Releases
 ) -> None:
-    """Certified losses are not clipped: the pooled gradient, step by step."""
+    """Certified losses are not clipped, so that every step uses the pooled gradient."""
     n, m, d = 50, 4, 3
     setting, sample = (
         user_setting("logistic", n, m, d),
@@ -224,12 +225,15 @@ def test_without_noise_clipped_means_is_descent_on_all_items(
 
 @pytest.mark.parametrize(("steps", "h"), [(1, 0.5), (4, 1.0), (9, 3.0), (9, 1.0)])
 def test_the_model_of_accelerated_steps_is_exact_on_a_quadratic(steps: int, h: float) -> None:
-    """The start's part without noise, and each step's part by a unit of noise in it alone."""
+    """It has the start's part without noise, and each step's part by a unit of noise in that step
+    alone.
+    """
     objective, distance, energy = Curvature(strong_convexity=0.7, smoothness=3.0), 2.0, 0.3
     setting = user_setting("mean", d=1, radius=1e6)
     ball = setting.body
 
     def end(start: float, kicked: int) -> float:
+        """Return the end of accelerated descent with an error at one step."""
         return float(
             accelerated_descent(
                 np.array([start]),
@@ -261,6 +265,7 @@ def test_the_better_way_to_step_is_chosen() -> None:
 
 
 def mean_users(data: Any, m: int) -> MeanSample:
+    """Return the sample of the users' means."""
     sample = users("mean", data, m)
     means = sample.records.points.x.reshape(sample.users, m, -1).mean(axis=1)
     return MeanSample(
@@ -269,7 +274,9 @@ def mean_users(data: Any, m: int) -> MeanSample:
 
 
 def test_users_means_do_as_well_as_their_items() -> None:
-    """Clipped means: the same result. One chain: the same average, in steps on whole users."""
+    """Clipped means have the same result; one chain has the same average, in
+    steps on whole users.
+    """
     n, m, d = 40, 6, 3
     data, setting = honest_records(n, m, d, shift=0.2), user_setting("mean", n, m, d)
     result, other_result = (
@@ -303,7 +310,7 @@ def test_a_million_items_a_user_take_steps_on_whole_users() -> None:
 
 
 def test_steps_move_no_points_apart_where_the_set_is_large() -> None:
-    """D/L = 200: the bound would like steps far beyond 1/beta."""
+    """At D/L = 200 the bound would choose steps far beyond 1/beta."""
     setting = user_setting("huber", 20, 2, 3, ZCDP(rho=1e8), radius=100.0)
     assert UserGroupPrivacy().plan(setting).phases[0].step_size == pytest.approx(1.0)
 
@@ -355,16 +362,19 @@ def test_more_items_help_the_clipped_mean_only_until_noise_dominates() -> None:
 
 
 def no_clipping(patch: pytest.MonkeyPatch) -> None:
+    """Take every clip and every shrinking away."""
     patch.setattr(clipped_means, "clip_to_ball", lambda rows, r: (rows, np.ones(len(rows))))
     patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
     patch.setattr(phased_sgd.Losses, "of", lambda self, s: s)
 
 
 def pull_of_one_item(patch: pytest.MonkeyPatch) -> None:
+    """Use the pull of a single item for that of a user."""
     patch.setattr(group_privacy, "user_pull", lambda s, losses, step: 2 * step * losses.lipschitz)
 
 
 def too_long_steps(patch: pytest.MonkeyPatch) -> None:
+    """Allow steps that are longer than the proof does."""
     patch.setattr(group_privacy, "step_limit", lambda n, m, d, smoothness: 40.0)
 
 

@@ -76,6 +76,7 @@ def test_few_distances_are_taken_where_most_users_agree(monkeypatch: pytest.Monk
     plain = robust_filter._pair_distances
 
     def count_distances(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Count the distances that are taken, and take them."""
         pair_counts.append(rows.shape[1] * columns.shape[1])
         return plain(rows, columns)
 

@@ -31,6 +31,7 @@ SMALL: dict[str, Any] = {"n": 6000, "d": 3, "m": 4, "trials": 1, "diameter": 2.0
 
 
 def outcome(point: Scenario) -> Outcome:
+    """Return the outcome of the first cell of a point."""
     return run_cell(next(cells(point)))
 
 
@@ -78,7 +79,7 @@ def test_other_budgets_are_spent_or_refused(method: str, budget: dict[str, Any])
         assert result.changes
 
 
-def test_few_users_are_refused_with_how_many_it_takes() -> None:
+def test_too_few_users_are_refused_with_the_number_that_is_enough() -> None:
     point = Scenario(problem="quadratic", methods=("user.accelerated",), **SMALL | {"n": 50})
     result = outcome(point.validate())
     assert result.not_applicable is not None

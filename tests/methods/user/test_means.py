@@ -26,11 +26,13 @@ BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300)
 
 
 def users(point: Scenario, seed: int = 0) -> UserRows:
+    """Return the users of a point with their items."""
     rows = point.instance.problem.sample(point.n * point.m, np.random.default_rng(seed))
     return UserRows(records=rows, items=point.m)
 
 
-def released(method: Any, data: Any, point: Scenario, seed: int = 1) -> Any:
+def run_method(method: Any, data: Any, point: Scenario, seed: int = 1) -> Any:
+    """Run a method on the data of a point; return its release."""
     plan, ledger = method.plan(point.setting), Ledger(point.budget)
     return method.release(data, plan, ledger, np.random.default_rng(seed))
 
@@ -46,8 +48,8 @@ def released(method: Any, data: Any, point: Scenario, seed: int = 1) -> Any:
 def test_a_user_with_one_record_is_a_record(user_method: Any, plain: Any) -> None:
     point = replace(POINT, m=1, diameter=2.0)
     data = users(point)
-    release = released(user_method, data, point).value
-    assert np.array_equal(release, released(plain, data.records, point).value)
+    release = run_method(user_method, data, point).value
+    assert np.array_equal(release, run_method(plain, data.records, point).value)
 
 
 def test_the_mean_of_a_user_is_of_that_user_alone() -> None:
@@ -66,7 +68,7 @@ def test_the_mean_of_a_user_is_of_that_user_alone() -> None:
 def test_the_ledger_spends_the_budget(slug: str, diameter: float, n: int, d: int) -> None:
     for budget in ({"epsilon": None, "delta": None, "rho": 0.1}, {"epsilon": 1.0, "delta": 1e-6}):
         point = replace(POINT, n=n, d=d, diameter=diameter, offset=min(1.0, diameter / 2), **budget)
-        release = released(make_method(slug, "tight", "practical"), users(point), point)
+        release = run_method(make_method(slug, "tight", "practical"), users(point), point)
         if isinstance(point.budget, ZCDP):
             assert release.ledger.spent().rho == pytest.approx(0.1, rel=1e-12)
         else:
@@ -79,7 +81,7 @@ def test_the_centre_is_charged_and_released_first() -> None:
     method = UserMeanAdaptive()
     centre = method.plan(point.setting).statistic.centre
     assert centre is not None
-    labels = [e.label for e in released(method, users(point), point).ledger.entries]
+    labels = [e.label for e in run_method(method, users(point), point).ledger.entries]
     assert labels == ["centre"] * len(centre.radii) + ["radius", "mean of clipped records"]
     assert method.plan(replace(point, m=1).setting).statistic.centre is None
     assert replace(method, tuning="theory").plan(point.setting).statistic.centre is None
@@ -106,9 +108,9 @@ def test_the_moment_of_a_mean_is_at_most_what_the_radius_is_planned_for(p: float
 def test_a_sample_of_another_size_is_refused() -> None:
     for change in ({"n": 100}, {"m": 4, "n": 400}, {"d": 2}):
         with pytest.raises(InvalidInput):
-            released(UserMeanClipped(), users(replace(POINT, **change)), POINT)
+            run_method(UserMeanClipped(), users(replace(POINT, **change)), POINT)
     with pytest.raises(InvalidInput):
-        released(UserMeanClipped(), users(POINT).records, POINT)
+        run_method(UserMeanClipped(), users(POINT).records, POINT)
     with pytest.raises(InvalidInput):
         UserRows(records=users(POINT).records, items=7)
 
@@ -129,7 +131,7 @@ def test_a_refusal_names_a_method_that_may_run_there() -> None:
     pure = replace(POINT, delta=0.0)
     with pytest.raises(NotApplicable, match="choose user.mean-adaptive"):
         UserMeanGroup().plan(pure.setting)
-    release = released(UserMeanAdaptive(), users(pure), pure)
+    release = run_method(UserMeanAdaptive(), users(pure), pure)
     assert release.ledger.spent().epsilon == pytest.approx(1.0)
 
 
@@ -140,7 +142,7 @@ def test_under_a_pure_budget_clipped_means_get_noise_that_hides_a_user(tuning: A
     method = UserMeanClipped(tuning=tuning)
     plan = method.plan(pure.setting)
     assert plan.noise.l2_sensitivity == 2 * plan.statistic.radius / pure.n
-    release = released(method, users(pure), pure)
+    release = run_method(method, users(pure), pure)
     (entry,) = release.ledger.entries
     assert (entry.mechanism, entry.epsilon) == ("spherical laplace", 0.7)
     assert entry.rho == pytest.approx(0.7 * math.tanh(0.35))

@@ -48,7 +48,7 @@ def absolute(x: np.ndarray, y: np.ndarray, items: int) -> ItemSample:
 
 
 def check_moves() -> None:
-    """Uniform on the ball: within it, the norm to the d-th uniform, directions even."""
+    """Check that moves are uniform on the ball: their norms, their means and their coordinates."""
     for d in (1, 2, 7):
         y = ball_points(20_000, d, 0.3, np.random.default_rng(d))
         norms = np.linalg.norm(y, axis=1)
@@ -61,7 +61,7 @@ def check_moves() -> None:
 
 
 def check_unbiased() -> None:
-    """|x| on the line: the mean slope at x is x/r inside [-r, r], six standard errors."""
+    """Check that the mean slope of |x| is x/r inside of [-r, r], within six standard errors."""
     m = 200_000
     for x, r in ((0.1, 0.4), (-0.3, 0.4), (0.5, 0.4)):
         users = absolute(np.ones((m, 1)), np.zeros(m), m)
@@ -72,7 +72,7 @@ def check_unbiased() -> None:
 
 
 def check_fresh_moves() -> None:
-    """Every user, item and step has a move of its own; equal items' gradients differ."""
+    """Check that every user, item and step has its own move: gradients of equal items differ."""
     w, rng = np.array([0.01, 0.0]), np.random.default_rng(4)
     points = PointSample(
         points=DenseRows(np.zeros((6, 2))), loss=Distance(), constraint=Ball(d=2, radius=1.0)
@@ -96,12 +96,12 @@ def test_moved_gradients_are_those_of_the_smoothed_loss() -> None:
     check_unbiased()
 
 
-def test_every_item_and_step_has_its_own_move() -> None:
+def test_every_item_has_its_own_random_move_in_every_step() -> None:
     check_fresh_moves()
 
 
 def test_the_smoothed_loss_is_above_the_loss_not_below() -> None:
-    r"""f <= f_r <= f + L r d/(d+1), with equality on the right for the norm at 0.
+    r"""It satisfies f <= f_r <= f + L r d/(d+1), with equality on the right for the norm at 0.
 
     See theory/lowy-liu-asi.md, 7, item 31.
     """
@@ -137,7 +137,7 @@ def test_a_linear_models_move_needs_one_number_an_item() -> None:
         assert stats.ks_2samp(gradients, full).pvalue > FALSE_ALARM
 
 
-def test_means_alone_need_no_moves() -> None:
+def test_losses_that_depend_on_means_alone_need_no_random_moves() -> None:
     rng = np.random.default_rng(8)
     state = rng.bit_generator.state
     users = means_of(np.eye(3), 1000)
@@ -151,7 +151,7 @@ def test_means_alone_need_no_moves() -> None:
 
 @pytest.mark.parametrize("kind", ["hinge", "other", "huber", "mean"])
 def test_another_users_items_do_not_change_a_users_moves(kind: str) -> None:
-    """Equal generators: only the replaced user's gradient differs, whatever it holds."""
+    """With equal generators only the replaced user's gradient differs, whatever it holds."""
     w, moves = np.array([0.1, 0.0, -0.2]), []
     for users in replaced(kind, 12, 5, 4):
         bounded = users.bounded(1.0)
@@ -209,7 +209,7 @@ def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
 
 @pytest.mark.parametrize("problem", ["absolute", "geometric-median"])
 def test_the_method_learns(problem: str) -> None:
-    """n = 4,000, m = 25, d = 5, epsilon = 4: a tenth of the risk of the centre."""
+    """At n = 4,000, m = 25, d = 5, epsilon = 4 it has a tenth of the risk of the centre."""
     scenario = Scenario(problem=problem, methods=(), n=4000, d=5)
     sampled_problem = scenario.instance.problem
     users = sample_users(sampled_problem, 4000, 25, np.random.default_rng(0))
@@ -219,11 +219,13 @@ def test_the_method_learns(problem: str) -> None:
 
 
 def no_moves(patch: Patch) -> None:
+    """Let every random move be zero."""
     patch.setattr(user_smoothing, "ball_coordinates", lambda count, d, rng: np.zeros(count))
     patch.setattr(user_smoothing, "ball_points", lambda count, d, radius, rng: np.zeros((count, d)))
 
 
 def one_move_for_all(patch: Patch) -> None:
+    """Give every user the same random move."""
     coordinates, point = ball_coordinates, ball_points
     patch.setattr(
         user_smoothing,
@@ -238,6 +240,7 @@ def one_move_for_all(patch: Patch) -> None:
 
 
 def moves_of_another_dimension(patch: Patch) -> None:
+    """Draw the coordinates of moves in a ball of six more dimensions."""
     coordinates = ball_coordinates
     patch.setattr(
         user_smoothing, "ball_coordinates", lambda count, d, rng: coordinates(count, d + 6, rng)
@@ -264,6 +267,7 @@ def test_moves_on_the_sphere_are_caught(monkeypatch: Patch) -> None:
     plain = ball_points
 
     def outer(count: int, d: int, radius: float, rng: np.random.Generator) -> np.ndarray:
+        """Draw moves on the sphere in place of the ball."""
         y = plain(count, d, radius, rng)
         return radius * y / np.linalg.norm(y, axis=1, keepdims=True)
 

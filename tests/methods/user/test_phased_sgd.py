@@ -56,6 +56,7 @@ START = np.array([0.3, -0.2, 0.6])
 
 
 def losses_of(kind: str) -> Any:
+    """Return the losses of a plan for a kind of loss."""
     return UserPhasedSgd().plan(user_setting(kind, 500, 3, 3, BUDGET)).losses
 
 
@@ -195,7 +196,7 @@ def test_a_halt_in_a_later_phase_returns_the_point_of_the_one_before(
 def test_without_noise_and_removal_it_is_phased_averaging(
     kind: str, tested: TestedReleases
 ) -> None:
-    """Honest data: nothing is removed, each phase is the mean of its groups, projected."""
+    """On honest data nothing is removed, and each phase is the mean of its groups, projected."""
     n, m, d = 700, 4, 3
     setting, data = user_setting(kind, n, m, d, BUDGET), honest_records(n, m, d, shift=0.1)
     method, sample = UserPhasedSgd(), users(kind, data, m)
@@ -238,7 +239,9 @@ def linear_chains(size: float, steps: int, groups: int, seed: int) -> np.ndarray
 
 
 def test_chains_spread_as_the_lemma_says() -> None:
-    """Lemma 2.3, R2: exact variance of linear losses, at 1e-6; no pair beyond the proven radius."""
+    """Lemma 2.3, R2: linear losses have the exact variance, at 1e-6; no pair is beyond the proven
+    radius.
+    """
     size, steps, groups = 1e-3, 60, 3000
     averages = linear_chains(size, steps, groups, 0)
     variance = size**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)  # trace; items have 1
@@ -251,7 +254,9 @@ def test_chains_spread_as_the_lemma_says() -> None:
 
 
 def test_one_pass_has_the_gap_of_the_lemma() -> None:
-    """Lemma B.3 without its factor 2, at the minimiser; the mean over chains, with its error."""
+    """The gap is that of Lemma B.3 without its factor 2, at the minimiser, for the mean over
+    chains.
+    """
     rng, groups, steps = np.random.default_rng(2), 400, 50
     x = rng.standard_normal((groups * steps, 3)) * 0.2 + [0.4, 0.0, 0.0]
     x /= np.maximum(1, np.linalg.norm(x, axis=1))[:, None]
@@ -272,7 +277,7 @@ def test_rows_are_projected_one_by_one() -> None:
 
 
 def test_the_terms_are_those_of_the_bound() -> None:
-    """`problems.user_risk` and `bounds.user_explicit` state the same bound and schedules."""
+    """`bounds.user.explicit` and the plans of the methods compute the same bound and schedules."""
     case = UserLevel(n=20_000, m=7, d=4, epsilon=1.0, delta=1e-6, smoothness=2.0, diameter=3.0)
     for phases, decay in itertools.product((1, 3), (1.0, 1.5)):
         for schedule in (
@@ -297,7 +302,7 @@ def test_the_terms_are_those_of_the_bound() -> None:
 
 
 def test_the_best_phases_have_the_least_bound() -> None:
-    """No worse than any schedule of the bound's own search over N1."""
+    """Their bound is no worse than any schedule of the bound's own search over N1."""
     case = UserLevel(n=3000, m=10, d=3, epsilon=1.0, delta=1e-6, smoothness=1.0)
     g = gaussian_multiplier(case.epsilon, case.delta)
     best = best_phases(
@@ -319,7 +324,7 @@ def test_the_best_phases_have_the_least_bound() -> None:
 
 
 def test_users_means_are_read_as_users() -> None:
-    """Whole users in a step: the same averages from means as from items."""
+    """A step on whole users gives the same averages from means as from items."""
     n, m, d = 24, 5, 3
     sample, losses = users("mean", honest_records(n, m, d), m), losses_of("mean")
     points = sample.records.points.x.reshape(n, m, d).mean(axis=1)
@@ -344,7 +349,9 @@ def test_users_means_are_read_as_users() -> None:
 
 @pytest.mark.parametrize("n", [20_000, 10**6])
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 8.0])
-def test_the_printed_release_is_printed_and_proven(n: int, epsilon: float) -> None:
+def test_the_release_with_printed_noise_has_the_noise_of_the_paper_and_is_private(
+    n: int, epsilon: float
+) -> None:
     case = UserLevel(n=n, m=100, d=10, epsilon=epsilon, delta=1e-9, smoothness=1.0)
     groups = printed_count(case)
     assert 2 * math.exp(-groups * epsilon / 150) <= case.delta / 10 * math.exp(-epsilon) * (
@@ -385,7 +392,7 @@ def test_the_printed_run_spends_what_its_noise_covers() -> None:
 
 @pytest.mark.parametrize("method", EVERY_METHOD)
 @pytest.mark.parametrize("epsilon", [1.0, 8.0])
-def test_too_few_users_are_refused_with_the_number_that_would_do(
+def test_too_few_users_are_refused_with_the_number_that_is_enough(
     method: UserPhasedSgd, epsilon: float
 ) -> None:
     setting = user_setting("mean", 40, 10, 2, ApproxDP(epsilon=epsilon, delta=1e-6))
@@ -425,7 +432,7 @@ def test_the_notes_say_where_a_plain_mean_would_do_better() -> None:
 
 
 def test_the_method_learns() -> None:
-    """n = 1500, m = 100 at epsilon = 8: most of what the centre loses."""
+    """At n = 1500, m = 100 and epsilon = 8 it gains most of what the centre loses."""
     n, m, d = 1500, 100, 2
     x, y = honest_records(n, m, d, shift=0.4)
     setting = user_setting("mean", n, m, d, BUDGET)
@@ -435,11 +442,13 @@ def test_the_method_learns() -> None:
 
 
 def no_clipping(patch: pytest.MonkeyPatch) -> None:
+    """Take the clip of gradients and the shrinking of records away."""
     patch.setattr(chains, "clip_to_ball", lambda rows, r: (rows, np.ones(len(rows))))
     patch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
 
 
 def shared_records(patch: pytest.MonkeyPatch) -> None:
+    """Let each chain read some of the records of the others."""
     honest_split = chains._split_by_chain
     patch.setattr(
         chains,
@@ -451,6 +460,7 @@ def shared_records(patch: pytest.MonkeyPatch) -> None:
 
 
 def overlapping_phases(patch: pytest.MonkeyPatch) -> None:
+    """Let every phase begin at the first user."""
     patch.setattr(
         phased_shapes,
         "_place_phases",
@@ -459,6 +469,7 @@ def overlapping_phases(patch: pytest.MonkeyPatch) -> None:
 
 
 def unprojected_end(patch: pytest.MonkeyPatch) -> None:
+    """Take the projection on the ball away."""
     patch.setattr("dpsco_core.geometry.ball.Ball.project", lambda self, w: w)
 
 

@@ -211,6 +211,7 @@ def test_the_printed_batch_is_larger_than_the_phase_and_the_noise_than_the_set(n
 
 def test_the_formulas_are_monotone():
     def grows(value, name, factor=2):
+        """Return whether a value grows with a field."""
         changed = replace(
             GOLDEN, **{name: type(getattr(GOLDEN, name))(getattr(GOLDEN, name) * factor)}
         )
@@ -287,7 +288,7 @@ def test_the_calibrated_groups_and_noise_have_their_reference_values(epsilon, gr
     assert halt == pytest.approx(GROUPS_HALT)
 
 
-def test_a_sequence_of_tests_halts_as_rarely_as_it_says():
+def test_a_sequence_of_tests_halts_with_at_most_the_stated_probability():
     tuning = phase_tuning(USERS_HALT)
     release = phase_plan(4000, 25, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning).release
     test = release.test
@@ -303,7 +304,7 @@ def test_a_sequence_of_tests_halts_as_rarely_as_it_says():
     assert large_release.l2_sensitivity * 10**6 == pytest.approx(8, rel=2e-3)  # 2 (2 + 2) radii
 
 
-def test_the_least_users_of_a_phase_are_the_least():
+def test_the_stated_least_number_of_users_of_a_phase_is_the_least():
     tuning = phase_tuning(USERS_HALT)
     fewest_users = least_phase_count(20, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning)
     assert fewest_users is not None
@@ -356,7 +357,7 @@ def test_the_gradients_stay_within_the_uniform_spread_at_all_points():
     ("epsilon", "m", "all_phases", "one_phase"),
     [(1, 1, 1.41e5, 1.08e4), (1, 100, 1.64e5, 1.27e4), (3, 1, 4.3e4, None), (10, 1, 1.33e4, None)],
 )
-def test_the_users_that_algorithm_1_needs(epsilon, m, all_phases, one_phase):
+def test_algorithm_1_needs_its_reference_number_of_users(epsilon, m, all_phases, one_phase):
     case = UserLevel(n=2, m=m, d=10, epsilon=epsilon, delta=1e-6)
     fewest_users = least_users(lambda n: fills_groups(case.with_users(n)))
     assert fewest_users == pytest.approx(all_phases, rel=0.005)
@@ -367,7 +368,7 @@ def test_the_users_that_algorithm_1_needs(epsilon, m, all_phases, one_phase):
     assert one_phase is None or quarter == pytest.approx(one_phase, rel=0.005)
 
 
-def test_algorithm_1_says_which_constant_fails_and_how_many_users_would_do():
+def test_algorithm_1_reports_the_failing_constant_and_the_number_of_users_it_needs():
     case = UserLevel(n=10**4, m=1, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
     assert 2700 < printed_groups(case) < 3200
     needs = sgd_requirements(case, 0.08)
@@ -445,7 +446,7 @@ def test_where_the_filter_never_pays_and_where_the_printed_one_does():
 # ---- The recommended schedules
 
 
-def test_the_calibrated_schedules_halve_the_users_and_keep_what_is_left():
+def test_the_calibrated_schedules_halve_the_users_of_each_phase_and_use_all_users():
     assert halving_users(1001, 4) == (500, 250, 125, 126)
     assert sum(halving_users(777, 5)) == 777
     with pytest.raises(NotApplicable, match="16 users"):
@@ -476,7 +477,7 @@ def test_a_refused_schedule_names_users_that_are_enough():
     )
 
 
-def test_the_noise_of_mode_a_does_not_depend_on_the_steps_but_by_logarithms():
+def test_the_noise_of_mode_a_depends_on_the_steps_only_by_logarithms():
     case = UserLevel(n=10**5, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
     short_phase, long_phase = (
         full_batch(case, steps_factor=f, regulariser=0.01).phases[0] for f in (1, 8)
@@ -500,7 +501,7 @@ def test_the_noise_of_mode_a_does_not_depend_on_the_steps_but_by_logarithms():
         {"smoothness": -1.0},
     ],
 )
-def test_what_is_out_of_range_is_refused_by_name(change):
+def test_a_parameter_out_of_range_is_refused_by_name(change):
     (name,) = change
     with pytest.raises(InvalidInput, match=f"{name} must be"):
         replace(GOLDEN, **change)

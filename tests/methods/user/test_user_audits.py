@@ -142,7 +142,7 @@ def weakened(plan: FilterPlan, noise: float = 1.0, test: float = 1.0) -> FilterP
 
 
 @pytest.mark.parametrize("name", one_in(2, PLANS))
-def test_the_audit_sees_too_little_noise(name: str) -> None:
+def test_the_audit_detects_too_little_noise(name: str) -> None:
     plan = PLANS[name]
     assert worst(weakened(plan, noise=0.1), EPSILON) > DELTA
     assert worst(weakened(plan, test=9.0), EPSILON) > DELTA
@@ -152,7 +152,8 @@ def test_the_audit_sees_too_little_noise(name: str) -> None:
 
 
 def batch_law(plan: FilterPlan, outliers: int, value: float, grid: Array) -> tuple[float, Array]:
-    """Return the probability of a halt, and the density on `grid` of what is released otherwise.
+    """Return the probability of a halt, and the density on `grid` of the output
+    if there is none.
 
     Of the users of the phase `outliers` are at twice the filter's radius, one is at `value`, and
     the rest are at 0.
@@ -190,7 +191,7 @@ def batch_profile(
     return max(0.0, halt - math.exp(epsilon) * neighbour_halt) + float(np.trapezoid(excess, grid))
 
 
-def test_a_secret_batch_hides_what_the_ledger_says() -> None:
+def test_the_audit_of_a_secret_batch_agrees_with_the_ledger() -> None:
     epsilon, delta, keep = 1.5, 0.02, RobustFilter(score_radius=1.0, filter_radius=1.0)
     plan = batch_plan(
         240, 120, 1, epsilon, delta, keep=keep, tuning=Tuning(sharp=True, least_kept=0.1)
@@ -215,6 +216,7 @@ class Script:
     """Plays the part of the noise: decisions and noisy values that do not look at the data."""
 
     def __init__(self, patch: pytest.MonkeyPatch, halt_at: int) -> None:
+        """Replace tests and noise by a script that halts the run at a test."""
         self.halt_at, self.passed = halt_at, 0
         self.rng = np.random.default_rng(8)
         patch.setattr(TestedSteps, "passes", lambda steps, score: self.passes(score))
@@ -222,11 +224,13 @@ class Script:
         patch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", self.value)
 
     def passes(self, score: float) -> bool:
+        """Let every score pass but that of the step which halts."""
         assert math.isfinite(score)
         self.passed += 1
         return self.passed != self.halt_at
 
     def value(self, value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Return a random value that does not depend on the data."""
         assert np.isfinite(value).all()
         return 0.3 * self.rng.normal(size=value.shape)
 
@@ -248,7 +252,7 @@ def user_sets(kind: str, setting: Setting, means: bool) -> Iterator[UserSample]:
 
 
 def scripted(method: Any, setting: Setting, users: UserSample, halt_at: int) -> list[Any]:
-    """Return all that a run lets out, with the numbers that it has drawn."""
+    """Return all that a run releases and records, and the final state of its generator."""
     rng, ledger = np.random.default_rng(5), Ledger(setting.budget)
     with pytest.MonkeyPatch.context() as patch:
         Script(patch, halt_at)
@@ -307,6 +311,7 @@ def test_a_baseline_spends_its_budget_on_the_strongest_user_and_no_more(
     releases: list[list[tuple[float, float]]] = []
 
     def spy(value: Array, std: float, rng: np.random.Generator) -> Array:
+        """Note a value and its noise, and return zero."""
         releases[-1].append((float(value[0]), std))
         return value * 0.0
 
@@ -328,7 +333,9 @@ def test_a_baseline_spends_its_budget_on_the_strongest_user_and_no_more(
 def test_clusters_in_the_plane_stay_within_the_sharp_sensitivity(
     upper: float, ratio: float
 ) -> None:
-    """K = 3 to 8 and 20: points of few places at or across the radii, one replaced."""
+    """For K = 3 to 8 and 20, points at few places at or across the radii are tried, with one
+    replaced.
+    """
     keep = RobustFilter(score_radius=1.0, filter_radius=ratio, upper=upper)
     rng, cases = np.random.default_rng(int(100 * (upper + ratio))), 0
     turns = np.pi / 3 * np.arange(6)

@@ -302,7 +302,9 @@ def test_the_shortcut_agrees_with_all_pairs_exactly(
     np.testing.assert_allclose(keep.mean(x, short.inclusion), x.mean(axis=0), rtol=0, atol=1e-14)
 
 
-def test_blocks_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_blocks_does_not_change_the_result_of_the_filter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     keep = keep_of("B", 2 / 3)
     x = np.random.default_rng(0).normal(size=(101, 3)) * 0.6
     whole = keep.examine(x)
@@ -400,7 +402,7 @@ def test_the_score_falls_with_the_square_of_the_isolated_share(isolated: int) ->
     assert (score >= 80) == (share < 1 - math.sqrt(0.8))
 
 
-def test_a_mean_far_from_zero_is_that_of_the_differences() -> None:
+def test_a_mean_far_from_zero_keeps_its_digits() -> None:
     keep = RobustFilter(score_radius=1e-6, filter_radius=1e-6)
     centre = 100.0
     x = centre + np.array([[0.0], [2e-7], [4e-7]])
@@ -420,7 +422,7 @@ def test_a_mean_far_from_zero_is_that_of_the_differences() -> None:
         ("inclusion", "dice", "inclusion must be weights or coins, got inclusion=dice"),
     ],
 )
-def test_a_filter_refuses_what_its_facts_do_not_cover(
+def test_a_filter_refuses_parameters_that_its_proofs_do_not_cover(
     field: str, value: object, sentence: str
 ) -> None:
     fields = {"score_radius": 1.0, "filter_radius": 1.0, field: value}
@@ -428,7 +430,7 @@ def test_a_filter_refuses_what_its_facts_do_not_cover(
         RobustFilter(**fields)
 
 
-def test_points_and_coins_are_checked() -> None:
+def test_invalid_points_and_coins_are_refused() -> None:
     keep = keep_of("B", inclusion="coins")
     for shape in ((1, 2), (4,), (4, 0)):
         with pytest.raises(InvalidInput, match="points must be of shape"):

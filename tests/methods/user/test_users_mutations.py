@@ -26,47 +26,61 @@ Patch = pytest.MonkeyPatch
 
 
 def gaussian_times(patch: Patch, factor: float) -> None:
+    """Multiply the Gaussian noise of the filtered mean by a factor."""
+
     def draw(value: np.ndarray, std: float, rng: np.random.Generator) -> np.ndarray:
+        """Add Gaussian noise times the factor."""
         return value + factor * rng.normal(scale=std, size=value.shape)
 
     patch.setattr(filtered, "add_gaussian_noise", draw)
 
 
 def laplace_times(patch: Patch, factor: float) -> None:
+    """Multiply the Laplace noise of the test by a factor."""
+
     def draw(value: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
+        """Add Laplace noise times the factor."""
         return value + factor * rng.laplace(scale=scale, size=value.shape)
 
     patch.setattr(filtered, "add_laplace_noise", draw)
 
 
 def noise_over_root_2(patch: Patch) -> None:
+    """Divide the Gaussian noise by the square root of 2."""
     gaussian_times(patch, 1 / math.sqrt(2))
 
 
 def noise_5_percent_too_small(patch: Patch) -> None:
+    """Make the Gaussian noise 5 % too small."""
     gaussian_times(patch, 0.95)
 
 
 def no_noise(patch: Patch) -> None:
+    """Take the Gaussian noise away."""
     gaussian_times(patch, 0.0)
 
 
 def half_the_sensitivity(patch: Patch) -> None:
+    """Halve the sensitivity of the filtered mean."""
     patch.setattr(filter_plan, "weights_sensitivity", lambda *a: weights_sensitivity(*a) / 2)
 
 
 def half_the_sensitivity_of_the_score(patch: Patch) -> None:
+    """Halve the sensitivity of the score of the test."""
     patch.setattr(filtered, "laplace_noise_scale", lambda s, epsilon: s / 2 / epsilon)
 
 
 def no_noise_in_the_test(patch: Patch) -> None:
+    """Take the Laplace noise of the test away."""
     laplace_times(patch, 0.0)
 
 
 def threshold_noise_of_each_step(patch: Patch) -> None:
+    """Draw the noise of the threshold anew in each step."""
     plain = TestedSteps.passes
 
     def passes(self: TestedSteps, score: float) -> bool:
+        """Draw the threshold anew, and test a score."""
         self.__post_init__()
         return plain(self, score)
 
@@ -74,14 +88,20 @@ def threshold_noise_of_each_step(patch: Patch) -> None:
 
 
 def no_threshold_noise(patch: Patch) -> None:
+    """Compare scores with the threshold itself."""
+
     def start(self: TestedSteps) -> None:
+        """Start with the threshold itself."""
         self._threshold = self.release.test.threshold
 
     patch.setattr(TestedSteps, "__post_init__", start)
 
 
 def no_test(patch: Patch) -> None:
+    """Let every score pass."""
+
     def passes(self: TestedSteps, score: float) -> bool:
+        """Let the score pass."""
         self._passed = True
         return True
 
@@ -89,6 +109,7 @@ def no_test(patch: Patch) -> None:
 
 
 def hard_inclusion(patch: Patch) -> None:
+    """Include a user entirely or not at all."""
     patch.setattr(
         RobustFilter,
         "inclusion_of",
@@ -97,17 +118,21 @@ def hard_inclusion(patch: Patch) -> None:
 
 
 def no_filter(patch: Patch) -> None:
+    """Include every user."""
     patch.setattr(RobustFilter, "inclusion_of", lambda self, counts: np.ones(len(counts)))
 
 
 def filter_at_twenty_times_its_radius(patch: Patch) -> None:
+    """Count neighbours within twenty times the radius."""
     patch.setattr(filter_module, "SLACK", 19.0)
 
 
 def score_as_a_sum(patch: Patch) -> None:
+    """Let the score be the sum where it should be the mean."""
     plain = RobustFilter.examine
 
     def examine(self: RobustFilter, points: np.ndarray) -> filter_module.Examination:
+        """Examine points, with the sum of scores for their mean."""
         examined = plain(self, points)
         return filter_module.Examination(
             score=examined.score * len(points), counts=examined.counts, inclusion=examined.inclusion
@@ -117,6 +142,7 @@ def score_as_a_sum(patch: Patch) -> None:
 
 
 def shortcut_taken_too_soon(patch: Patch) -> None:
+    """Call points concentrated when they are within 9 of their mean."""
     patch.setattr(
         RobustFilter,
         "_concentrated",
@@ -133,6 +159,7 @@ def audit_of_a_flipped_point() -> None:
 
 
 def sequence_of_tests(check: Callable[[str], None]) -> Callable[[], None]:
+    """Return the check for a sequence of tests."""
     return lambda: check("sequence")
 
 

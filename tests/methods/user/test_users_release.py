@@ -43,6 +43,7 @@ KINDS = [(form, inclusion) for form in "AB" for inclusion in ("weights", "coins"
 
 
 def gaussian(epsilon: float, delta: float) -> TestedGaussian:
+    """Return the Gaussian mechanism after a single test, of sensitivity 1."""
     test = NoisyTest(kind="single", steps=1, threshold=0.0, epsilon=1.0, failure=0.1)
     return TestedGaussian(test=test, l2_sensitivity=1.0, epsilon=epsilon, delta=delta)
 
@@ -90,7 +91,7 @@ def test_the_recommended_groups_and_their_noise_are_those_of_the_theory(
 @each(("form", "inclusion"), KINDS)
 @each("upper", [2 / 3, 0.9])
 @each(("epsilon", "delta"), [(0.1, 1e-9), (1.0, 1e-6), (1 / 3, 0.3), (7.0, 1e-3)])
-def test_what_is_spent_is_the_budget_to_the_last_bit(
+def test_a_release_spends_the_budget_to_the_last_bit(
     form: str, inclusion: str, upper: float, epsilon: float, delta: float
 ) -> None:
     budget, keep = ApproxDP(epsilon=epsilon, delta=delta), keep_of(form, upper, inclusion)
@@ -153,7 +154,7 @@ def test_phases_on_disjoint_users_each_have_the_whole_budget() -> None:
 @pytest.mark.parametrize(
     "budget", [ZCDP(rho=1.0), PureDP(epsilon=9.0), ApproxDP(epsilon=1, delta=9e-7)]
 )
-def test_nothing_is_recorded_or_drawn_where_it_does_not_fit(budget: object) -> None:
+def test_a_release_that_exceeds_the_budget_records_and_draws_nothing(budget: object) -> None:
     plan, rng = phase_plan(2000, 4, EPSILON, DELTA, keep=keep_of("B")), Counting(0)
     ledger = Ledger(budget)
     with pytest.raises(BudgetExceeded, match=r"epsilon=1, delta=1e-06 does not fit"):
@@ -163,12 +164,13 @@ def test_nothing_is_recorded_or_drawn_where_it_does_not_fit(budget: object) -> N
 
 @pytest.mark.parametrize(("form", "inclusion"), KINDS)
 @pytest.mark.parametrize("steps", [0, 5])
-def test_too_few_points_are_refused_with_the_number_that_will_do(
+def test_too_few_points_are_refused_with_the_number_that_is_enough(
     form: str, inclusion: str, steps: int
 ) -> None:
     keep = keep_of(form, 2 / 3, inclusion)
 
     def plan(count: int):
+        """Plan a release of this many points."""
         if steps:
             return phase_plan(count, steps, EPSILON, DELTA, keep=keep)
         return single_test_plan(count, EPSILON, DELTA, keep=keep)
@@ -302,11 +304,11 @@ def test_the_noise_of_releases_has_the_scale_of_the_theory() -> None:
 
 
 @pytest.mark.parametrize("kind", ["single", "sequence"])
-def test_tests_fail_as_often_as_their_law_says(kind: str) -> None:
+def test_tests_fail_with_the_frequency_of_their_law(kind: str) -> None:
     check_halting_law(kind)
 
 
-def test_one_threshold_noise_is_drawn_a_phase() -> None:
+def test_the_noise_of_the_threshold_is_drawn_once_per_phase() -> None:
     check_threshold_noise()
 
 
@@ -353,7 +355,7 @@ def test_above_threshold_is_as_accurate_as_lemma_a9_says() -> None:
     assert alpha >= test.reach(gamma / 2) * 0.9
 
 
-def test_subsampling_amplifies() -> None:
+def test_subsampling_lowers_the_epsilon_of_a_release() -> None:
     for epsilon, (batch, count) in itertools.product((1e-3, 0.5, 3.0, 50.0), ((1, 7), (99, 100))):
         base = ApproxDP(epsilon=epsilon, delta=1e-5)
         amplified = subsample(base, batch_size=batch, count=count)
@@ -379,13 +381,13 @@ def test_subsampling_amplifies() -> None:
         ({"sensitivity": 0.0}, "sensitivity must be a positive number"),
     ],
 )
-def test_a_test_refuses_what_it_cannot_be(fields: dict[str, float], sentence: str) -> None:
+def test_a_test_with_invalid_parameters_is_refused(fields: dict[str, float], sentence: str) -> None:
     usual = {"kind": "single", "steps": 1, "threshold": 3.0, "epsilon": 1.0, "failure": 0.1}
     with pytest.raises(InvalidInput, match=sentence):
         NoisyTest(**{**usual, **fields})
 
 
-def test_tuning_and_points_are_checked() -> None:
+def test_invalid_tunings_and_points_are_refused() -> None:
     for fields in ({"test_share": 1.0}, {"false_halt": 0.6}, {"least_kept": 0.0}):
         with pytest.raises(InvalidInput, match=f"{next(iter(fields))} must be"):
             Tuning(**fields)

@@ -72,7 +72,7 @@ class PaperPanel:
 
     @property
     def axis(self) -> str:
-        """The axis of the panel."""
+        """The name of the scenario's field that varies along the panel."""
         assert self.scenario.axis is not None
         return self.scenario.axis
 

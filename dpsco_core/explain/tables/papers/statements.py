@@ -47,6 +47,7 @@ class Statement:
 
     @property
     def card(self) -> BoundCard:
+        """The card of the statement's bound."""
         return self.row.bound.card
 
     @property

@@ -43,14 +43,17 @@ class PhasedMinimisers(PhasesPlan):
 
     @property
     def moves(self) -> float:
+        """About how often the solver moves a point; 0 with a closed form."""
         return len(self.phases) * USUAL_GRADIENTS if self.hessian is None else 0
 
     @property
     def has_closed_form(self) -> bool:
+        """Whether the minimisers have a closed form."""
         return self.hessian is not None
 
     @property
     def gradients(self) -> int | None:
+        """The number of gradients of a run; None if it depends on the data."""
         return None if self.hessian is None else self.phases[-1].stop
 
     def open(self, sample: Any, rng: np.random.Generator) -> tuple[Vector, PhaseRun]:

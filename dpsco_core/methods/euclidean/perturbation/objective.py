@@ -46,7 +46,7 @@ class PerturbedObjective(PrivateMethod):
     def release(
         self, sample: Sample, plan: ObjectivePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run the algorithm at the parameters of `plan`."""
+        """Run objective perturbation at the parameters of `plan`, and return the release."""
         setting = plan.setting
         check_sample(sample, setting)
         losses: Any = plan.losses.of(sample)

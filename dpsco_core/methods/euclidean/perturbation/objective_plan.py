@@ -74,19 +74,22 @@ class ObjectivePlan(Plan):
 
     @property
     def pure(self) -> bool:
-        """Whether the noise satisfies pure DP."""
+        """Whether the noise is that of pure DP, so that delta is 0."""
         return self.delta == 0
 
     @property
     def moves(self) -> float:
+        """About how often the solver moves a point; 0 with a closed form."""
         return USUAL_GRADIENTS if self.hessian is None else 0
 
     @property
     def has_closed_form(self) -> bool:
+        """Whether the minimiser has a closed form."""
         return self.hessian is not None
 
     @property
     def gradients(self) -> int | None:
+        """The number of gradients of a run; None if it depends on the data."""
         return None if self.hessian is None else self.setting.n
 
 

@@ -90,6 +90,7 @@ class MinibatchDescent(DescentMethod):
     symbol = "square"
 
     def __post_init__(self) -> None:
+        """Refuse a sampling rate outside (0, 1)."""
         require(0 < self.rate < 1, "rate", "above 0 and below 1", self.rate)
 
     def plan(self, setting: Setting) -> DescentPlan:

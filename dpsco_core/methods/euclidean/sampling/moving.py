@@ -16,7 +16,7 @@ class MovingPotential(Protocol):
 
     @property
     def start(self) -> Vector:
-        """The first point."""
+        """The point at which the method begins."""
         ...
 
     @property

@@ -44,6 +44,7 @@ class AcceleratedPhases(PhasesPlan):
 
     @property
     def halts(self) -> bool:
+        """Whether a run may end early: yes, at a test that does not pass."""
         return True
 
     @property
@@ -53,15 +54,18 @@ class AcceleratedPhases(PhasesPlan):
 
     @property
     def passes(self) -> float:  # A step on a share of the users counts as that share of a step.
+        """How often a run reads all users."""
         last_user = max(phase.stop for phase in self.phases)
         return sum(phase.steps * phase.users for phase in self.phases) / last_user
 
     @property
     def moves(self) -> float:
+        """How often a run moves a point and projects it: its steps."""
         return self.steps
 
     @property
     def gradients(self) -> int:
+        """The number of item gradients of a whole run."""
         return sum(phase.steps * phase.users for phase in self.phases) * self.setting.m
 
     def objective(self, phase: AcceleratedPhase) -> Curvature:

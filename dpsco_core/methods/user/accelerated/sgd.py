@@ -26,6 +26,7 @@ class Curvature:
     smoothness: float  # L_F ≥ μ
 
     def __post_init__(self) -> None:
+        """Refuse a strong convexity that is not positive or exceeds the smoothness."""
         check_positive("strong_convexity", self.strong_convexity)
         ok = self.strong_convexity <= self.smoothness < math.inf
         require(ok, "smoothness", "finite and at least strong_convexity", self.smoothness)

@@ -47,7 +47,7 @@ class MovedLoss(PointLoss):
     needs_only_the_mean = False
 
     def value(self, w: Vector, points: Vector) -> Vector:
-        """Return the losses themselves, without perturbation."""
+        """Return the losses at w itself, without the random perturbation of the gradients."""
         return self.loss.value(w, points)
 
     def gradients(self, w: Vector, points: Vector) -> Vector:

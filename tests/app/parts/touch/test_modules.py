@@ -83,6 +83,7 @@ def test_the_exported_page_contains_its_numbers_and_script_and_contacts_no_host(
 
 def test_the_picture_restarts_only_if_its_numbers_change() -> None:
     def identity(dark: bool = False, **fields: object) -> object:
+        """Return the identity of a scenario's picture."""
         return picture_data(Scenario(**fields), dark=dark)["id"]  # type: ignore[arg-type]
 
     assert identity() == identity(dark=True) == identity(trials=7)

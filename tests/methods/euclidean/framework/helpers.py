@@ -70,21 +70,25 @@ def record_count(method: Any) -> int:
 
 
 def quadratic_problem(d: int = 2, radius: float = 1.0) -> Quadratic:
+    """Return the mean of squared distances on a ball, with heavy tails."""
     law = StudentT(d=d, moment_order=3.0, margin=0.5, offset=0.5 * radius)
     return Quadratic(distribution=law, radius=radius)
 
 
 def linear_problem(d: int = 2) -> Linear:
+    """Return the problem of linear losses on the unit ball, with heavy tails."""
     law = StudentT(d=d, moment_order=3.0, margin=0.5, offset=0.5)
     return Linear(distribution=law, radius=1.0)
 
 
 def logistic_problem(d: int = 2) -> Logistic:
+    """Return the problem of logistic regression, with heavy-tailed features."""
     law = StudentT(d=d, moment_order=3.0, margin=0.5, offset=0.0)
     return Logistic(features=law, radius=2.0, offset=1.0)
 
 
 def problems_for(method: Any) -> tuple[Any, ...]:
+    """Return the problems that a method can solve."""
     strong = isinstance(method, StrongCoordinatewiseDescent)
     return (quadratic_problem(),) if strong else (quadratic_problem(), logistic_problem())
 
@@ -96,6 +100,7 @@ class Recorder(Ledger):
     exact: list[Array] = field(default_factory=list)
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
+        """Release a value, and note what it was without noise."""
         released = super().release(mechanism, value, rng, label=label)
         self.exact.append(np.array(value))
         return released
@@ -131,6 +136,7 @@ def visiting(points: Array) -> Iterator[None]:
     """Make every run query these points, whatever the oracle answers there."""
 
     def visit(constraint: Any, descent: Descent, oracle: Callable[[Array, int], Array]) -> Any:
+        """Ask the oracle at the given points, whatever it answers."""
         for t in range(descent.steps):
             oracle(points[t % len(points)], t)
         return Descended(value=points[0], path=Path(points[0], descent.steps))

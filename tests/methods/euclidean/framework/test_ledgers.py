@@ -36,6 +36,7 @@ BUDGETS: tuple[Budget, ...] = (CONCENTRATED, APPROXIMATE)
 
 @pytest.fixture(autouse=True)
 def no_walk() -> Iterator[None]:
+    """Run each test without the random walk."""
     with without_the_walk():
         yield
 

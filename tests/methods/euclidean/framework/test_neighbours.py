@@ -39,11 +39,13 @@ D = 3
 
 @pytest.fixture(autouse=True)
 def no_walk() -> Iterator[None]:
+    """Run each test without the random walk."""
     with without_the_walk():
         yield
 
 
 def problems(method: Any) -> list[Any]:
+    """Return the problems that a method can solve, in D dimensions."""
     strong = isinstance(method, StrongCoordinatewiseDescent)
     return [quadratic_problem(D)] if strong else [quadratic_problem(D), logistic_problem(D)]
 

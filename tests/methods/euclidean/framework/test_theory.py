@@ -257,6 +257,7 @@ def test_tau_minimises_the_theorems_own_terms(d: int, rho: float) -> None:
     setting = make_setting(d=d, order=2.0)
 
     def terms(log_tau: float) -> float:
+        """Return the sum of the theorem's terms at tau = exp(log_tau)."""
         tau, n = math.exp(log_tau), setting.n
         return d**1.5 * tau / n + math.sqrt(d) / tau + tau * d / (math.sqrt(rho) * n)
 
@@ -293,6 +294,7 @@ def test_printed_steps_are_literal_and_the_exact_noise_allows_more() -> None:
 
 
 def strongly_convex_setting(n: int = 10**6, d: int = 4, **constants: Any) -> Setting:
+    """Return the setting of a strongly convex problem with condition number 1."""
     return make_setting(n=n, d=d, **({"strong_convexity": 1.0, "smoothness": 1.0} | constants))
 
 
@@ -326,7 +328,7 @@ def test_strong_parameters_are_those_of_the_theorem(
     assert plan.rho_step == (rho if calibration == "tight" else rho / steps)
 
 
-def test_a_void_theorem_takes_one_step() -> None:
+def test_a_vacuous_theorem_plans_one_step() -> None:
     setting = strongly_convex_setting(n=500, d=40)
     assert cwme_strong.theorem_steps(setting, 1e-4, "tight") == 1
 
@@ -348,7 +350,8 @@ def test_practical_strong_steps_fit_the_records_and_grow_with_them(rho: float) -
 # Refusals.
 
 
-def assert_refused(method: Any, setting: Setting) -> NotApplicable | None:
+def refusal_of(method: Any, setting: Setting) -> NotApplicable | None:
+    """Return the method's refusal of a setting, or None if it makes a plan."""
     try:
         method.plan(setting)
     except NotApplicable as refusal:
@@ -360,7 +363,7 @@ def plan_after_changes(method: Any, problem: Any, n: int, budget: Budget, refusa
     """Return the plan after applying the changes that each refusal suggests, up to `refusals`
     times.
     """
-    refusal = assert_refused(method, problem.setting(n, budget))
+    refusal = refusal_of(method, problem.setting(n, budget))
     if refusal is None:
         return
     assert refusals > 0, f"still refused: {refusal}"
@@ -445,7 +448,7 @@ def test_a_constant_that_is_not_certified_is_refused_in_a_sentence_or_not_needed
     groups = {"groups": 5} if family is IterativeDescent else {}
     method = family(tuning=tuning, calibration=calibration, **groups)
     setting = strongly_convex_setting(n=5000, d=2, **missing)
-    refusal = assert_refused(method, setting)
+    refusal = refusal_of(method, setting)
     if refusal is not None:
         assert refusal.changes
         return
