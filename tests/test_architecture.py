@@ -438,6 +438,7 @@ TABLES_OF_TESTS = {
     "tests/runs/test_streaming.py": 1,
     "tests/runs/test_study.py": 1,
     "tests/trust/independent.py": 4,
+    "tests/trust/test_hostile.py": 1,
     "tests/trust/test_theory.py": 1,
     "tests/trust/theory.py": 2,
 }

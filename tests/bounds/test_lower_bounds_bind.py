@@ -181,8 +181,8 @@ def compare(
 
     `claims` overrules the classes of algorithms to which the run belongs.
     """
-    for few in (count for count in FIRST_TRIALS if count < trials):
-        comparisons = compare_trials(scenario, method, few, claims)
+    for first_trials in (count for count in FIRST_TRIALS if count < trials):
+        comparisons = compare_trials(scenario, method, first_trials, claims)
         if all(c.is_above for c in comparisons):
             return comparisons
     return compare_trials(scenario, method, trials, claims)
@@ -378,13 +378,16 @@ def test_every_bound_on_a_risk_with_an_instance_is_compared_at_its_own_instance(
 
 
 @pytest.mark.parametrize(
-    ("problem", "most"),  # Every method takes minutes, and so does any method on the sets of risks.
+    (
+        "problem",
+        "method_limit",
+    ),  # Every method takes minutes, and so does any method on the sets of risks.
     [
         ("mean", 1),
         *(pytest.param(problem, 100, marks=pytest.mark.slow) for problem in ("mean", *RISKS)),
     ],
 )
-def test_no_private_method_beats_a_lower_bound_on_any_set(problem: str, most: int) -> None:
+def test_no_private_method_beats_a_lower_bound_on_any_set(problem: str, method_limit: int) -> None:
     """So many private methods at most for each kind of budget run on the instance of each set."""
     tried: dict[str, set[str]] = {}
     for i, scenario in enumerate(on_sets(problem)):
@@ -392,7 +395,7 @@ def test_no_private_method_beats_a_lower_bound_on_any_set(problem: str, most: in
         methods = methods_for(problem)
         shift = i % len(methods)  # Each set has other methods first.
         for method in (*methods[shift:], *methods[:shift]):
-            if compared_methods == most:
+            if compared_methods == method_limit:
                 break
             card = method_card(method)
             quick = release_seconds(replace(scenario, methods=(method,)), method) < 0.01

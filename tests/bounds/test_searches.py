@@ -102,8 +102,8 @@ def test_delta_affects_a_cube_of_many_coordinates(kind: str) -> None:
         return cube.factor("squared") * packing.packing("squared", q, n, cube.signs, order, *level)
 
     best_cube, _ = hardest_cube("squared", n, order, ApproxDP(epsilon=1.0, delta=1e-6), body)
-    others = [cube_of(size) for sizes, cube_of in families(body) for size in sizes[1::70]]
-    assert value(best_cube) > 0.97 * max(map(value, others))
+    other_cubes = [cube_of(size) for sizes, cube_of in families(body) for size in sizes[1::70]]
+    assert value(best_cube) > 0.97 * max(map(value, other_cubes))
 
 
 def test_bounds_that_do_not_choose_the_cube_use_the_better_of_two() -> None:
@@ -181,8 +181,10 @@ def test_the_log_ratio_of_a_level_is_the_least_one_over_all_norms_and_cubes_next
     """The cubes that the quick search leaves out cannot have it: here all norms are tried."""
     table = expectiles._distance_table(d)
     gains = np.log(np.maximum(table.mean - table.levels[:, None], 1e-300))
-    every = [float(np.min(gains[i] - table.log_missing(i))) for i in range(0, len(table.levels), 5)]
-    least = np.logaddexp(0.0, every)
-    assert (table.log_ratios[::5] <= least * (1 + 1e-12)).all()
+    log_gains = [
+        float(np.min(gains[i] - table.log_missing(i))) for i in range(0, len(table.levels), 5)
+    ]
+    smallest_ratios = np.logaddexp(0.0, log_gains)
+    assert (table.log_ratios[::5] <= smallest_ratios * (1 + 1e-12)).all()
     # Later levels may be smaller, and then earlier ones no longer matter.
-    assert np.median(table.log_ratios[::5] / least) == pytest.approx(1, rel=1e-12)
+    assert np.median(table.log_ratios[::5] / smallest_ratios) == pytest.approx(1, rel=1e-12)
