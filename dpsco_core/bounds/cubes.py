@@ -7,17 +7,26 @@ the direction of all signs, a bound stays as it is.
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Hypothesis
 from dpsco_core.bounds.conditions import moment_scale
-from dpsco_core.bounds.instances.cubes import Cube, hardest_cube, has_cubes, holds_whole_cube
+from dpsco_core.bounds.instances.cubes import (
+    Cube,
+    families,
+    hardest_cube,
+    has_cubes,
+    holds_whole_cube,
+)
 from dpsco_core.bounds.instances.spikes import mean_scale
 from dpsco_core.geometry.base import ConstraintSet, Symmetric
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 
+# The factor between the sizes of neighbouring cubes: the best size is within its root of one.
+SIZE_STEP = 1.6
 # A function of a setting, a form and the largest norm of a mean.
 Value = Callable[[Setting, Form, float], float]
 
@@ -110,35 +119,63 @@ def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
         if not _is_certified(setting, strong=strong):
             return 0.0
         unit, room = _scale_and_largest_square(setting, body, strong=strong)
-
-        def on_cube(cube: Cube) -> float:
-            """Return the bound whose instance has its means at the corners of a cube."""
-            fewer = replace(setting, d=cube.signs, constraint=None)
-            longest = math.sqrt(cube.signs) * cube.side_within(unit, room)
-            return cube.factor(form) * value(fewer, form, longest)
-
         if setting.spike_probability is not None:
-            return on_cube(_own_cube(setting, body, strong=strong))
-        return max(map(on_cube, _best_cubes(setting, body, form, privacy, strong=strong)))
+            cubes: tuple[Cube, ...] = (_own_cube(setting, body, strong=strong),)
+        else:
+            cubes = _best_cubes(setting, body, form, privacy, strong=strong)
+        return max(_value_on_cube(value, setting, form, cube, unit, room) for cube in cubes)
 
     return on_set
 
 
-def on_cubes_of_class(value: Value, privacy: Privacy, *, strong: bool) -> Value:
+def _value_on_cube(
+    value: Value, setting: Setting, form: Form, cube: Cube, unit: float, room: float
+) -> float:
+    """Return a bound over signs on one cube; `unit` and `room` are those of `side_within`."""
+    fewer = replace(setting, d=cube.signs, constraint=None)
+    longest = math.sqrt(cube.signs) * cube.side_within(unit, room)
+    return cube.factor(form) * value(fewer, form, longest)
+
+
+def on_cubes_of_class(value: Value, *, strong: bool) -> Value:
     """Return a bound on the worst data of a class, in moment units, on sets with known cubes.
 
-    Like `on_cubes`, for a prior whose means lie inside the cube of signs. The data of the catalogue
-    are drawn from this prior in all coordinates: at a fixed spike probability the bound is about
-    these data, and stays as it is.
+    Like `on_cubes`, for a prior whose means lie inside the cube of signs, but it is the largest
+    value over `_cubes_of_many_sizes`, whatever n and the budget: a maximum over fixed cubes falls
+    with n and the budget if the bound does. The data of the catalogue are drawn from this prior in
+    all coordinates: at a fixed spike probability the bound is about these data, and stays as it is.
     """
-    largest = on_cubes(value, privacy, strong=strong)
 
     def on_set(setting: Setting, form: Form, cap: float) -> float:
         """Return the bound on the set of a setting."""
-        bound = largest if setting.spike_probability is None else value
-        return bound(setting, form, cap)
+        body = _set_with_own_cubes(setting)
+        if body is None or setting.spike_probability is not None:
+            return value(setting, form, cap)
+        if not _is_certified(setting, strong=strong):
+            return 0.0
+        scales = _scale_and_largest_square(setting, body, strong=strong)
+        cubes = _cubes_of_many_sizes(body)
+        return max(_value_on_cube(value, setting, form, cube, *scales) for cube in cubes)
 
     return on_set
+
+
+@lru_cache(maxsize=256)
+def _cubes_of_many_sizes(body: ConstraintSet) -> tuple[Cube, ...]:
+    """Return cubes of every kind in a set: the smallest, the largest, and many between."""
+    cubes = []
+    for counts, cube_of in families(body):
+        places = {min(round(SIZE_STEP**i), len(counts)) - 1 for i in range(64)}
+        cubes += [cube_of(counts[place]) for place in sorted(places)]
+    return tuple(cubes)
+
+
+def _most_signs(setting: Setting) -> int:
+    """Return the largest number of signs that vary freely in a setting's set."""
+    body = _set_with_own_cubes(setting)
+    if body is None or setting.spike_probability is not None:
+        return setting.d
+    return max(cube.signs for cube in _cubes_of_many_sizes(body))
 
 
 def within_cubes(on_ball: Hypothesis, *, strong: bool) -> Hypothesis:
@@ -190,3 +227,14 @@ def known_cubes_of_class(set_of_data: Hypothesis) -> Hypothesis:
         return condition.check(setting)
 
     return Hypothesis(text=KNOWN_CUBES.text, check=check, is_about_set=True)
+
+
+def _check_two_signs(setting: Setting) -> str:
+    """Return the reason why fewer than two signs vary; empty if two do."""
+    if _most_signs(setting) >= 2:
+        return ""
+    where = f"d={setting.d}" if setting.d < 2 else f"d={setting.d} in {setting.body.name}"
+    return f"The bound by tracing is 0 at {where}: it needs two signs that vary freely."
+
+
+TWO_SIGNS = Hypothesis(text="d >= 2, and two free signs in the set", check=_check_two_signs)

@@ -1,6 +1,7 @@
 """The command `dpsco release`: a private mean, or a regression, of the columns of a CSV file."""
 
 import argparse
+import sys
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,13 @@ FLAGS = {
     "rho": "zCDP budget, instead of epsilon",
     "p": "order of the moment, at least 2 (default 2)",
     "target-unit": "the unit of what a model leaves unexplained of a target that is a number "
-    "(default 1)",
+    "(needed for huber and absolute, otherwise 1 by default)",
 }
 # Flags that are given once, or once for each column.
 LENGTHS = {
     "bound": "the mean is at most this far from the centre; the parameter at most this long",
-    "unit": "p-th root of a bound on the p-th central moment of a column (default 1)",
+    "unit": "p-th root of a bound on the p-th central moment of a column (default 1, "
+    "and then a mean has no interval)",
     "centre": "public guess of the mean of a column, which is subtracted first (default 0)",
 }
 
@@ -59,8 +61,8 @@ def add_release(commands: Any) -> None:
     parser.add_argument("--intercept", action="store_true", help=words)
     parser.add_argument("--method", metavar="SLUG", help="slug of a private method on records")
     words = (
-        "loss with --target: logistic (the default; labels -1 and 1, or 0 and 1), or for a target "
-        "that is a number least-squares, huber or absolute"
+        "loss, which --target needs: logistic for labels -1 and 1 or 0 and 1; least-squares, huber "
+        "or absolute for a target that is a number"
     )
     parser.add_argument("--problem", metavar="SLUG", help=words)
     for name, text in LENGTHS.items():
@@ -86,6 +88,11 @@ def run_release(chosen: argparse.Namespace) -> None:
         raise InvalidInput(
             f"target must be another column than those of --column, got target={chosen.target}."
         )
+    if target and chosen.problem is None:
+        raise InvalidInput(
+            "problem must be given with --target: logistic for labels, or least-squares, huber or "
+            "absolute for numbers; nothing was released."
+        )
     records = read_records(read_content(chosen.file), [*chosen.column, *target])
     rows = records.values
     features = rows[:, : len(rows[0]) - len(target)] if len(rows) else rows
@@ -106,10 +113,12 @@ def run_release(chosen: argparse.Namespace) -> None:
         **numbers,
     )
     columns = [name for name in records.chosen if name not in target]
-    notes = (*records.notes, COUNTED.format(rows=len(rows)), *answer.notes)
+    notes = (COUNTED.format(rows=len(rows)), *answer.notes)
     if chosen.json:
-        print_json(_release_json(answer, columns, notes))
+        print_json(_release_json(answer, columns, notes) | {"reading": list(records.notes)})
         return
+    for note in records.notes:
+        print(f"of the file, exact and not private: {note}", file=sys.stderr)
     header = ["column", "coefficient" if target else "mean"]
     lines = [[name, number(value)] for name, value in zip(columns, answer.value, strict=True)]
     for title, values in (("noise (sd)", answer.noise), ("95 % interval", answer.interval)):
@@ -126,10 +135,11 @@ def run_release(chosen: argparse.Namespace) -> None:
         )
     elif answer.interval is not None:
         radius = number(answer.interval)
-        print_text(
-            f"95 % interval: a ball of radius {radius} about the answer, if the statements "
-            "hold and the rows are independent."
-        )
+        words = f"a ball of radius {radius} about the answer"
+        if len(answer.value) == 1:
+            ends = answer.value[0] - answer.interval, answer.value[0] + answer.interval
+            words = " to ".join(map(number, ends))
+        print_text(f"95 % interval: {words}, if the statements hold and the rows are independent.")
     print_text(f"{answer.method} has spent {answer.spent}; neighbours: one row is replaced.")
     budget = answer.ledger.budget
     entries = [

@@ -34,7 +34,12 @@ from dpsco_core.problems.points import PointProblem
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.results.intervals import NOMINAL
-from dpsco_core.results.release_notes import bound_note, delta_note, radius_notes
+from dpsco_core.results.release_notes import (
+    bound_note,
+    delta_note,
+    interval_note,
+    radius_notes,
+)
 from dpsco_core.runs.study import planned
 from dpsco_core.scenario import Scenario
 
@@ -44,6 +49,8 @@ WARNING = (
     "floating-point, timing or seed attacks (SECURITY.md). Do not publish statistics of real "
     "people with it."
 )
+# The gradients of these losses do not grow with the targets.
+NEED_TARGET_UNIT = ("huber", "absolute")
 DEFAULT_LOSS = (
     "The loss is that of a logistic regression. To predict a number choose another problem, such "
     "as least-squares or huber."
@@ -69,7 +76,8 @@ class ArrayRelease:
     value: Vector
     ledger: Ledger  # the privacy budget spent, release by release
     # The radius of an l2 ball about the value, in the unit of the records, that contains the mean
-    # with probability 0.95 over independent records; None if none is proven. If `unit` has an entry
+    # with probability 0.95 over independent records; None if none is proven, or `unit` is not
+    # given. If `unit` has an entry
     # for every coordinate, the half-lengths of intervals that hold together, shape (d,).
     interval: float | Vector | None
     method: str  # slug
@@ -99,8 +107,8 @@ def release(
     delta: float | None = 1e-6,
     rho: float | None = None,
     p: float = 2.0,
-    unit: ArrayLike = 1.0,
-    target_unit: float = 1.0,
+    unit: ArrayLike | None = None,
+    target_unit: float | None = None,
     centre: ArrayLike = 0.0,
     intercept: bool = False,
     problem: str | None = None,
@@ -139,15 +147,16 @@ def release(
         Neighbours differ by replacing one record.
     p : float
         The order of the moment: at least 1.1, and at least 2 for a generalised linear model.
-    unit : float or array_like
+    unit : float or array_like, optional
         The p-th root of a bound on the p-th central moment of every coordinate of the records, or
-        of the features. Too small a number makes steps too long. Of a mean and of a generalised
-        linear model it may have an entry for every coordinate, shape (d,): columns of different
-        size then get clipping and noise of their size.
-    target_unit : float
+        of the features. By default 1, and then a mean has no interval, since it would rest on a
+        statement that nobody made. Too small a number makes steps too long. Of a mean and of a
+        generalised linear model it may have an entry for every coordinate, shape (d,): columns of
+        different size then get clipping and noise of their size.
+    target_unit : float, optional
         Of a regression on numbers: the same for what is left of the targets when the model has
-        explained its part. The Huber and the absolute loss need it, for their gradients do not grow
-        with the targets.
+        explained its part. It has to be given for the Huber and the absolute loss, whose gradients
+        do not grow with the targets; otherwise it is 1 by default.
     centre : array_like
         A public guess of the mean of the records, or of the features of a model, a number or of
         shape (d,). It is subtracted before anything else: a model without an intercept predicts 0
@@ -200,13 +209,21 @@ def release(
     n, d = rows.shape
     guess = _checked_centre(centre, d)
     is_mean = slug == MEAN
-    require(intercept in (False, True), "intercept", "True or False", intercept)
+    is_flag = isinstance(intercept, bool | np.bool_)
+    require(is_flag, "intercept", "True or False", type(intercept).__name__)
     require(is_model or not intercept, "intercept", "False without features", intercept)
     size = d + int(intercept)  # the number of coordinates that are released
     has_columns = is_mean or is_model
-    units = _checked_lengths("unit", unit, d if has_columns else None)
+    has_unit = unit is not None
+    units = _checked_lengths("unit", 1.0 if unit is None else unit, d if has_columns else None)
     bounds = _checked_lengths("bound", bound, size if has_columns else None)
-    require(0 < target_unit < math.inf, "target_unit", "a finite number above 0", target_unit)
+    if target_unit is None:
+        condition = f"given for {problem_card(slug).name}, whose steps do not grow with the targets"
+        require(slug not in NEED_TARGET_UNIT, "target_unit", condition, None)
+        target_unit = 1.0
+    is_number = isinstance(target_unit, int | float | np.number)
+    is_positive = is_number and 0 < target_unit < math.inf
+    require(is_positive, "target_unit", "a finite number above 0", target_unit)
     require(has_columns or not guess.any(), "centre", "0 for a loss of points", guess.tolist())
     is_linear = problem_card(slug).loss_class.curvature == "linear"
     scale = _parameter_scale(slug, units, target_unit)
@@ -239,7 +256,8 @@ def release(
     ledger = Ledger(point.budget)
     chosen = make_method(method, point.calibration, point.tuning)
     result = released(chosen, sample, plan, ledger, rng or np.random.default_rng())
-    radius = _proven_radius(point, setting, method, plan) if is_mean else None
+    proven_radius = _proven_radius(point, setting, method, plan) if is_mean else None
+    radius = proven_radius if has_unit else None
     notes = list(delta_note(delta if rho is None else None, n))
     if is_model:
         notes += [DEFAULT_LOSS] * (problem is None) + [LABELS] * _has_labels(slug)
@@ -251,6 +269,7 @@ def release(
         # Lengths have the unit of the records where all coordinates have one.
         shared = float(units) if units.ndim == 0 else None
         notes += radius_notes(card, result.diagnostics, ledger, result.value, ball, shared)
+        notes += interval_note(proven=proven_radius is not None, has_unit=has_unit)
         noise = _answer_noise(ledger, plan)
     value = scale * result.value + (0.0 if is_model else guess)
     return ArrayRelease(

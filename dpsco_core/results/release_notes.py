@@ -37,6 +37,17 @@ def bound_note(value: Vector, bound: float) -> Iterator[str]:
         yield ON_BOUND
 
 
+def interval_note(*, proven: bool, has_unit: bool) -> Iterator[str]:
+    """Yield the reason why a released mean comes without an interval, if it does."""
+    if not proven:
+        yield (
+            "No interval is proven for this method; that of noise alone would be too short. "
+            "mean.clipped has one."
+        )
+    elif not has_unit:
+        yield "No interval: it would rest on unit, which is not stated and counts as 1."
+
+
 def radius_notes(
     card: MethodCard,
     # the reported parameters of the run, in units: planned or released

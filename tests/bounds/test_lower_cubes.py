@@ -20,8 +20,8 @@ from dpsco_core.bounds.instances import packing, two_sided
 from dpsco_core.bounds.instances.cubes import Cube, families, hardest_cube
 from dpsco_core.bounds.instances.leakage import approximate_leakage
 from dpsco_core.bounds.instances.tracing import TracingBounds
-from dpsco_core.catalogue import bound
-from dpsco_core.data import Hypercube
+from dpsco_core.catalogue import BOUNDS, bound
+from dpsco_core.data import Gaussian, Hypercube
 from dpsco_core.explain.hardest import hardest_bound, hardest_case, impossible
 from dpsco_core.explain.window import notions_of, window
 from dpsco_core.geometry.base import ConstraintSet
@@ -254,6 +254,9 @@ TRACED_BUDGET = ApproxDP(epsilon=3.0, delta=1e-6)
 TRACED_ORDER = 4.0
 
 
+TRACED = [row.card.slug for row in BOUNDS if row.card.instance == "tracing"]
+
+
 def yield_traced_cubes(
     body: ConstraintSet, form: Form
 ) -> Iterator[tuple[float, Cube, float, float]]:
@@ -281,6 +284,55 @@ def test_tracing_in_a_set_is_tracing_in_the_best_of_its_cubes(kind: str) -> None
             value for value, *_ in yield_traced_cubes(SETS[kind].constraint(DIMENSION, 1.0), form)
         )
         assert 0.93 * best <= row.value(setting) <= 1.01 * best
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "d", "p", "radius", "budget", "n", "value"),
+    [  # Where packing and two-sided information choose another cube: a reviewer's cases.
+        ("tracing-cdp", "l1", 5, 4.0, 0.05, ZCDP(rho=1.0), 14, 0.010676),
+        ("tracing-cdp", "lq", 20, 2.0, 0.16440350337, ZCDP(rho=0.01139), 100, 0.07236),
+    ],
+)
+def test_tracing_chooses_a_cube_of_its_own(
+    name: str, kind: str, d: int, p: float, radius: float, budget: Budget, n: int, value: float
+) -> None:
+    setting = mean_problem(kind, d, radius, p).setting(n, budget)
+    assert bound(f"lower.mean.{name}").value(setting) == pytest.approx(value, rel=1e-4)
+
+
+@pytest.mark.parametrize("slug", TRACED)
+@pytest.mark.parametrize("kind", SETS)
+def test_tracing_in_a_set_falls_with_the_number_of_records_and_the_budget(
+    kind: str, slug: str
+) -> None:
+    row, items = bound(slug), 4 if bound(slug).card.level == "user" else 1
+    for radius, budgets in (
+        (0.2, (ZCDP(rho=0.02), ZCDP(rho=0.1))),
+        (0.5, (ApproxDP(epsilon=0.5, delta=1e-6), ApproxDP(epsilon=1.0, delta=1e-6))),
+    ):
+        values = []
+        for budget, n in itertools.product(budgets, (7, 8, 28, 31, 113, 127, 400, 2000)):
+            setting = mean_problem(kind, 20, radius).setting(n, budget, m=items)
+            if row.card.loss_class.strongly_convex:
+                problem = Quadratic(distribution=Gaussian(d=20), radius=radius, geometry=SETS[kind])
+                setting = problem.setting(n, budget)
+                # The problem's own R leaves room for its own mean alone, which is 0.
+                constants = replace(setting.constants, mean_gradient_bound=3 * radius)
+                setting = replace(setting, moment_order=2.0, constants=constants)
+            values.append(math.nan if row.failures(setting) else row.value(setting))
+        table = np.array(values).reshape(2, -1)
+        if np.isnan(table).all():  # The bound is for other budgets, or for linear losses on balls.
+            continue
+        assert (table[:, 0] > 0).all()
+        assert (np.diff(table, axis=0) <= 1e-12).all() and (np.diff(table, axis=1) <= 1e-12).all()
+
+
+def test_tracing_needs_two_free_signs() -> None:
+    for d, is_refused in ((3, True), (4, False)):
+        setting = mean_problem("simplex", d, 1.0).setting(100, ZCDP(rho=0.1))
+        failures = bound("lower.mean.tracing-cdp").failures(setting)
+        assert any("two signs that vary freely" in text for text in failures) is is_refused
+        assert bound("lower.mean.tracing-cdp-squared").failures(setting) == ()
 
 
 @pytest.mark.parametrize("kind", SETS)

@@ -39,6 +39,7 @@ def test_the_command_releases_the_mean_of_two_columns(
     capsys: pytest.CaptureFixture[str], file: str
 ) -> None:
     flags = (file, "--column", "a", "--column", "b", "--bound", "2", "--epsilon", "2")
+    flags += ("--unit", "1")
     result = document(capsys, *flags, "--method", "mean.clipped")
     assert np.allclose(result["value"], 0.0, atol=0.3) and result["columns"] == ["a", "b"]
     assert result["spent"] == {"kind": "approx", "epsilon": 2.0, "delta": 1e-6}
@@ -48,6 +49,28 @@ def test_the_command_releases_the_mean_of_two_columns(
     text = " ".join(capsys.readouterr().out.split())
     assert "warning: A research release" in text and "neighbours: one row is replaced" in text
     assert max(map(len, text.splitlines())) > 0
+
+
+def test_what_is_exact_about_the_file_stands_apart_from_the_private_answer(
+    capsys: pytest.CaptureFixture[str], file: str
+) -> None:
+    flags = (file, "--column", "a", "--bound", "2", "--unit", "1", "--method", "mean.clipped")
+    result = document(capsys, *flags)
+    assert any("n/a" in note for note in result["reading"])
+    assert not any("n/a" in note for note in result["notes"])
+    assert main(["release", *flags]) == 0
+    printed = capsys.readouterr()
+    assert "n/a" not in printed.out and "exact and not private: " in printed.err
+    # The interval of one column has two ends.
+    assert "95 % interval: -" in printed.out and " to 0." in printed.out
+
+
+def test_a_target_needs_a_problem_before_anything_is_spent(
+    capsys: pytest.CaptureFixture[str], file: str
+) -> None:
+    flags = ("--column", "a", "--target", "height", "--bound", "2")
+    assert main(["release", file, *flags]) == 2
+    assert "problem must be given with --target" in capsys.readouterr().err
 
 
 def test_columns_of_different_size_have_bounds_and_units_of_their_own(

@@ -59,7 +59,7 @@ def test_nothing_but_the_shape_is_read_before_the_ledger() -> None:
     broken[8] = np.inf
     for changed in (1e9 * ROWS, np.zeros_like(ROWS), broken):
         pair = [
-            release(x, method="mean.clipped", bound=2.0, rng=np.random.default_rng(2))
+            release(x, method="mean.clipped", bound=2.0, unit=1.0, rng=np.random.default_rng(2))
             for x in (ROWS, changed)
         ]
         assert pair[0].parameters == pair[1].parameters
@@ -110,7 +110,7 @@ def test_the_interval_covers_the_mean_and_is_omitted_where_none_is_proven() -> N
 
 
 def test_unit_and_centre_amount_to_a_change_of_coordinates() -> None:
-    options: dict[str, Any] = {"method": "mean.clipped", "bound": 2.0}
+    options: dict[str, Any] = {"method": "mean.clipped", "bound": 2.0, "unit": 1.0}
     plain = release(ROWS, **options, rng=np.random.default_rng(6))
     centre = np.array([10.0, -5.0, 2.0])
     shifted = release(
@@ -128,7 +128,7 @@ def test_unit_and_centre_amount_to_a_change_of_coordinates() -> None:
 def test_columns_with_units_of_their_own_are_one_release_in_these_units() -> None:
     units, options = np.array([1000.0, 0.01, 3.0]), {"method": "mean.clipped", "epsilon": 2.0}
     ball = 2.0 * np.sqrt(3)
-    plain = release(ROWS, **options, bound=ball, rng=np.random.default_rng(6))
+    plain = release(ROWS, **options, bound=ball, unit=1.0, rng=np.random.default_rng(6))
     scaled = release(
         units * ROWS, **options, bound=2.0 * units, unit=units, rng=np.random.default_rng(6)
     )
@@ -180,15 +180,36 @@ def test_targets_have_a_unit(problem: str) -> None:
     assert np.linalg.norm(plain - COEFFICIENTS) < 0.4
 
 
+@pytest.mark.parametrize("problem", ["huber", "absolute"])
+def test_the_unit_of_targets_is_stated_where_steps_do_not_grow_with_them(problem: str) -> None:
+    """Without it targets of 10,000 gave coefficients near 0, without a word."""
+    with pytest.raises(InvalidInput, match=r"target_unit must be given for .*target_unit=None"):
+        release((CORRELATED, 1e4 * RESPONSES), problem=problem, bound=4.0)
+    for wrong in ("a", 0.0, np.nan):
+        with pytest.raises(InvalidInput, match="target_unit must be a finite number above 0"):
+            release((CORRELATED, RESPONSES), problem=problem, bound=4.0, target_unit=wrong)
+
+
+def test_a_mean_has_an_interval_only_with_a_stated_unit_and_says_why_it_has_none() -> None:
+    """At a unit of 1 that nobody stated, intervals of records of size 60 missed their mean."""
+    options: dict[str, Any] = {"bound": 2.0, "method": "mean.clipped"}
+    stated, unstated = release(ROWS, **options, unit=1.0), release(ROWS, **options)
+    assert stated.interval is not None and unstated.interval is None
+    assert any("unit, which is not stated" in note for note in unstated.notes)
+    assert not any("No interval" in note for note in stated.notes)
+    chosen_radius = release(ROWS, method="mean.adaptive", bound=2.0, unit=1.0)
+    assert any("mean.clipped has one" in note for note in chosen_radius.notes)
+
+
 def test_a_default_loss_is_named_in_the_notes() -> None:
     pair = CORRELATED, RESPONSES
-    for problem, is_told in ((None, True), ("logistic", False), ("huber", False)):
+    for problem, is_told in ((None, True), ("logistic", False), ("least-squares", False)):
         notes = release(pair, problem=problem, bound=4.0).notes
         assert any("logistic regression" in note for note in notes) == is_told
 
 
 def test_a_model_says_that_it_has_no_intercept_and_what_a_label_is() -> None:
-    for problem, has_labels in (("logistic", True), ("hinge", True), ("huber", False)):
+    for problem, has_labels in (("logistic", True), ("hinge", True), ("least-squares", False)):
         notes = release((CORRELATED, RESPONSES), problem=problem, bound=4.0).notes
         assert any("no intercept" in note for note in notes)
         assert any("above 0 is one label" in note for note in notes) == has_labels
@@ -198,6 +219,7 @@ def test_a_model_says_that_it_has_no_intercept_and_what_a_label_is() -> None:
 def test_features_are_moved_to_their_centre_first() -> None:
     centre = np.array([5.0, -3.0, 0.0, 1.0, 0.0, 40.0])
     options: dict[str, Any] = {"problem": "huber", "bound": 4.0, "epsilon": 8.0}
+    options["target_unit"] = 1.0
     moved_answer, centred_answer = (
         release((features, RESPONSES), **options, centre=c, rng=np.random.default_rng(3)).value
         for features, c in ((CORRELATED + centre, centre), (CORRELATED, 0.0))
@@ -342,6 +364,7 @@ def test_with_almost_no_noise_a_regression_is_the_one_without_privacy(
             method=slug,
             epsilon=1000.0,
             bound=4.0,
+            target_unit=1.0,
             rng=np.random.default_rng(3),
         ).value
         for target in targets

@@ -173,7 +173,7 @@ def risk_bound(
     if strong and card.instance == "hypercube":
         value = on_cubes(value, card.privacy, strong=True)
     elif strong and card.instance == "tracing":
-        value = on_cubes_of_class(value, card.privacy, strong=True)
+        value = on_cubes_of_class(value, strong=True)
 
     def evaluate(setting: Setting) -> Terms:
         """Return the private term of the bound at a setting."""

@@ -24,12 +24,12 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.bounds.cubes import within_cubes
+from dpsco_core.bounds.cubes import TWO_SIGNS, within_cubes
 from dpsco_core.bounds.instances import gaussian, hypercube, spikes
 from dpsco_core.bounds.instances.hardest import FORMS, Best, ValueAt, largest_spike_probability
 from dpsco_core.bounds.instances.prior import SHRUNK, SIGNS_BELOW_TWO, ZCDP_CLASS
 from dpsco_core.bounds.letters import BINOMIAL, WRONG_SIGNS
-from dpsco_core.bounds.mean.lower_priors import D_TWO, at_best, over_prior
+from dpsco_core.bounds.mean.lower_priors import at_best, over_prior
 from dpsco_core.bounds.rate import bound_at_rate, two_terms
 from dpsco_core.problems.base import Setting
 
@@ -322,7 +322,7 @@ _BOUNDS: tuple[Bound, ...] = (
         evaluate=_sampling_formula(
             lambda s: gaussian.biased_signs(s.n, s.d, s.moment_order, scaled_mean_bound(s))
         ),
-        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, D_TWO),
+        hypotheses=(COORDINATE_MOMENT, PRIOR_IN_SET, TWO_SIGNS),
     ),
     bound_at_rate(
         _CARD,

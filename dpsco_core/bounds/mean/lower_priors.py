@@ -22,6 +22,7 @@ from dpsco_core.bounds.conditions import (
 )
 from dpsco_core.bounds.cubes import (
     KNOWN_CUBES,
+    TWO_SIGNS,
     Value,
     known_cubes_of_class,
     on_cubes,
@@ -69,7 +70,7 @@ def over_prior(
     if card.instance == "hypercube":
         value, on_set = on_cubes(value, card.privacy, strong=False), KNOWN_CUBES
     elif card.instance == "tracing":
-        value = on_cubes_of_class(value, card.privacy, strong=False)
+        value = on_cubes_of_class(value, strong=False)
         on_set = known_cubes_of_class(PRIOR_IN_SET)
 
     def evaluate(setting: Setting) -> Terms:
@@ -134,10 +135,6 @@ def tracing_value(setting: Setting, form: Form, cap: float, *, notion: Notion) -
 
 approx_tracing = at_least_at_two(partial(tracing_value, notion="approx"))
 cdp_tracing = at_least_at_two(partial(tracing_value, notion="zcdp"))
-D_TWO = Hypothesis(
-    text="d >= 2",
-    check=lambda s: "" if s.d >= 2 else "The bound by tracing is 0 at d=1: it needs d >= 2.",
-)
 
 
 def at_best(
@@ -377,9 +374,9 @@ _IN_CLASS = prior_within(
 )
 _SPIKES_WITHIN = within_cubes(prior_within(on_hypercube, scaled_mean_bound), strong=False)
 PRIOR_BOUNDS: tuple[Bound, ...] = (
-    over_prior(_APPROX, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, D_TWO, letters=TRACED),
+    over_prior(_APPROX, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, TWO_SIGNS, letters=TRACED),
     over_prior(_APPROX_SQUARED, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, letters=TRACED),
-    over_prior(_ZCDP, cdp_tracing, _IN_CLASS, D_TWO, letters=TRACED),
+    over_prior(_ZCDP, cdp_tracing, _IN_CLASS, TWO_SIGNS, letters=TRACED),
     over_prior(_ZCDP_SQUARED, cdp_tracing, _IN_CLASS, letters=TRACED),
     *(
         over_prior(card, assouad_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN, letters=GROUPED)

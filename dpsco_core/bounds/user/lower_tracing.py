@@ -17,6 +17,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.base import Bound, Letter
 from dpsco_core.bounds.conditions import scaled_mean_bound
+from dpsco_core.bounds.cubes import TWO_SIGNS
 from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
 from dpsco_core.bounds.instances.leakage import CONCENTRATED, FULL, expectile
 from dpsco_core.bounds.instances.level import Level
@@ -172,14 +173,14 @@ _IN_CLASS = prior_within(
 )
 USER_TRACING: tuple[Bound, ...] = (
     priors.over_prior(
-        _CDP, partial(tracing_value, notion="zcdp"), _IN_CLASS, priors.D_TWO, letters=_LETTERS
+        _CDP, partial(tracing_value, notion="zcdp"), _IN_CLASS, TWO_SIGNS, letters=_LETTERS
     ),
     priors.over_prior(
         _APPROX,
         partial(tracing_value, notion="approx"),
         APPROXIMATE_BUDGET,
         _IN_CLASS,
-        priors.D_TWO,
+        TWO_SIGNS,
         letters=_LETTERS,
     ),
 )

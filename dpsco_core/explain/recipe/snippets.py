@@ -294,7 +294,10 @@ def _own_code(recipe: Recipe) -> str:
         else f"epsilon=None,\n    delta=None,\n    rho={point.rho!r},"
     )
     family = problem_class(point.problem)
+    target_unit = ""
     if issubclass(family, LinearModelProblem):
+        if family.link.labels is None:
+            target_unit = "\n    target_unit=1.0,  # the same of what the model leaves of a target"
         targets, kind = "features.sum(axis=1) + rng.standard_normal(n)", "numbers"
         if family.link.labels is not None:
             targets, kind = f"np.sign({targets})", "labels, -1 or 1"
@@ -323,7 +326,7 @@ answer = release(
     # Statements of yours, from public knowledge:
     p={point.p!r},
     bound={point.diameter / 2!r},  # {bound}
-    unit={point.instance.law.moment_root!r},  # bounds (E|x - mean|^p)^(1/p) of {unit}
+    unit={point.instance.law.moment_root!r},  # bounds (E|x - mean|^p)^(1/p) of {unit}{target_unit}
 )
 print("{title}:", answer.value)
 print("interval:", answer.interval)  # None if none is proven
