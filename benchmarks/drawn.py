@@ -48,13 +48,13 @@ def ratios(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[Scenario, flo
 
 
 def summary_line(ratios: Sequence[float]) -> str:
-    """Return a line with the number of predictions that hold."""
-    within_rounding, beyond_rounding = (
+    """Return a line on how close the predictions are."""
+    within_3, within_10 = (
         sum(1 / factor <= ratio <= factor for ratio in ratios) for factor in (3.0, 10.0)
     )
     return (
-        f"{len(ratios)} scenarios: {within_rounding / len(ratios):.1%} within a factor of 3, "
-        f"{len(ratios) - beyond_rounding} beyond 10, median {statistics.median(ratios):.2f}, "
+        f"{len(ratios)} scenarios: {within_3 / len(ratios):.1%} within a factor of 3, "
+        f"{len(ratios) - within_10} beyond 10, median {statistics.median(ratios):.2f}, "
         f"{min(ratios):.2f} to {max(ratios):.2f}"
     )
 

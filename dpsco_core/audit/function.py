@@ -114,7 +114,8 @@ def audit_function(
     for run in range(task.runs // 2):
         for records, rng, outputs in zip(sets, streams, answers, strict=True):
             answer = call(records.copy(), rng) if has_generator else call(records.copy())
-            outputs.append(np.array(answer, dtype=float).ravel())  # a copy: buffers are reused
+            # This copies the answer: the function may return the same array in every run.
+            outputs.append(np.array(answer, dtype=float).ravel())
             sizes = [answers[0][0].size, outputs[-1].size]
             if sizes[0] != sizes[1]:
                 reason = f"it returned {sizes[0]} numbers, and then {sizes[1]}"

@@ -29,7 +29,7 @@ def one_blas_thread() -> Iterator[None]:
     """
     with _Limit.lock:
         if _Limit.users == 0:
-            _take_control()
+            _release_control()
             _Limit.limiter = _blas_controller().limit(limits=1, user_api="blas")
         _Limit.users += 1
     try:
@@ -38,9 +38,9 @@ def one_blas_thread() -> Iterator[None]:
         with _Limit.lock:
             _Limit.users -= 1
             if _Limit.users == 0:
-                _take_control()
+                _release_control()
                 _Limit.limiter.restore_original_limits()
-                _take_control()  # This call lets the next thread set the limits.
+                _release_control()  # This call lets the next thread set the limits.
 
 
 @lru_cache(maxsize=1)
@@ -49,8 +49,11 @@ def _blas_controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _take_control() -> None:
-    """Let this thread set the limits: threadpoolctl 3.8 obeys only one thread."""
+def _release_control() -> None:
+    """Let any thread set the limits next.
+
+    threadpoolctl 3.8 obeys only the thread that set them first.
+    """
     for library in _blas_controller().lib_controllers:
         if clear := getattr(library, "clear_controlling_thread", None):
             clear(force=True)

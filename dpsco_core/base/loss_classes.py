@@ -60,9 +60,10 @@ class LossClass:
 
     @property
     def form(self) -> Form:
-        """The error that a hard instance makes large: l2, squared, or a linear risk.
+        """The form of the error in a lower bound.
 
-        A risk that is not strongly convex has the bounds of the linear one.
+        It is "l2" for means, "squared" for strongly convex losses, and "linear" (the excess risk of
+        linear losses) for all others, whose hard instances are linear.
         """
         if self.curvature == "mean":
             return "l2"

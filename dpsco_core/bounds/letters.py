@@ -78,7 +78,8 @@ ESTIMATED = (
     *BLOCKS,
 )
 
-# The letters of lower bounds over spikes: the number of spikes, and the share of wrong signs.
+# LaTeX that defines two symbols of lower bounds over spikes: the number B of spikes, and the least
+# share g_d of wrong signs.
 BINOMIAL = r"B\sim\mathrm{Bin}(n,q)"
 WRONG_SIGNS = (
     r",\ g_d(t)=\tfrac12\min_s\frac{1+(e^t-1)F_{d-1}(s-1)}{1+(e^t-1)F_d(s)},\ "

@@ -56,7 +56,9 @@ FLAGS = {
 }
 
 
-PASS_POINTS = 16  # a finer grid for several passes, since a command may take longer than a page
+# the `points` of `allocate_passes` for several passes: finer than in the plan of a method, because
+# a command may take longer
+PASS_POINTS = 16
 REPLACED = "neighbours replace one record"
 # For each section, a sentence on how its numbers are meant.
 STATED = {

@@ -174,8 +174,8 @@ def log_centred_pareto_moment(alpha: float, k: float) -> float:
 
 def _hypergeometric_series(alpha: float, k: float) -> float:
     """Return 2F1(1, k+1-alpha; k+2; 1/alpha) for 0 <= k < alpha and alpha > 1."""
-    # No term of the series exceeds 1, and each is less than 1/alpha of the one before, except for
-    # the first few, which fall as fast as 1/n!. The series is used because scipy's hyp2f1 returns
+    # No term exceeds 1 in size. The first alpha/2 or so fall at least as fast as 1/i!; after them
+    # each is less than 1/alpha of the one before. The series is used because scipy's hyp2f1 returns
     # NaN for large alpha.
     total = term = 1.0
     for i in range(max(80, math.ceil(40 / math.log(alpha)))):

@@ -228,8 +228,9 @@ def cap_notes(values: Vector) -> list[str]:
 def tail(values: Vector) -> Tail:
     r"""Return the estimated tail of the distances from the median.
 
-    The estimate rests on the :math:`k = n^{0.6}` farthest: enough of them to average over, and few
-    enough that the threshold rises with n.
+    The estimate rests on the :math:`k = n^{0.6}` farthest numbers, at most 2000: enough of them to
+    average over, and few enough that the threshold rises with n. Raises `InvalidInput` if too many
+    of the farthest numbers are equal.
 
     Examples
     --------

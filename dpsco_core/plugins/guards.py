@@ -89,7 +89,10 @@ class AddedBound(Bound):
 
 
 def added_bound(bound: Bound, path: str) -> AddedBound:
-    """Return the guarded form of a bound that the catalogue stores."""
+    """Return a plugin's bound so guarded that an error in its code becomes a reason or NaN.
+
+    The catalogue stores this form. `path` is the path of the plugin's file.
+    """
     label = f"bound={bound.card.slug}"
 
     def number(call: Any) -> Any:

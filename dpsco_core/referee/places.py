@@ -89,10 +89,10 @@ def _yield_trial_places(base: Scenario) -> Iterator[Scenario]:
     for geometry in GEOMETRIES:
         exponent = DEFAULT_Q if geometry == "lq" else None
         yield replace(small, geometry=geometry, q=exponent)
-    for changes in _yield_extremes(base, RECORDS, DIMENSIONS, BUDGETS):
+    for changes in _yield_extreme_changes(base, RECORDS, DIMENSIONS, BUDGETS):
         yield replace(small, **changes)
     for law in laws:
-        for changes in _yield_extremes(base, RECORDS, DIMENSIONS, BUDGETS):
+        for changes in _yield_extreme_changes(base, RECORDS, DIMENSIONS, BUDGETS):
             yield replace(small, distribution=law, **changes)
 
 
@@ -132,13 +132,13 @@ def _budgets(base: Scenario, values: tuple[float, ...]) -> list[dict[str, Any]]:
     return [{"epsilon": value} for value in values]
 
 
-def _yield_extremes(
+def _yield_extreme_changes(
     base: Scenario,
     records: tuple[int, ...],
     dimensions: tuple[int, ...],
     budgets: tuple[float, ...],
 ) -> Iterator[dict[str, Any]]:
-    """Yield the base with one or two fields changed to extreme values."""
+    """Yield changes of one or two fields to small and large values, each a dictionary by field."""
     yield from ({"n": n} for n in records)
     yield from ({"d": d} for d in dimensions)
     yield from ({"p": order} for order in _tail_indices(base))

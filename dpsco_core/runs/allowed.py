@@ -27,7 +27,9 @@ CompanionsOf = Callable[[Scenario], Sequence[Scenario]]
 # Trials and points are not reduced below these numbers; a size is reduced instead.
 ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3
 SIZES = ("n", "m")  # the axes whose largest points may exceed the limits
-LEAST_SIZE = 50  # the least number of records or users: hardly any method runs with fewer
+# the smallest n or m that is added to a short grid: hardly any method runs with fewer records or
+# users
+LEAST_SIZE = 50
 
 
 def no_companions(scenario: Scenario) -> tuple[Scenario, ...]:

@@ -32,7 +32,7 @@ SECRETS = {
 # own machine.
 NAMES = {"www.w3.org", "json-schema.org", "localhost", "127.0.0.1"}
 TELEMETRY = ("sentry", "segment.io", "mixpanel", "posthog", "google-analytics", "googletagmanager")
-# Modules and functions that open a connection.
+# Modules that open connections; `callers` adds `urllib.request` and `socket`.
 CALLERS = {
     "requests",
     "httpx",
@@ -43,10 +43,9 @@ CALLERS = {
     "telnetlib",
     "http.client",
 }
-
-
-# The only module that opens a connection, to the Dask scheduler named on the command line.
+# Only sources with a match are parsed.
 WORTH_PARSING = re.compile(r"://|\bimport (?:.*, )?(?:socket|request)|" + "|".join(CALLERS))
+# The only module that opens a connection, to the Dask scheduler named on the command line.
 CONNECTS = {"dpsco_core/runs/dask_cluster.py": {"socket"}}
 
 

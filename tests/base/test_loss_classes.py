@@ -41,8 +41,8 @@ def test_every_bound_has_the_class_that_its_hypotheses_require(slug: str) -> Non
     loss_class = card.loss_class
     assert (loss_class == classes.MEAN) == (card.problems == ("mean",))
     assert loss_class.strongly_convex == any("strongly convex" in text for text in hypotheses) or (
-        slug == "lower.sco-strong.width"  # Lambda occurs in its hypothesis on L/M.
-        or card.of_law  # The bound is about one loss or one law.
+        # Its hypothesis `lambda <= L/M` stands for strong convexity, without these words.
+        slug == "lower.sco-strong.width" or card.of_law  # The bound is about one loss or one law.
     )
     if card.kind == "upper":
         linear = "a linear loss" in hypotheses  # Such losses are smooth and generalised linear.

@@ -267,8 +267,10 @@ def plain_share(d: int, edge: float) -> float:
 
 
 def plain_chance(kappa: float, g: float, words: int) -> float:
-    """Return X of Theorem 2 by Brent's method on the divergence both ways, and all orders on a
-    grid.
+    """Return the smaller of two bounds on the chance of a right guess.
+
+    One is by the symmetric divergence, solved with Brent's method, the other by Rényi divergences
+    over a grid of orders. `g` is the chance without data.
     """
     if g >= 1:
         return 1.0
@@ -295,7 +297,9 @@ def plain_chance(kappa: float, g: float, words: int) -> float:
 )
 @pytest.mark.parametrize("form", FORMS)
 def test_fano_by_distance_agrees_with_plain_loops(form: Form) -> None:
-    """The test fails for left ends, for the mean of B squared, and for another level or order."""
+    """It would catch a sum over the left ends of the intervals, E[B^2] in place of the law of B,
+    and a wrong level or exponent in the tail bound.
+    """
     n, d, order, rho, q = 60, 6, 2.5, 0.4, 0.03
     ends = [math.sqrt(d) * i / distance.DISTANCES for i in range(distance.DISTANCES + 1)]
     edges = [math.sqrt(d) - t if form == "linear" else math.sqrt(max(0.0, d - t * t)) for t in ends]

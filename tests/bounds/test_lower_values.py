@@ -255,7 +255,7 @@ def test_entropy_inverse_agrees_with_bisection_over_its_range():
     assert hypercube.entropy_inverse(y) == pytest.approx(slow, rel=2e-9, abs=1e-12)
 
 
-def test_gilbert_sizes_reach_the_papers_packing_at_an_eighth_and_a_quarter():
+def test_gilbert_codes_at_distance_d_over_8_and_d_over_4_are_as_large_as_the_papers_packing():
     for d in range(2, 2001, 7):
         for distance in (d / 8, d / 4):
             assert helpers.log_packing_size(d, distance) >= d / 8 * math.log(2) - 1e-9

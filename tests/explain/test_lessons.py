@@ -249,7 +249,9 @@ def test_seven_records_separate_any_two_candidates_and_group_privacy_limits_the_
     assert max(told) == pytest.approx(by_hand.proof().told)
 
 
-def test_the_nearest_candidate_is_named_as_often_as_predicted_and_below_the_limit() -> None:
+def test_the_nearest_candidate_is_right_as_often_as_predicted_and_less_often_than_the_limit() -> (
+    None
+):
     rows = [row for row in rows_of("packing") if row.series == by_hand.SHARE]
     games = int(sum(row.x for row in rows))
     right = sum(round(row.x * row.value) for row in rows)

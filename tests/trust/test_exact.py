@@ -157,7 +157,8 @@ def test_five_percent_too_little_noise_is_caught(
 def test_only_methods_that_say_so_choose_their_noise_from_the_data(slug: str) -> None:
     """What is booked on data a hundred times as far out is the same, but for a private radius."""
     place = case(slug)
-    if place.point.m == 1:  # enough records, so that a look at them is worth its budget
+    if place.point.m == 1:
+        # With this many records and this epsilon a private look at the data is worth its share.
         place = replace(place, point=replace(place.point, n=3000, epsilon=8.0))
     booked = []
     for scale in (0.01, 1.0):

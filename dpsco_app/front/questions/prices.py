@@ -52,7 +52,11 @@ def _price(point: Scenario) -> tuple[float, float] | None:
 
 
 def slider_areas(scenario: Scenario, theme: Theme) -> dict[str, str]:
-    """Return the area above each slider as HTML, by its field; empty where none is known."""
+    """Return the HTML of the area above each slider, by field.
+
+    Fields with fewer than two known prices are left out, and all are if the tails of the scenario
+    cannot be changed.
+    """
     if not has_tails(scenario):
         return {}
     point = replace(scenario, axis=None, grid=(), methods=(), distribution="gaussian", trials=1)

@@ -221,7 +221,11 @@ def _line(key: str, points: Matrix, **options: Any) -> Line:
 
 
 def point_table(projected: Nearest) -> pd.DataFrame:
-    """Return the point, its projection and the farthest point, with one row per coordinate."""
+    """Return a table with one row per coordinate.
+
+    Its columns are the point, its projection, their difference and, if there is one, a farthest
+    point.
+    """
     columns = {
         "Coordinate": ["1", "2"],
         "Point x": projected.point,

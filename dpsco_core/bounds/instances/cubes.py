@@ -132,7 +132,10 @@ def hardest_cube(
         return largest_probability(1, moment_order, cube.side_within(unit, room))
 
     def simple(cube: Cube, *, is_rough: bool = False) -> float:
-        """Return the bound on a cube by its simple form, which is fast to compute."""
+        """Return a quick bound on a cube at its best spike probability.
+
+        `is_rough` makes the search for that probability coarser.
+        """
         value = _simple_bound(
             form, n, cube.signs, moment_order, budget, largest(cube), is_rough=is_rough
         )
@@ -167,7 +170,7 @@ def hardest_cube(
         height = cache(lambda i: value(cube_of(sizes[i])))
 
         def is_left_lower(i: int) -> bool:
-            """Return whether all cubes of fewer coordinates have smaller bounds."""
+            """Return whether all cubes of fewer coordinates are known to have no larger bounds."""
             return is_sharp and has_room(cube_of(sizes[i]))
 
         # The bound may have a local maximum at every whole number of groups.

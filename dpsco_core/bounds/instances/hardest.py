@@ -270,7 +270,11 @@ def _hardest_signs(
 def _hardest_biased_signs(
     form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
 ) -> dict[str, float]:
-    """Return the parameters of the biased signs with the largest tracing bound."""
+    """Return the parameters of the tracing instance.
+
+    They are the spike probability with the largest bound, and the shape and spread of the
+    catalogue's data.
+    """
     if isinstance(budget, ZCDP):
         leakage = concentrated_leakage(budget.rho)
     else:
@@ -297,7 +301,10 @@ def _hardest_signs_in(
 def _hardest_corner(
     form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
 ) -> dict[str, float]:
-    """Return the parameters of a hidden corner, as in the l1 ball for sets without corners."""
+    """Return the parameters of a hidden corner of the l1 ball.
+
+    The ball stands in for sets without corners, and for all sets if the error is not linear.
+    """
     words = CornerWords(d=max(2, d), signed=True)
     return {"spike_probability": hardest_words(words, n, moment_order, budget, mean_bound)}
 
@@ -305,7 +312,10 @@ def _hardest_corner(
 def _hardest_block(
     form: Form, n: int, d: int, moment_order: float, budget: Budget, mean_bound: float
 ) -> dict[str, float]:
-    """Return the parameters of a hidden block, as among groups for sets without blocks."""
+    """Return the parameters of a hidden block among groups of `GROUP_SIZE` coordinates.
+
+    The groups stand in for sets without blocks, and for all sets if the error is not linear.
+    """
     words = BlockWords(groups=max(1, d // GROUP_SIZE))
     return {"spike_probability": hardest_words(words, n, moment_order, budget, mean_bound)}
 

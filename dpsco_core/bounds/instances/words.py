@@ -19,8 +19,8 @@ from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.packing import averaged
 from dpsco_core.bounds.instances.spikes import check_point
 
-# The argument of a bound. The first two bind rho-zCDP algorithms; the third binds (epsilon, delta)
-# algorithms and, at delta = 0, pure ones.
+# The proof technique behind a bound. Bounds by the first two hold for rho-zCDP algorithms; those by
+# the third hold for (epsilon, delta) algorithms and, at delta = 0, for pure ones.
 Argument = Literal["two-sided", "fano", "approx"]
 
 

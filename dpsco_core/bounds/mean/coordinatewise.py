@@ -166,7 +166,8 @@ def squared_parts(
     """
     spread = _sampling_root(setting.d, blocks, size)
     bias = joint_bias(3 * threshold, scaled_mean_bound(setting), setting.d, setting.moment_order)
-    # The square (spread + bias)^2 is split into two parts that add up to it.
+    # For three or more blocks both parts are scaled so that their squares add up to
+    # (spread + bias)^2.
     share = 1.0 if blocks <= 2 or math.isinf(bias) else (spread + bias) / math.hypot(spread, bias)
     return Parts(sampling=share * spread, bias=share * bias, noise=noise)
 

@@ -43,7 +43,10 @@ from dpsco_core.problems.base import Setting
 
 
 def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
-    r"""Return the mean square bound at a run's radius; `clipped` is the clipped vectors' setting.
+    r"""Return the parts of a mean-square bound at the clip radius of a run.
+
+    Their squares add up to the right-hand side. `clipped` is the setting whose records are
+    the vectors that are clipped (records or users' means).
 
     .. math:: E\|\hat\mu-\mu\|^2\le\frac{dg^2}n\Big(\gamma+\frac{1-\gamma}m\Big)
         +\text{bias}(R)^2+d\sigma^2

@@ -70,10 +70,10 @@ def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
 
 
 def _is_quick(scenario: Scenario, slug: str) -> bool:
-    """Return whether a method runs at a scenario, valid or not, within the quick time.
+    """Return whether all runs of a method at a scenario take at most `BEGIN_SECONDS`.
 
-    The time is that of the reference machine, so that a link opens with the same methods
-    everywhere.
+    False if the method cannot run or the scenario is not valid. The time is that of the reference
+    machine, so that a link opens with the same methods everywhere.
     """
     try:
         refused = refusal(scenario, slug)
@@ -99,10 +99,10 @@ def advice(
     preferred: Collection[str] = (),
     start: float = 0.0,  # the error of an answer that ignores the data
 ) -> Advice:
-    """Return the private methods in the order of their mean errors on the same data.
+    """Return the private methods by mean error, those not clearly beaten, and one to start with.
 
-    A method that is preferred and unbeaten comes before the one with the smallest error, unless
-    `start` is as small as its own.
+    That is an unbeaten preferred method, or else the one with the smallest error. A preferred
+    method counts only if its error is below `start`, or if `start` is 0 (unknown).
     """
     errors: dict[str, list[float]] = {}
     for outcome in outcomes:
@@ -125,7 +125,7 @@ class Fit:
 
     slug: str
     refusal: str  # one sentence on why the method cannot run; empty if it runs
-    # the predicted seconds of a run and its error on the reference machine, equal for all visitors
+    # the predicted seconds, on the reference machine, of a run and of the evaluation of its error
     seconds: float
 
     @property

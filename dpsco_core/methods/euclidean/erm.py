@@ -70,7 +70,10 @@ class CertifiedDescent(Moves):
         centre = constraint.centre
 
         def gradient(w: Vector) -> Vector:
-            """Return the gradient at w, which is the same function in every step."""
+            """Return the gradient at w.
+
+            The oracle is the same at every step, so step 0 stands for all.
+            """
             return oracle(w, 0)
 
         if self.kinked:

@@ -197,8 +197,8 @@ def test_default_methods_follow_the_privacy_notion_and_the_set_and_the_page_says
     assert private and all("pure" in method_card(m).budgets for m in private)
     assert GOLDEN["methods that can run under pure DP"] in [c.value for c in page.sidebar.caption]
     assert "cannot run" not in headline_text(page)
-    # Default methods follow the way back and a set with its own methods; methods that the visitor
-    # chose stay.
+    # Default methods change when the notion is changed back, and when a set has methods of its own;
+    # chosen methods stay.
     page.get_by_key(NOTION).set_value("approx")
     assert set(address_scenario(check_page(page.run())).methods) == set(default_methods("logistic"))
     page.get_by_key("field_geometry").set_value("lq")

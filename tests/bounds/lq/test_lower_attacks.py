@@ -79,8 +79,9 @@ def yield_answer_losses(
     yield loss(0.5 * best_points + 0.5 * centre)
     scaled = noisy / np.maximum(counts, 1.0)[:, None] * body.l2_radius / length
     yield loss(np.array([body.project(x) for x in scaled]))
-    # The exponential mechanism over the words; its score is the number of spikes that equal the
-    # word. Its range is epsilon for pure privacy, and sqrt(8 rho) for rho-zCDP.
+    # This is the exponential mechanism over the words, scored by the number of spikes that equal
+    # the word. The mechanism has bounded range epsilon under pure DP, and sqrt(8 rho) under
+    # rho-zCDP.
     budget = level[0] if isinstance(level, tuple) else math.sqrt(8 * level)
     right = rng.uniform(size=DRAWS) < 1 / (1 + (len(code) - 1) * np.exp(-budget / 2 * counts))
     wrong = (secret + rng.integers(1, len(code), size=DRAWS)) % len(code)

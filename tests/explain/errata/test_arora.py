@@ -97,8 +97,8 @@ def test_the_deltas_of_theorem_6_add_up_despite_the_gap_in_its_proof() -> None:
     finding = runs.delta_sums()
     for delta, printed in zip(column(finding, "δ"), column(finding, "printed δ + δ′"), strict=True):
         assert delta > 0 and printed < 1
-        # Theorem 5 as printed, at the noise of the theorem: sqrt(3 log(1/x)) = 8
-        # sqrt(log(1/delta)).
+        # Theorem 5 as printed, at the noise of Theorem 6, has the delta x (`own_delta`) with
+        # sqrt(3 log(1/x)) = 8 sqrt(log(1/delta)).
         own_delta = delta ** (64 / 3)
         assert 2 * own_delta + delta <= printed
     assert erratum("arora.delta-sum").severity == "misprint"

@@ -33,8 +33,9 @@ CORE = ("sco.erm", "sco.clipped", "sco.cwme", "sco.smoothed", "sco.objective-per
 STRONG = (*CORE, "sco.noisy-gd", "sco.cwme-strong", "sco.objective-perturbation-strong")
 # At these sizes one pass learns almost nothing of such flat risks.
 BARELY_LEARNS = {(problem, "sco.private-sgd") for problem in ("logistic", "hinge", "huber")}
-# Normalised gradients of a linear model are skewed, so the error does not fall with n, as the
-# method's page states. Their mean is 0 outside the set, and runs end at its boundary.
+# Normalised gradients of a linear model are skewed, so the error does not fall with n; the method's
+# page says so of skewed data. The point at which their mean is 0 lies outside the set, so runs end
+# on the boundary of the set.
 STAYS = {("logistic", "sco.automatic")}
 
 Errors = dict[str, np.ndarray]

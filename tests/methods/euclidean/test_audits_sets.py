@@ -33,7 +33,7 @@ from tests.methods.euclidean.losses import FALSE_ALARM, Array, make_setting
 
 Record = tuple[float, float, float]  # Two features and a label; the other records are 0.
 TURNED = np.array([[1.0, -1.0], [1.0, 1.0]]) / math.sqrt(2)
-SIDE = 301  # Points of a quadrature along an edge.
+QUADRATURE_POINTS = 301  # the number of quadrature points along each axis of a plane
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +72,8 @@ def exact_law(plane: Plane, plan: ObjectivePlan, n: int, record: Record) -> Any:
     it is one-sided, along the others 0, where the density of G is multiplied by the curvature.
     """
     x, std = np.array(record[:2]), plan.linear_std
-    line = np.linspace(-plane.side, plane.side, SIDE)
-    steps = np.full(SIDE, line[1] - line[0])
+    line = np.linspace(-plane.side, plane.side, QUADRATURE_POINTS)
+    steps = np.full(QUADRATURE_POINTS, line[1] - line[0])
     steps[[0, -1]] /= 2
     law = {}
     for signs in itertools.product((-1, 0, 1), repeat=len(plane.axes)):

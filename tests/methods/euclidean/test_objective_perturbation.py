@@ -62,8 +62,11 @@ def plan_of(method: Any, setting: Any) -> Any:
     return method.plan(setting)
 
 
-def test_the_plan_has_the_reference_values_of_the_note() -> None:
-    """The setting has n = 1e5, d = 100, epsilon = .5, delta = 1e-6, L = 1, beta = .25, D = 2."""
+def test_the_parameters_have_the_reference_values_of_su_zhao_wang() -> None:
+    """They stand in theory/su-zhao-wang.md, 8.
+
+    There n = 1e5, d = 100, epsilon = .5, delta = 1e-6, L = 1, beta = .25 and D = 2.
+    """
     assert algorithm_1_noise(1, 0.5, 1e-6) ** 2 == pytest.approx(7542.6823, rel=1e-7)
     setting = make_setting("logistic", 10**5, 100, ApproxDP(epsilon=0.5, delta=1e-6))
     losses = ObjectivePerturbation().plan(setting).losses

@@ -175,9 +175,9 @@ def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
         PhasedSgd().plan(make_setting("logistic", n=1))
 
 
-def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
-    """With D/L = 200 and beta = 100, eta/4 = 50 min{4/sqrt n, ...} is above
-    2/beta below n = 10^8.
+def test_a_refusal_of_too_large_a_step_names_about_the_smallest_n_that_is_accepted() -> None:
+    """With D/L = 200 and beta = 100, eta/4 = 50 min{4/sqrt n, ...} exceeds 2/beta for every n
+    below 10^8.
     """
     setting = make_setting("huber", 100, 1, ZCDP(rho=1e6), radius=100.0)
     model = replace(setting.constants.linear_model, curvature=100.0)  # type: ignore[type-var]

@@ -359,9 +359,11 @@ def refusal_of(method: Any, setting: Setting) -> NotApplicable | None:
     return None
 
 
-def plan_after_changes(method: Any, problem: Any, n: int, budget: Budget, refusals: int) -> None:
-    """Return the plan after applying the changes that each refusal suggests, up to `refusals`
-    times.
+def check_suggested_changes(
+    method: Any, problem: Any, n: int, budget: Budget, refusals: int
+) -> None:
+    """Assert that the changes which refusals suggest lead to a plan after at most `refusals` of
+    them.
     """
     refusal = refusal_of(method, problem.setting(n, budget))
     if refusal is None:
@@ -389,7 +391,7 @@ def plan_after_changes(method: Any, problem: Any, n: int, budget: Budget, refusa
                 problem = replace(problem, distribution=law)
             case _:
                 raise AssertionError(f"no field {name}")
-    plan_after_changes(method, problem, n, budget, refusals - 1)
+    check_suggested_changes(method, problem, n, budget, refusals - 1)
 
 
 CENTRED = replace(linear_problem(), distribution=replace(linear_problem().distribution, offset=0.0))
@@ -421,7 +423,7 @@ def test_a_refusal_names_a_change_that_works(
 ) -> None:
     with pytest.raises(NotApplicable):
         method.plan(problem.setting(n, budget))
-    plan_after_changes(method, problem, n, budget, refusals=2)
+    check_suggested_changes(method, problem, n, budget, refusals=2)
 
 
 @each("family", FAMILIES)
