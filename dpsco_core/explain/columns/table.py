@@ -139,10 +139,10 @@ def chosen_cells(file: OpenFile, name: str) -> ChosenCells:
     lines = tuple(row.line for row in table.rows)
     read = read_cells(cells, lines)
     if len(read.unreadable) > MOST_UNREADABLE * len(cells):
-        i = read.unreadable[0]
+        i, share = read.unreadable[0], 100 * MOST_UNREADABLE
         raise InvalidInput(
             f"{shorten(name)} has {len(read.unreadable):,} cells that are no numbers, the first is "
-            f"'{shorten(cells[i].strip())}' in line {lines[i]:,}: at most {100 * MOST_UNREADABLE:.0f} % of "
+            f"'{shorten(cells[i].strip())}' in line {lines[i]:,}: at most {share:.0f} % of "
             f"its {len(cells):,} cells may be, beside blank cells and marks such as NA."
         )
     if np.isnan(read.values).all():
