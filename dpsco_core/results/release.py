@@ -17,6 +17,8 @@ from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import (
+    LINEAR_MODELS,
+    PROBLEM_SLUGS,
     bounds_for,
     make_method,
     method_card,
@@ -191,11 +193,7 @@ def release(
     slug = problem or ("logistic" if is_pair else card.problems[0])
     is_model = _is_model(slug)
     if is_pair != is_model:
-        name = problem_card(slug).name
-        condition = "a pair of features and targets" if is_model else "one array"
-        raise InvalidInput(
-            f"records must be {condition} for {name}, got {_describe_type(records)}."
-        )
+        raise InvalidInput(_describe_missing_target(slug) if is_model else _describe_target(slug))
     rows, targets = _arrays(records)
     n, d = rows.shape
     guess = _checked_centre(centre, d)
@@ -343,9 +341,21 @@ def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:
     return None if factor is None else factor * entry.noise
 
 
-def _describe_type(records: Any) -> str:
-    """Return "a pair" for features with targets, and "one array" for other records."""
-    return "a pair" if isinstance(records, tuple) else "one array"
+def _describe_target(problem: str) -> str:
+    """Return the sentence for a target beside a problem that takes none."""
+    return (
+        f"problem must be one that takes a target ({', '.join(LINEAR_MODELS)}), or be given "
+        f"without a target, got problem={problem} with a target."
+    )
+
+
+def _describe_missing_target(problem: str) -> str:
+    """Return the sentence for a problem that takes a target and was given none."""
+    others = ", ".join(slug for slug in PROBLEM_SLUGS if slug not in LINEAR_MODELS)
+    return (
+        f"records must be a pair of features and targets for the problem {problem} (--target "
+        f"names the column), got no target; without one the problem is one of {others}."
+    )
 
 
 def _arrays(records: Any) -> tuple[Vector, Vector | None]:

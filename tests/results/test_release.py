@@ -379,6 +379,13 @@ def test_the_budget_of_a_release_is_that_of_its_ledger() -> None:
     assert answer.spent == ApproxDP(epsilon=2.0, delta=1e-7) and answer.value.shape == (1,)
 
 
+# the sentence for a target beside a problem that takes none
+TAKES_TARGET = (
+    r"problem must be one that takes a target \(least-squares, logistic, huber, hinge, absolute\), "
+    "or be given without a target, got problem=(mean|linear) with a target"
+)
+
+
 def test_two_calls_have_different_noise() -> None:
     pair = [release(ROWS, method="mean.clipped", bound=1.0).value for _ in range(2)]
     assert not np.array_equal(*pair)
@@ -433,8 +440,13 @@ def test_two_calls_have_different_noise() -> None:
         (ROWS, {"method": "user.mean-clipped"}, "method must be a private one on records"),
         ((FEATURES, LABELS[:-1]), {"method": "sco.clipped"}, r"targets must be of shape \(4000,\)"),
         ((FEATURES, LABELS, W), {"method": "sco.clipped"}, "records must be features and targets"),
-        (ROWS, {"method": "sco.clipped", "problem": "logistic"}, "records must be a pair of feat"),
-        ((FEATURES, LABELS), {"method": "mean.clipped", "problem": "mean"}, "records must be one"),
+        (
+            ROWS,
+            {"method": "sco.clipped", "problem": "logistic"},
+            "records must be a pair of feat.*no target",
+        ),
+        ((FEATURES, LABELS), {"method": "mean.clipped", "problem": "mean"}, TAKES_TARGET),
+        ((FEATURES, LABELS), {"problem": "linear"}, TAKES_TARGET),
     ],
 )
 def test_a_wrong_statement_is_refused_in_one_sentence(
