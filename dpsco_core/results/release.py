@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.limits import LIBRARY
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import (
@@ -26,6 +27,7 @@ from dpsco_core.catalogue import (
     problem_class,
 )
 from dpsco_core.data import DenseRows
+from dpsco_core.fields import TABLE
 from dpsco_core.methods.average import MeanPlan
 from dpsco_core.methods.base import Plan, released
 from dpsco_core.privacy.budget import Budget
@@ -125,7 +127,9 @@ def release(
     records : array_like or pair of array_like
         Of a mean, or of a loss of points: shape (n,) or (n, d). Of a generalised linear model: a
         pair of features, shape (n, d), and targets, shape (n,). A label is positive if it is above
-        0: -1 and 1 will do, and 0 and 1.
+        0: -1 and 1 will do, and 0 and 1. A pair is a tuple, and a list is the rows. Lists of
+        numbers are read as numpy reads them; one with a text or None among them is refused as a
+        whole, which tells that such an entry is there.
     method : str, optional
         Slug of a method on records; see ``dpsco catalogue``. By default ``"mean.adaptive"``, and
         ``"sco.clipped"`` for a pair.
@@ -211,6 +215,11 @@ def release(
     if intercept:
         scale = np.append(np.broadcast_to(scale, (d,)), target_unit)
     ball = _ball_radius(bounds, scale, d)  # in units
+    if slug in LINEAR_MODELS:
+        stated = {"bound": bounds, "unit": units, "target_unit": target_unit}
+        _require_ball(ball, "target_unit / unit", stated)
+    else:
+        _require_ball(ball, "1" if is_linear else "unit", {"bound": bounds, "unit": units})
     point = Scenario(
         problem=slug,
         methods=(method,),
@@ -221,7 +230,8 @@ def release(
         delta=delta,
         rho=rho,
         diameter=2 * ball,
-        offset=1.0 if is_linear else 0.0,  # a linear loss without a direction has no minimiser
+        # A linear loss without a direction has no minimiser.
+        offset=min(1.0, ball) if is_linear else 0.0,
         axis=None,
         grid=(),
         trials=1,
@@ -313,7 +323,7 @@ def _parameter_scale(problem: str, units: Vector, target_unit: float) -> Vector:
 
 def _checked_lengths(name: str, values: ArrayLike, size: int | None) -> Vector:
     """Return positive lengths of shape (), or of shape (size,) unless `size` is None."""
-    lengths = np.asarray(_real_array(name, np.asarray(values)), dtype=float)
+    lengths = _real_array(name, values)
     fits = lengths.shape == () or lengths.shape == (size,)
     condition = "a finite number above 0" + f", or {size} of them" * (size is not None)
     is_positive = fits and bool(((lengths > 0) & np.isfinite(lengths)).all())
@@ -330,6 +340,22 @@ def _ball_radius(bounds: Vector, units: Vector, d: int) -> float:
     if bounds.ndim:
         return float(np.linalg.norm(bounds / units))
     return float(bounds / np.atleast_1d(units)[:d].min())
+
+
+def _require_ball(ball: float, one: str, stated: Mapping[str, Vector | float]) -> None:
+    """Raise `InvalidInput` if the ball of the answers is too small or too large, in units.
+
+    `one` is the expression of the statements that is one unit.
+    """
+    span = TABLE["diameter"].span("diameter", None, LIBRARY)
+    assert span is not None
+    low, high = span[0] / 2, span[1] / 2
+    if not low <= ball <= high:
+        values = ", ".join(f"{name}={np.asarray(v).tolist()}" for name, v in stated.items())
+        raise InvalidInput(
+            f"bound must be at least {low:g} and at most {high:g} times {one}, got {ball:g} times: "
+            f"{values}."
+        )
 
 
 def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:
@@ -372,12 +398,24 @@ def _arrays(records: Any) -> tuple[Vector, Vector | None]:
 def _real_array(name: str, values: Any) -> Vector:
     """Return an array of real numbers; accept tables and columns of other libraries.
 
-    A list is refused, for the type of its array depends on single entries.
+    Lists become arrays of the type that numpy finds for all their entries.
     """
-    has_type = hasattr(values, "dtype") or hasattr(values, "dtypes")
-    require(has_type, name, "an array of numbers, as np.array makes one", type(values).__name__)
     # A masked array keeps its mask until it is refused.
-    return real_array(name, values if isinstance(values, np.ndarray) else np.asarray(values))
+    if isinstance(values, np.ndarray) or hasattr(values, "dtype") or hasattr(values, "dtypes"):
+        return real_array(name, values if isinstance(values, np.ndarray) else np.asarray(values))
+    is_masked = isinstance(values, list | tuple) and any(map(np.ma.isMaskedArray, values))
+    require(not is_masked, name, "an array without a mask", "a list of masked ones")
+    condition = "an array of numbers, or a list of them, or lists of equal length"
+    try:
+        array = np.asarray(values)
+    except ValueError:  # The lists have different lengths.
+        raise InvalidInput(f"{name} must be {condition}, got lists of different lengths.") from None
+    entries = {"U": "text", "S": "text", "c": "complex numbers"}.get(array.dtype.kind, "no numbers")
+    if array.dtype.kind not in "biuf":
+        raise InvalidInput(
+            f"{name} must be {condition}, got {entries} in a {type(values).__name__}."
+        )
+    return real_array(name, array)
 
 
 def _real_matrix(name: str, values: Any) -> Vector:
@@ -391,7 +429,7 @@ def _real_matrix(name: str, values: Any) -> Vector:
 
 def _checked_centre(centre: ArrayLike, d: int) -> Vector:
     """Return the centre as a vector of d finite numbers; raise an error if it is none."""
-    guess = _real_array("centre", np.asarray(centre))
+    guess = _real_array("centre", centre)
     is_fitting = guess.shape in ((), (d,)) and bool(np.isfinite(guess).all())
     require(is_fitting, "centre", f"a finite number, or {d} of them", guess.shape)
     return np.broadcast_to(guess, (d,))
