@@ -13,7 +13,15 @@ from dpsco_core import catalogue
 from dpsco_core.base.cards import Level
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY, Limits
-from dpsco_core.base.parsing import describe_choices, is_real, real, shorten, to_plain, to_text
+from dpsco_core.base.parsing import (
+    describe_choices,
+    is_real,
+    one_of,
+    real,
+    shorten,
+    to_plain,
+    to_text,
+)
 from dpsco_core.base.seeds import SAME
 from dpsco_core.fields import AXES, NAMES, TABLE, Fields, is_whole, parse, with_fields
 from dpsco_core.geometry.geometries import GROUP_SIZE, Geometry
@@ -333,8 +341,7 @@ class Scenario(Fields):
         allowed.
         """
         for name in values:
-            if name not in TABLE:
-                require(False, "field", f"one of {', '.join(NAMES)}", shorten(name))
+            one_of("field", name, NAMES)
         parsed = {name: parse(name, value) for name, value in values.items()}
         if parsed.get("rho") is not None:
             parsed = {"epsilon": None, "delta": None} | parsed

@@ -343,7 +343,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"diameter": 0}, "diameter must be at least 1e-06 and at most 1e+06, got diameter=0."),
     (
         {"problem": "median"},
-        f"problem must be one of {', '.join(PROBLEM_SLUGS)}, got problem=median.",
+        f"problem must be one of {', '.join(PROBLEM_SLUGS)} (did you mean mean?), "
+        "got problem=median.",
     ),
     (
         {"problem": "huber", "methods": ["sco.erm", "mean.clipped"]},

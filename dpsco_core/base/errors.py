@@ -1,5 +1,8 @@
 """The errors of the library, each with a message of one sentence."""
 
+from collections.abc import Sequence
+from difflib import get_close_matches
+
 
 class InvalidInput(ValueError):
     """A value from outside is not allowed: "NAME must be CONDITION, got NAME=VALUE."."""
@@ -66,6 +69,20 @@ CHANGE_WORDS = {
     "problem": "choose the problem ",
     "method": "choose ",
 }
+
+
+def did_you_mean(value: str, allowed: Sequence[str]) -> str:
+    """Return the question for the allowed names that are nearest to a wrong one; empty if none is.
+
+    Examples
+    --------
+    >>> did_you_mean("lognormal", ["student-t", "log-normal", "gaussian"])
+    'did you mean log-normal?'
+    >>> did_you_mean("cauchy", ["student-t", "log-normal", "gaussian"])
+    ''
+    """
+    closest = get_close_matches(value.strip().lower(), allowed, n=2, cutoff=0.65)
+    return f"did you mean {' or '.join(closest)}?" if closest else ""
 
 
 def require(condition: bool, name: str, must_be: str, value: object) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, TypeGuard
 
-from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.errors import InvalidInput, did_you_mean, require
 
 # limits, in characters, of a number that is read, a value that is shown, and a list that is shown
 LONGEST_NUMBER, LONGEST_SHOWN, LONGEST_LIST = 40, 60, 220
@@ -94,12 +94,23 @@ def one_of(name: str, value: object, allowed: Sequence[str]) -> None:
 
 
 def describe_choices(allowed: Sequence[str], value: object) -> str:
-    """Return "one of ..." with every allowed value, or the most similar ones of a long list."""
+    """Return "one of ..." with every allowed value, or the most similar ones of a long list.
+
+    It asks whether the nearest value was meant, if one is near.
+
+    Examples
+    --------
+    >>> describe_choices(("tight", "paper"), "papr")
+    'one of tight, paper (did you mean paper?)'
+    """
     if len(allowed) == 1:
         return allowed[0]
     listing = ", ".join(allowed)
+    question = did_you_mean(shorten(value), allowed)
     if len(listing) <= LONGEST_LIST:
-        return f"one of {listing}"
+        return f"one of {listing}" + f" ({question})" * bool(question)
+    if question:
+        return f"one of {len(allowed)} slugs ({question} all: dpsco catalogue)"
     closest = get_close_matches(shorten(value), allowed, n=LISTED, cutoff=0.0)
     return f"one of {len(allowed)} slugs such as {', '.join(closest)} (all: dpsco catalogue)"
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import one_of
 from dpsco_core.cli.tools import add_command, format_table, number, print_json, print_text
 from dpsco_core.explain.errata import (
     ERRATA,
@@ -34,10 +34,8 @@ def run_errata(chosen: argparse.Namespace) -> None:
     if chosen.slug is not None:
         _print_entry(erratum(chosen.slug), chosen.json)
         return
-    if chosen.severity is not None and chosen.severity not in SEVERITIES:
-        raise InvalidInput(
-            f"severity must be one of {', '.join(SEVERITIES)}, got severity={chosen.severity}."
-        )
+    if chosen.severity is not None:
+        one_of("severity", chosen.severity, tuple(SEVERITIES))
     entries = [e for e in ERRATA if chosen.severity in (None, e.severity)]
     if chosen.json:
         slugs = {e.slug for e in entries}

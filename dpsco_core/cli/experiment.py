@@ -3,10 +3,9 @@
 import argparse
 from typing import Any
 
-from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import to_plain
 from dpsco_core.cli.tools import add_command, format_table, number, print_json
-from dpsco_core.explain.lessons import EXPERIMENTS, parts, run_part, series_table
+from dpsco_core.explain.lessons import EXPERIMENTS, Experiment, parts, run_part, series_table
 from dpsco_core.fields import parse
 
 _COLUMNS = ("series", "x", "trials", "mean", "median", "q10", "q90")
@@ -28,10 +27,7 @@ def add_experiment(commands: Any) -> None:
 
 def run_experiment(chosen: argparse.Namespace) -> None:
     """Run an experiment of the lessons and print its numbers."""
-    experiment = next((name for name in EXPERIMENTS if name == chosen.name), None)
-    if experiment is None:
-        names = ", ".join(EXPERIMENTS)
-        raise InvalidInput(f"experiment must be one of {names}, got experiment={chosen.name}.")
+    experiment: Experiment = chosen.name
     trials = None if chosen.trials is None else parse("trials", chosen.trials)
     todo = parts(experiment, trials, parse("seed", chosen.seed))
     summary = series_table([row for part in todo for row in run_part(part)])

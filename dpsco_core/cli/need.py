@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any, cast
 
 from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import method_card
 from dpsco_core.cli.tables.need import NeedRow, print_needs
 from dpsco_core.cli.tools import (
@@ -63,8 +64,7 @@ def add_need(commands: Any) -> None:
 
 def run_need(chosen: argparse.Namespace) -> None:
     """Print how many records, or which budget, each method needs for the target error."""
-    if chosen.find not in UNKNOWNS:
-        raise InvalidInput(f"find must be one of {', '.join(UNKNOWNS)}, got find={chosen.find}.")
+    one_of("find", chosen.find, tuple(UNKNOWNS))
     values = _read_lists(chosen)
     if any(len(texts) > 1 for texts in values.values()):
         _run_table(chosen, values)

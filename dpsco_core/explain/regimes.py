@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of
 from dpsco_core.base.search import smallest_index
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bound
@@ -33,7 +34,7 @@ class Plane:
         """Refuse an unknown axis, and two equal axes."""
         for name in ("x_axis", "y_axis"):
             axis = getattr(self, name)
-            require(axis in AXES, name, f"one of {', '.join(AXES)}", axis)
+            one_of(name, axis, tuple(AXES))
         require(self.x_axis != self.y_axis, "y_axis", "another than x_axis", self.y_axis)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of
 from dpsco_core.geometry.ball import lq_ball
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.norms import lq_norm
@@ -49,7 +50,7 @@ class Geometry:
 
     def __post_init__(self) -> None:
         """Refuse an unknown kind of set, and an exponent that does not fit the kind."""
-        require(self.kind in GEOMETRIES, "geometry", f"one of {', '.join(GEOMETRIES)}", self.kind)
+        one_of("geometry", self.kind, GEOMETRIES)
         if self.kind == "lq":
             has_exponent = self.q is not None and self.q >= 1
             require(has_exponent, "q", "at least 1 for the geometry lq", self.q)

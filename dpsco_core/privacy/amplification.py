@@ -19,6 +19,7 @@ import numpy as np
 import scipy
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of
 from dpsco_core.base.root import find_root
 from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaussian_rho
 
@@ -166,7 +167,7 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
     _check_groups(groups)
     _positive("epsilon", epsilon, EPSILON_MAX)
     _check_delta(delta)
-    require(route in get_args(Route), "route", f"one of {get_args(Route)}", route)
+    one_of("route", route, get_args(Route))
     if epsilon > LARGEST_EPSILON:
         return None
     if route == "printed":

@@ -14,9 +14,12 @@ from numpy.typing import ArrayLike
 
 from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.limits import LIBRARY
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import (
+    LINEAR_MODELS,
+    PROBLEM_SLUGS,
     bounds_for,
     make_method,
     method_card,
@@ -24,6 +27,7 @@ from dpsco_core.catalogue import (
     problem_class,
 )
 from dpsco_core.data import DenseRows
+from dpsco_core.fields import TABLE
 from dpsco_core.methods.average import MeanPlan
 from dpsco_core.methods.base import Plan, released
 from dpsco_core.privacy.budget import Budget
@@ -131,7 +135,9 @@ def release(
     records : array_like or pair of array_like
         Of a mean, or of a loss of points: shape (n,) or (n, d). Of a generalised linear model: a
         pair of features, shape (n, d), and targets, shape (n,). A label is positive if it is above
-        0: -1 and 1 will do, and 0 and 1.
+        0: -1 and 1 will do, and 0 and 1. A pair is a tuple, and a list is the rows. Lists of
+        numbers are read as numpy reads them; one with a text or None among them is refused as a
+        whole, which tells that such an entry is there.
     method : str, optional
         Slug of a method on records; see ``dpsco catalogue``. By default ``"mean.adaptive"``, and
         ``"sco.clipped"`` for a pair.
@@ -200,11 +206,7 @@ def release(
     slug = problem or ("logistic" if is_pair else card.problems[0])
     is_model = _is_model(slug)
     if is_pair != is_model:
-        name = problem_card(slug).name
-        condition = "a pair of features and targets" if is_model else "one array"
-        raise InvalidInput(
-            f"records must be {condition} for {name}, got {_describe_type(records)}."
-        )
+        raise InvalidInput(_describe_missing_target(slug) if is_model else _describe_target(slug))
     rows, targets = _arrays(records)
     n, d = rows.shape
     guess = _checked_centre(centre, d)
@@ -230,6 +232,11 @@ def release(
     if intercept:
         scale = np.append(np.broadcast_to(scale, (d,)), target_unit)
     ball = _ball_radius(bounds, scale, d)  # in units
+    if slug in LINEAR_MODELS:
+        stated = {"bound": bounds, "unit": units, "target_unit": target_unit}
+        _require_ball(ball, "target_unit / unit", stated)
+    else:
+        _require_ball(ball, "1" if is_linear else "unit", {"bound": bounds, "unit": units})
     point = Scenario(
         problem=slug,
         methods=(method,),
@@ -240,7 +247,8 @@ def release(
         delta=delta,
         rho=rho,
         diameter=2 * ball,
-        offset=1.0 if is_linear else 0.0,  # a linear loss without a direction has no minimiser
+        # A linear loss without a direction has no minimiser.
+        offset=min(1.0, ball) if is_linear else 0.0,
         axis=None,
         grid=(),
         trials=1,
@@ -334,7 +342,7 @@ def _parameter_scale(problem: str, units: Vector, target_unit: float) -> Vector:
 
 def _checked_lengths(name: str, values: ArrayLike, size: int | None) -> Vector:
     """Return positive lengths of shape (), or of shape (size,) unless `size` is None."""
-    lengths = np.asarray(_real_array(name, np.asarray(values)), dtype=float)
+    lengths = _real_array(name, values)
     fits = lengths.shape == () or lengths.shape == (size,)
     condition = "a finite number above 0" + f", or {size} of them" * (size is not None)
     is_positive = fits and bool(((lengths > 0) & np.isfinite(lengths)).all())
@@ -353,6 +361,22 @@ def _ball_radius(bounds: Vector, units: Vector, d: int) -> float:
     return float(bounds / np.atleast_1d(units)[:d].min())
 
 
+def _require_ball(ball: float, one: str, stated: Mapping[str, Vector | float]) -> None:
+    """Raise `InvalidInput` if the ball of the answers is too small or too large, in units.
+
+    `one` is the expression of the statements that is one unit.
+    """
+    span = TABLE["diameter"].span("diameter", None, LIBRARY)
+    assert span is not None
+    low, high = span[0] / 2, span[1] / 2
+    if not low <= ball <= high:
+        values = ", ".join(f"{name}={np.asarray(v).tolist()}" for name, v in stated.items())
+        raise InvalidInput(
+            f"bound must be at least {low:g} and at most {high:g} times {one}, got {ball:g} times: "
+            f"{values}."
+        )
+
+
 def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:
     """Return the standard deviation of the noise of a mean, in units; None if it is not of one."""
     if not (isinstance(plan, MeanPlan) and plan.statistic.is_last_release):
@@ -362,9 +386,21 @@ def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:
     return None if factor is None else factor * entry.noise
 
 
-def _describe_type(records: Any) -> str:
-    """Return "a pair" for features with targets, and "one array" for other records."""
-    return "a pair" if isinstance(records, tuple) else "one array"
+def _describe_target(problem: str) -> str:
+    """Return the sentence for a target beside a problem that takes none."""
+    return (
+        f"problem must be one that takes a target ({', '.join(LINEAR_MODELS)}), or be given "
+        f"without a target, got problem={problem} with a target."
+    )
+
+
+def _describe_missing_target(problem: str) -> str:
+    """Return the sentence for a problem that takes a target and was given none."""
+    others = ", ".join(slug for slug in PROBLEM_SLUGS if slug not in LINEAR_MODELS)
+    return (
+        f"records must be a pair of features and targets for the problem {problem} (--target "
+        f"names the column), got no target; without one the problem is one of {others}."
+    )
 
 
 def _arrays(records: Any) -> tuple[Vector, Vector | None]:
@@ -381,12 +417,24 @@ def _arrays(records: Any) -> tuple[Vector, Vector | None]:
 def _real_array(name: str, values: Any) -> Vector:
     """Return an array of real numbers; accept tables and columns of other libraries.
 
-    A list is refused, for the type of its array depends on single entries.
+    Lists become arrays of the type that numpy finds for all their entries.
     """
-    has_type = hasattr(values, "dtype") or hasattr(values, "dtypes")
-    require(has_type, name, "an array of numbers, as np.array makes one", type(values).__name__)
     # A masked array keeps its mask until it is refused.
-    return real_array(name, values if isinstance(values, np.ndarray) else np.asarray(values))
+    if isinstance(values, np.ndarray) or hasattr(values, "dtype") or hasattr(values, "dtypes"):
+        return real_array(name, values if isinstance(values, np.ndarray) else np.asarray(values))
+    is_masked = isinstance(values, list | tuple) and any(map(np.ma.isMaskedArray, values))
+    require(not is_masked, name, "an array without a mask", "a list of masked ones")
+    condition = "an array of numbers, or a list of them, or lists of equal length"
+    try:
+        array = np.asarray(values)
+    except ValueError:  # The lists have different lengths.
+        raise InvalidInput(f"{name} must be {condition}, got lists of different lengths.") from None
+    entries = {"U": "text", "S": "text", "c": "complex numbers"}.get(array.dtype.kind, "no numbers")
+    if array.dtype.kind not in "biuf":
+        raise InvalidInput(
+            f"{name} must be {condition}, got {entries} in a {type(values).__name__}."
+        )
+    return real_array(name, array)
 
 
 def _real_matrix(name: str, values: Any) -> Vector:
@@ -400,7 +448,7 @@ def _real_matrix(name: str, values: Any) -> Vector:
 
 def _checked_centre(centre: ArrayLike, d: int) -> Vector:
     """Return the centre as a vector of d finite numbers; raise an error if it is none."""
-    guess = _real_array("centre", np.asarray(centre))
+    guess = _real_array("centre", centre)
     is_fitting = guess.shape in ((), (d,)) and bool(np.isfinite(guess).all())
     require(is_fitting, "centre", f"a finite number, or {d} of them", guess.shape)
     return np.broadcast_to(guess, (d,))

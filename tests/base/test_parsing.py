@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,11 @@ from hypothesis import strategies as st
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import is_real, one_of, real, shorten, to_plain, to_text, whole
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.errata import erratum
 from dpsco_core.fields import NAMES, TABLE, parse
+from dpsco_core.geometry.geometries import Geometry
+from dpsco_core.scenario import Scenario
 
 OPTIONAL = tuple(name for name, known in TABLE.items() if known.optional)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -206,3 +211,42 @@ def test_large_numbers_of_a_grid_survive_the_way_to_text_and_back(text: str) -> 
     assert repr(parsed) == repr(read)
     assert repr(parse("grid", to_text(read))) == repr(read)
     assert all(len(part) <= 24 for part in to_text(read).split(","))
+
+
+@pytest.mark.parametrize(
+    ("value", "field", "question"),
+    [
+        ("lognormal", "distribution", "(did you mean log-normal?)"),
+        ("Quadratics", "problem", "(did you mean quadratic?)"),
+        ("L2", "geometry", "(did you mean l2?)"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_nearest_one(
+    value: str, field: str, question: str
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        one_of(field, value, TABLE[field].choices)
+    assert question in message_of(refusal)
+    assert message_of(refusal).endswith(f", got {field}={value}.")
+
+
+def test_a_wrong_slug_of_a_long_list_is_answered_with_the_nearest_one() -> None:
+    with pytest.raises(InvalidInput, match=r"\(did you mean mean\.clipped"):
+        method_card("mean.clippd")
+    with pytest.raises(InvalidInput) as refusal:
+        method_card("zzzq")
+    assert "did you mean" not in message_of(refusal)
+    assert "slugs such as" in message_of(refusal)
+
+
+@pytest.mark.parametrize(
+    "refuse",
+    [
+        lambda: Geometry(kind="simplx"),
+        lambda: Scenario.from_dict({"epsilo": 1}),
+        lambda: erratum("kamath.whole-block"),
+    ],
+)
+def test_every_refused_name_has_the_same_question(refuse: Callable[[], object]) -> None:
+    with pytest.raises(InvalidInput, match="did you mean"):
+        refuse()

@@ -209,3 +209,19 @@ def test_flags_that_do_not_fit_are_refused_in_one_sentence(
     assert main(["budget", *flags.split()]) == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["budget", "--epsilon", "1", "--neighbours", "replace"], "replace-one"),
+        (["budgt", "--epsilon", "1"], "budget"),
+    ],
+)
+def test_a_wrong_word_is_answered_with_the_nearest_one(
+    words: list[str], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(words)
+    error = capsys.readouterr().err
+    assert f"; did you mean {name}?)." in error and error.count("\n") == 1

@@ -11,6 +11,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.main import main
+from dpsco_core.explain.columns.records import read_records
 from dpsco_core.explain.columns.table import read_column
 from tests.golden_sentences import GOLDEN
 
@@ -260,3 +261,34 @@ def test_the_command_gives_its_answer_as_values(
     assert json.loads(capsys.readouterr().out) == answer
     assert main(["tail", "/dev/zero"]) == 2
     assert "/dev/zero must be at most 8,388,608 bytes (8 MB), got more." in capsys.readouterr().err
+
+
+def with_unknowns(count: int, of: int = 5000) -> bytes:
+    """Return a file of ids and amounts, with a block of `count` unknown amounts from line 102."""
+    cells = [f"{k}.5" for k in range(of)]
+    cells[100 : 100 + count] = ["unknown"] * count
+    return in_lines("id,amount", *(f"{k},{cell}" for k, cell in enumerate(cells)))
+
+
+def test_a_column_with_too_many_texts_is_refused_by_its_name_with_the_first() -> None:
+    """It was not among the columns, for its first 500 cells were mostly text."""
+    message = (
+        "amount has 300 cells that are no numbers, the first is 'unknown' in line 102: at most 5 % "
+        "of its 5,000 cells may be, beside blank cells and marks such as NA."
+    )
+    for read in (read_column, lambda content, name: read_records(content, [name])):
+        with pytest.raises(InvalidInput) as refusal:
+            read(with_unknowns(300), "amount")
+        assert str(refusal.value) == message
+    column = read_column(with_unknowns(250), "amount")
+    assert (len(column.values), column.left_out) == (4750, 250) and "amount" in column.names
+
+
+def test_a_column_of_text_or_blank_cells_is_refused_by_its_name() -> None:
+    content = in_lines("city,note,amount", *(f"place {k},,{k}.5" for k in range(300)))
+    with pytest.raises(InvalidInput, match="^city has 300 cells .* first is 'place 0' in line 2:"):
+        read_column(content, "city")
+    with pytest.raises(InvalidInput, match="^note has no number in its 300 cells"):
+        read_column(content, "note")
+    with pytest.raises(InvalidInput, match=r"one of city, note, amount \(did you mean amount\?\)"):
+        read_column(content, "amunt")

@@ -402,6 +402,15 @@ def test_the_budget_of_a_release_is_that_of_its_ledger() -> None:
     assert answer.spent == ApproxDP(epsilon=2.0, delta=1e-7) and answer.value.shape == (1,)
 
 
+# the sentence for a bound that is too small or too large, up to the unit
+BALL = "bound must be at least 5e-07 and at most 500000 times"
+# the sentence for a target beside a problem that takes none
+TAKES_TARGET = (
+    r"problem must be one that takes a target \(least-squares, logistic, huber, hinge, absolute\), "
+    "or be given without a target, got problem=(mean|linear) with a target"
+)
+
+
 def test_two_calls_have_different_noise() -> None:
     pair = [release(ROWS, method="mean.clipped", bound=1.0).value for _ in range(2)]
     assert not np.array_equal(*pair)
@@ -412,7 +421,27 @@ def test_two_calls_have_different_noise() -> None:
     [
         (np.zeros((2, 2, 2)), {}, r"records must be of shape \(n,\) or \(n, d\)"),
         (np.zeros((0, 2)), {}, "records must be of at least one row and one column"),
-        ([[1.0], [1.0, 2.0]], {}, "records must be an array of numbers"),
+        (
+            [[1.0], [1.0, 2.0]],
+            {},
+            "records must be an array of numbers.* lists of different lengths",
+        ),
+        ([[1.0], ["unknown"]], {}, "records must be an array of numbers.*, got text in a list"),
+        ([1.0, None], {}, "records must be an array of numbers.*, got no numbers in a list"),
+        (ROWS, {"unit": "one"}, "unit must be an array of numbers.*, got text in a str"),
+        (([[1.0], [2.0]], ["yes", "no"]), {"method": "sco.clipped"}, "targets must be an array"),
+        (
+            ROWS,
+            {"bound": 300_000, "unit": 0.4},
+            BALL + " unit, got 750000 times: bound=300000.0, u",
+        ),
+        (ROWS, {"bound": 1e-9}, BALL + " unit, got 1e-09 times: bound=1e-09, unit=1.0."),
+        (
+            (CORRELATED, RESPONSES),
+            {"method": "sco.clipped", "problem": "huber", "bound": 1e6, "target_unit": 0.5},
+            BALL
+            + " target_unit / unit, got 2e.06 times: bound=1000000.0, unit=1.0, target_unit=0.5",
+        ),
         (np.array(["a"]), {}, "records must be a numpy array of real numbers"),
         (
             np.ma.masked_array([1.0, 2.0], mask=[0, 1]),
@@ -456,8 +485,13 @@ def test_two_calls_have_different_noise() -> None:
         (ROWS, {"method": "user.mean-clipped"}, "method must be a private one on records"),
         ((FEATURES, LABELS[:-1]), {"method": "sco.clipped"}, r"targets must be of shape \(4000,\)"),
         ((FEATURES, LABELS, W), {"method": "sco.clipped"}, "records must be features and targets"),
-        (ROWS, {"method": "sco.clipped", "problem": "logistic"}, "records must be a pair of feat"),
-        ((FEATURES, LABELS), {"method": "mean.clipped", "problem": "mean"}, "records must be one"),
+        (
+            ROWS,
+            {"method": "sco.clipped", "problem": "logistic"},
+            "records must be a pair of feat.*no target",
+        ),
+        ((FEATURES, LABELS), {"method": "mean.clipped", "problem": "mean"}, TAKES_TARGET),
+        ((FEATURES, LABELS), {"problem": "linear"}, TAKES_TARGET),
     ],
 )
 def test_a_wrong_statement_is_refused_in_one_sentence(
@@ -466,6 +500,26 @@ def test_a_wrong_statement_is_refused_in_one_sentence(
     with pytest.raises(InvalidInput, match=message) as refusal:
         release(records, **({"bound": 1.0, "method": "mean.clipped"} | options))
     assert str(refusal.value).endswith(".") and "\n" not in str(refusal.value)
+
+
+def test_lists_are_read_as_arrays() -> None:
+    def answers(records: Any, method: str) -> list[float]:
+        """Return a release with a fixed state of the noise."""
+        rng = np.random.default_rng(7)
+        values: list[float] = release(records, method=method, bound=2.0, rng=rng).value.tolist()
+        return values
+
+    rows, features = ROWS.tolist(), FEATURES.tolist()
+    assert answers(rows, "mean.clipped") == answers(ROWS, "mean.clipped")
+    assert answers(rows[0], "mean.clipped") == answers(ROWS[0], "mean.clipped")
+    pair = answers((FEATURES, LABELS), "sco.clipped")
+    assert answers((features, LABELS.astype(int).tolist()), "sco.clipped") == pair
+
+
+def test_a_linear_loss_takes_a_bound_below_1() -> None:
+    """The sentence was on an offset, which nobody had stated."""
+    answer = release(ROWS, problem="linear", method="sco.clipped", bound=0.5)
+    assert np.linalg.norm(answer.value) <= 0.5 * (1 + 1e-9)
 
 
 def test_release_is_a_public_name() -> None:

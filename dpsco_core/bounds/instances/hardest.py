@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import Form
+from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds.instances import (
     assouad,
     distance,
@@ -128,7 +129,7 @@ def best_spike_probability(
     >>> round(value, 6)
     0.031848
     """
-    require(kind in SPIKE_BOUNDS, "kind", "one of " + ", ".join(SPIKE_BOUNDS), kind)
+    one_of("kind", kind, tuple(SPIKE_BOUNDS))
     require(n >= 1, "n", "a positive integer", n)
     require(d >= 1, "d", "a positive integer", d)
     name = "epsilon" if "-pure" in kind else "rho"

@@ -1,6 +1,7 @@
 """The layout of a file: the separator of its cells, its rows, and the names of its columns."""
 
 import io
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -87,7 +88,8 @@ def read_table(text: str) -> Table:
 def numeric_columns(rows: Sequence[FileRow]) -> tuple[int, ...]:
     """Return the places of the columns that hold mostly numbers."""
     width = len(rows[0].cells) if rows else 0
-    sample = rows[:SAMPLE]
+    # The rows are spread over the file, for text can stand in a block of them.
+    sample = rows[:: math.ceil(len(rows) / SAMPLE)] if rows else rows
     full = [[r.cells[k] for r in sample if not is_missing(r.cells[k])] for k in range(width)]
     return tuple(k for k, c in enumerate(full) if c and sum(map(is_number, c)) >= 0.5 * len(c))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import require
+from dpsco_core.base.errors import InvalidInput, did_you_mean, require
 from dpsco_core.base.parsing import shorten
 from dpsco_core.explain.columns.cells import ReadCells, is_missing, read_cells
 from dpsco_core.explain.columns.decode import decode, quoted_line
@@ -125,20 +125,28 @@ def chosen_names(file: OpenFile, names: Sequence[str] | None) -> Sequence[str]:
 
 
 def chosen_cells(file: OpenFile, name: str) -> ChosenCells:
-    """Return the cells of a column; raise `InvalidInput` where too many are not numbers."""
-    table, names = file.table, file.numeric_names
-    require(name in names, "column", f"one of {shorten(', '.join(names))}", shorten(name))
-    k = table.names.index(name)
+    """Return the cells of a column; raise `InvalidInput` where too many are not numbers.
+
+    Any column can be named, also one whose first cells are no numbers: its error then says so.
+    """
+    table, names = file.table, file.table.names
+    if name not in names:
+        question = did_you_mean(shorten(name), names)
+        listed = f"one of {shorten(', '.join(names))}" + f" ({question})" * bool(question)
+        require(False, "column", listed, shorten(name))
+    k = names.index(name)
     cells = tuple(row.cells[k] for row in table.rows)
     lines = tuple(row.line for row in table.rows)
     read = read_cells(cells, lines)
-    if read.unreadable:
-        i = read.unreadable[0]
-        unreadable_text = (
-            f"{len(read.unreadable):,}, as '{shorten(cells[i].strip())}' in line {lines[i]:,}"
+    if len(read.unreadable) > MOST_UNREADABLE * len(cells):
+        i, share = read.unreadable[0], 100 * MOST_UNREADABLE
+        raise InvalidInput(
+            f"{shorten(name)} has {len(read.unreadable):,} cells that are no numbers, the first is "
+            f"'{shorten(cells[i].strip())}' in line {lines[i]:,}: at most {share:.0f} % of "
+            f"its {len(cells):,} cells may be, beside blank cells and marks such as NA."
         )
-        is_few = len(read.unreadable) <= MOST_UNREADABLE * len(cells)
-        require(is_few, "cells", "numbers, but for 5 % of them", unreadable_text)
+    if np.isnan(read.values).all():
+        raise InvalidInput(f"{shorten(name)} has no number in its {len(cells):,} cells.")
     return ChosenCells(name=name, cells=cells, lines=lines, read=read)
 
 

@@ -7,7 +7,7 @@ its name.
 from typing import Any
 
 from dpsco_core.base.cards import ARORA_2020, KAMATH_2022, LOWY_2024, SU_2023, ZHAO_2024
-from dpsco_core.base.errors import require
+from dpsco_core.base.errors import did_you_mean, require
 from dpsco_core.base.parsing import shorten
 from dpsco_core.catalogue import METHODS
 from dpsco_core.explain.errata import arora_runs, kamath_runs, lowy_runs, su_runs, zhao_runs
@@ -50,7 +50,10 @@ SLUGS: tuple[str, ...] = tuple(e.slug for e in ERRATA)
 
 def erratum(slug: str) -> Erratum:
     """Return the erratum of a slug; raises `InvalidInput` for an unknown one."""
-    require(slug in SLUGS, "erratum", "a slug that `dpsco errata` lists", shorten(slug))
+    if slug not in SLUGS:
+        question = did_you_mean(shorten(slug), SLUGS)
+        listed = "a slug that `dpsco errata` lists" + f" ({question})" * bool(question)
+        require(False, "erratum", listed, shorten(slug))
     return ERRATA[SLUGS.index(slug)]
 
 

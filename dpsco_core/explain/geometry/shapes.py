@@ -8,6 +8,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of
 from dpsco_core.geometry import (
     GEOMETRIES,
     Ball,
@@ -36,7 +37,7 @@ class Shape:
 
     def __post_init__(self) -> None:
         """Refuse an unknown kind of set, and an exponent below 1."""
-        require(self.kind in GEOMETRIES, "kind", f"one of {', '.join(GEOMETRIES)}", self.kind)
+        one_of("kind", self.kind, tuple(GEOMETRIES))
         require(self.q >= 1, "q", "at least 1", self.q)
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import BOUNDS, bound, method_card
 from dpsco_core.explain.contest import TRIALS, Contest, Reading
@@ -61,7 +62,7 @@ def unit_setting(
     `condition` is :math:`\beta R/L`; for strongly convex losses :math:`\mu=\beta`, at most 2 as
     :math:`\mu R\le2L`.
     """
-    require(loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}", loss)
+    one_of("loss", loss, tuple(LOSSES))
     require(condition > 0, "condition", "positive", condition)
     strong = min(condition, LARGEST_STRONG) if loss == "strong" else 0.0
     smooth = {"smooth": condition, "any": math.inf, "strong": strong}[loss]
