@@ -235,10 +235,8 @@ def _check_two_signs(setting: Setting) -> str:
         return ""
     if setting.d < 2:
         return f"The bound by tracing is 0 at d={setting.d}: it needs d >= 2."
-    return (
-        f"The bound by tracing is 0 at d={setting.d} in {setting.body.name}: it needs two signs that "
-        "vary freely."
-    )
+    where = f"d={setting.d} in {setting.body.name}"
+    return f"The bound by tracing is 0 at {where}: it needs two signs that vary freely."
 
 
 TWO_SIGNS = Hypothesis(text="d >= 2, and two free signs in the set", check=_check_two_signs)
