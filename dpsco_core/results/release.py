@@ -361,10 +361,10 @@ def _ball_radius(bounds: Vector, units: Vector, d: int) -> float:
     return float(bounds / np.atleast_1d(units)[:d].min())
 
 
-def _require_ball(ball: float, one: str, stated: Mapping[str, Vector | float]) -> None:
+def _require_ball(ball: float, unit_words: str, stated: Mapping[str, Vector | float]) -> None:
     """Raise `InvalidInput` if the ball of the answers is too small or too large, in units.
 
-    `one` is the expression of the statements that is one unit.
+    `unit_words` is the unit as an expression of the statements.
     """
     span = TABLE["diameter"].span("diameter", None, LIBRARY)
     assert span is not None
@@ -372,7 +372,7 @@ def _require_ball(ball: float, one: str, stated: Mapping[str, Vector | float]) -
     if not low <= ball <= high:
         values = ", ".join(f"{name}={np.asarray(v).tolist()}" for name, v in stated.items())
         raise InvalidInput(
-            f"bound must be at least {low:g} and at most {high:g} times {one}, got {ball:g} times: "
+            f"bound must be at least {low:g} and at most {high:g} times {unit_words}, got {ball:g} times: "
             f"{values}."
         )
 
@@ -396,10 +396,10 @@ def _describe_target(problem: str) -> str:
 
 def _describe_missing_target(problem: str) -> str:
     """Return the sentence for a problem that takes a target and was given none."""
-    others = ", ".join(slug for slug in PROBLEM_SLUGS if slug not in LINEAR_MODELS)
+    without_target = ", ".join(slug for slug in PROBLEM_SLUGS if slug not in LINEAR_MODELS)
     return (
         f"records must be a pair of features and targets for the problem {problem} (--target "
-        f"names the column), got no target; without one the problem is one of {others}."
+        f"names the column), got no target; without one the problem is one of {without_target}."
     )
 
 
