@@ -372,8 +372,8 @@ def _require_ball(ball: float, unit_words: str, stated: Mapping[str, Vector | fl
     if not low <= ball <= high:
         values = ", ".join(f"{name}={np.asarray(v).tolist()}" for name, v in stated.items())
         raise InvalidInput(
-            f"bound must be at least {low:g} and at most {high:g} times {unit_words}, got {ball:g} times: "
-            f"{values}."
+            f"bound must be at least {low:g} and at most {high:g} times {unit_words}, "
+            f"got {ball:g} times: {values}."
         )
 
 
