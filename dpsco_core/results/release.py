@@ -233,6 +233,7 @@ def release(
         scale = np.append(np.broadcast_to(scale, (d,)), target_unit)
     ball = _ball_radius(bounds, scale, d)  # in units
     if slug in LINEAR_MODELS:
+        stated: Mapping[str, Vector | float]
         stated = {"bound": bounds, "unit": units, "target_unit": target_unit}
         _require_ball(ball, "target_unit / unit", stated)
     else:

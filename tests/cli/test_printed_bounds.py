@@ -30,10 +30,10 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 LOWER = {b.card.slug: b.card for b in bounds_for("mean") if b.card.kind == "lower"}
-# Signs on some coordinates, or in pairs, have means in every set; codes and tracing are for balls.
-CUBES = {slug for slug, card in LOWER.items() if card.instance == "hypercube"}
+# Signs on some coordinates, or in pairs, have means in every set; codes are for balls.
+CUBES = {slug for slug, card in LOWER.items() if card.instance in ("hypercube", "tracing")}
 BELOW_TWO = {b.card.slug for b in bounds_for("mean") if b.has_scope}
-NOT_HERE = {slug for slug, card in LOWER.items() if card.instance in ("spike", "tracing")}
+NOT_HERE = {slug for slug, card in LOWER.items() if card.instance == "spike"}
 
 
 def lower_rows(text: str) -> list[list[str]]:

@@ -163,7 +163,7 @@ def test_the_command_prints_both_kinds_of_neighbours(capsys: pytest.CaptureFixtu
     [
         (("--rho", "0.1", "--noise-multiplier", "2"), "noise-multiplier must be left out"),
         (("--rho", "0.1", "--sampling", "poisson"), "sampling must be left out"),
-        (("--neighbours", "add-remove"), "neighbours must be left out"),
+        (("--rho", "0.1", "--neighbours", "add-remove"), "neighbours must be left out"),
     ],
 )
 def test_a_flag_that_changes_nothing_is_refused(
