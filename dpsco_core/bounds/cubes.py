@@ -26,7 +26,7 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 
 # The factor between the sizes of neighbouring cubes: the best size is within its root of one.
-SIZE_STEP = 1.6
+SIZE_STEP, SQUARED_STEP = 1.6, 2.2
 # A function of a setting, a form and the largest norm of a mean.
 Value = Callable[[Setting, Form, float], float]
 
@@ -154,18 +154,22 @@ def on_cubes_of_class(value: Value, *, strong: bool) -> Value:
         if not _is_certified(setting, strong=strong):
             return 0.0
         scales = _scale_and_largest_square(setting, body, strong=strong)
-        cubes = _cubes_of_many_sizes(body)
+        # The squared error takes ten times as long on each cube.
+        cubes = _cubes_of_many_sizes(body, SIZE_STEP if form == "l2" else SQUARED_STEP)
         return max(_value_on_cube(value, setting, form, cube, *scales) for cube in cubes)
 
     return on_set
 
 
 @lru_cache(maxsize=256)
-def _cubes_of_many_sizes(body: ConstraintSet) -> tuple[Cube, ...]:
-    """Return cubes of every kind in a set: the smallest, the largest, and many between."""
+def _cubes_of_many_sizes(body: ConstraintSet, step: float = SIZE_STEP) -> tuple[Cube, ...]:
+    """Return cubes of every kind in a set: the smallest, the largest, and many between.
+
+    `step` is the factor between the sizes of neighbours.
+    """
     cubes = []
     for counts, cube_of in families(body):
-        places = {min(round(SIZE_STEP**i), len(counts)) - 1 for i in range(64)}
+        places = {min(round(step**i), len(counts)) - 1 for i in range(64)}
         cubes += [cube_of(counts[place]) for place in sorted(places)]
     return tuple(cubes)
 
