@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, cast
 
-from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import method_card
 from dpsco_core.cli.tables.need import NeedRow, print_needs
@@ -99,11 +99,15 @@ def run_need(chosen: argparse.Namespace) -> None:
 def _read_lists(chosen: argparse.Namespace) -> dict[str, list[str]]:
     """Return the texts of the flags that may have several values, without those left out."""
     texts = {name: getattr(chosen, name) for name in LISTS}
-    return {
+    values = {
         name: [text for part in parts for text in part.split(",")]
         for name, parts in texts.items()
         if parts is not None
     }
+    for name, listed in values.items():
+        whole_list = ",".join(listed)
+        require(all(map(str.strip, listed)), name, "a number between all commas", whole_list)
+    return values
 
 
 def _run_table(chosen: argparse.Namespace, values: dict[str, list[str]]) -> None:

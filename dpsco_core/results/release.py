@@ -16,6 +16,7 @@ from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.base.search import smallest_or
+from dpsco_core.bounds import Bound
 from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import (
     LINEAR_MODELS,
@@ -53,8 +54,6 @@ WARNING = (
     "floating-point, timing or seed attacks (SECURITY.md). Do not publish statistics of real "
     "people with it."
 )
-# The gradients of these losses do not grow with the targets.
-NEED_TARGET_UNIT = ("huber", "absolute")
 DEFAULT_LOSS = (
     "The loss is that of a logistic regression. To predict a number choose another problem, such "
     "as least-squares or huber."
@@ -204,7 +203,7 @@ def release(
     on_records = card.level == "item" and card.privacy != "none"
     require(on_records, "method", "a private one on records", method)
     slug = problem or ("logistic" if is_pair else card.problems[0])
-    is_model = _is_model(slug)
+    is_model = slug in LINEAR_MODELS
     if is_pair != is_model:
         raise InvalidInput(_describe_missing_target(slug) if is_model else _describe_target(slug))
     rows, targets = _arrays(records)
@@ -221,7 +220,7 @@ def release(
     bounds = _checked_lengths("bound", bound, size if has_columns else None)
     if target_unit is None:
         condition = f"given for {problem_card(slug).name}, whose steps do not grow with the targets"
-        require(slug not in NEED_TARGET_UNIT, "target_unit", condition, None)
+        require(not _needs_target_unit(slug), "target_unit", condition, None)
         target_unit = 1.0
     is_number = isinstance(target_unit, int | float | np.number)
     is_positive = is_number and 0 < target_unit < math.inf
@@ -232,7 +231,7 @@ def release(
     if intercept:
         scale = np.append(np.broadcast_to(scale, (d,)), target_unit)
     ball = _ball_radius(bounds, scale, d)  # in units
-    if slug in LINEAR_MODELS:
+    if is_model:
         stated: Mapping[str, Vector | float]
         stated = {"bound": bounds, "unit": units, "target_unit": target_unit}
         _require_ball(ball, "target_unit / unit", stated)
@@ -278,7 +277,8 @@ def release(
         # Lengths have the unit of the records where all coordinates have one.
         shared = float(units) if units.ndim == 0 else None
         notes += radius_notes(card, result.diagnostics, ledger, result.value, ball, shared)
-        notes += interval_note(proven=proven_radius is not None, has_unit=has_unit)
+        methods = () if proven_radius is not None else _methods_with_interval(point, setting)
+        notes += interval_note(proven_radius, methods, has_unit=has_unit)
         noise = _answer_noise(ledger, plan)
     value = scale * result.value + (0.0 if is_model else guess)
     return ArrayRelease(
@@ -295,9 +295,12 @@ def release(
     )
 
 
-def _is_model(problem: str) -> bool:
-    """Return whether a problem is a linear model, with features and targets."""
-    return issubclass(problem_class(problem), LinearModelProblem)
+def _needs_target_unit(problem: str) -> bool:
+    """Return whether the targets are numbers, and gradients do not grow with them."""
+    family = problem_class(problem)
+    if not issubclass(family, LinearModelProblem):
+        return False
+    return family.link.labels is None and family.link.slope_bound < math.inf
 
 
 def _has_labels(problem: str) -> bool:
@@ -451,7 +454,7 @@ def _checked_centre(centre: ArrayLike, d: int) -> Vector:
     """Return the centre as a vector of d finite numbers; raise an error if it is none."""
     guess = _real_array("centre", centre)
     is_fitting = guess.shape in ((), (d,)) and bool(np.isfinite(guess).all())
-    require(is_fitting, "centre", f"a finite number, or {d} of them", guess.shape)
+    require(is_fitting, "centre", f"a finite number, or {d} of them", guess.tolist())
     return np.broadcast_to(guess, (d,))
 
 
@@ -465,9 +468,20 @@ def _problem_sample(point: Scenario, rows: DenseRows, targets: Vector | None) ->
     return PointSample(rows, problem.loss, problem.constraint)
 
 
+def _interval_bounds(point: Scenario) -> list[Bound]:
+    """Return the bounds that make an interval of a run, for the problem of a point."""
+    rows = bounds_for(point.problem, point.level)
+    return [b for b in rows if (b.card.guarantee, b.parameters) == (NOMINAL, "run")]
+
+
+def _methods_with_interval(point: Scenario, setting: Setting) -> tuple[str, ...]:
+    """Return the slugs of the methods that have a proven interval at a point."""
+    rows = _interval_bounds(point)
+    return tuple(dict.fromkeys(b.card.method for b in rows if not b.failures(setting)))
+
+
 def _proven_radius(point: Scenario, setting: Setting, method: str, plan: Plan) -> float | None:
     """Return the least proven radius of this run over all distributions in the class."""
-    rows = [b for b in bounds_for(point.problem, point.level) if b.card.method == method]
-    rows = [b for b in rows if (b.card.guarantee, b.parameters) == (NOMINAL, "run")]
+    rows = [b for b in _interval_bounds(point) if b.card.method == method]
     values = [b.value(setting, plan) for b in rows if not b.failures(setting)]
     return smallest_or([v for v in values if v > 0], lambda v: v, None)

@@ -5,7 +5,7 @@ share that is clipped, would not be private.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -37,12 +37,17 @@ def bound_note(value: Vector, bound: float) -> Iterator[str]:
         yield ON_BOUND
 
 
-def interval_note(*, proven: bool, has_unit: bool) -> Iterator[str]:
+def interval_note(
+    radius: float | None,  # the proven radius of an interval; None if there is none
+    other_methods: Sequence[str],  # the slugs of methods with an interval at the same statements
+    *,
+    has_unit: bool,
+) -> Iterator[str]:
     """Yield the reason why a released mean comes without an interval, if it does."""
-    if not proven:
+    if radius is None:
         yield (
-            "No interval is proven for this method; that of noise alone would be too short. "
-            "mean.clipped has one."
+            "No interval is proven for this run; that of noise alone would be too short."
+            + f" These methods have one: {', '.join(other_methods)}." * bool(other_methods)
         )
     elif not has_unit:
         yield "No interval: it would rest on unit, which is not stated and counts as 1."

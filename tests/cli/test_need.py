@@ -86,3 +86,9 @@ def test_the_value_that_is_found_has_one_start(capsys: pytest.CaptureFixture[str
     assert error == "dpsco: n must be one number where the search for it starts, got n=10,20.\n"
     assert main([*SMALL, "--epsilon", "1,x"]) == 2
     assert "epsilon must be" in capsys.readouterr().err
+
+
+def test_an_empty_place_in_a_list_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SMALL, "--epsilon", "0.5,,1"]) == 2
+    sentence = "epsilon must be a number between all commas, got epsilon=0.5,,1."
+    assert sentence in " ".join(capsys.readouterr().err.split())

@@ -198,7 +198,14 @@ def test_a_mean_has_an_interval_only_with_a_stated_unit_and_says_why_it_has_none
     assert any("unit, which is not stated" in note for note in unstated.notes)
     assert not any("No interval" in note for note in stated.notes)
     chosen_radius = release(ROWS, method="mean.adaptive", bound=2.0, unit=1.0)
-    assert any("mean.clipped has one" in note for note in chosen_radius.notes)
+    assert any(
+        "have one: mean.cwme-cdp, mean.cwme-pure, mean.clipped." in note
+        for note in chosen_radius.notes
+    )
+    # Below p = 2 this method has no proven interval, and is not recommended for one.
+    heavy = release(ROWS, **options, unit=1.0, p=1.5)
+    assert any("No interval is proven for this run" in note for note in heavy.notes)
+    assert not any("mean.clipped" in note for note in heavy.notes)
 
 
 def test_a_default_loss_is_named_in_the_notes() -> None:

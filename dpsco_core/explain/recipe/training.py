@@ -98,16 +98,16 @@ model, optimizer, loader = engine.make_private(
     max_grad_norm=max_grad_norm,
     poisson_sampling=True,
 )
-taken = 0
-while taken < steps:
+steps_taken = 0
+while steps_taken < steps:
     for features, labels in loader:
         optimizer.zero_grad()
         loss_of(model(features), labels).backward()
         optimizer.step()
-        taken += 1
-        if taken == steps:
+        steps_taken += 1
+        if steps_taken == steps:
             break
-print("epochs:", taken * batch_size / n)
+print("epochs:", steps_taken * batch_size / n)
 print("epsilon, add or remove:", engine.get_epsilon(delta={priced.delta!r}))"""
 
 
