@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
 from dpsco_core.methods.average import MeanPlan
 from dpsco_core.methods.base import Plan, Release
 from dpsco_core.privacy.budget import Budget
-from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.results.release.arrays import OwnRecords, read_records
+from dpsco_core.privacy.ledger import Ledger, Unit
+from dpsco_core.results.release.arrays import OwnRecords
 from dpsco_core.results.release.notes import (
     bound_note,
     delta_note,
@@ -26,6 +27,7 @@ from dpsco_core.results.release.notes import (
 )
 from dpsco_core.results.release.planned import PlannedRelease, plan_for
 from dpsco_core.results.release.statements import Statements
+from dpsco_core.results.release.users import grouped_records
 
 WARNING = (
     "A research release: noise in double precision from numpy's generators, not hardened against "
@@ -75,7 +77,7 @@ class ArrayRelease:
 
     @property
     def spent(self) -> Budget | None:
-        """The guarantee of the release: neighbours differ by replacing one record."""
+        """The guarantee of the release: neighbours replace one record, or all of one user."""
         return self.ledger.spent()
 
 
@@ -93,6 +95,10 @@ def release(
     centre: ArrayLike = 0.0,
     intercept: bool = False,
     problem: str | None = None,
+    users: Any = None,
+    items: int | None = None,
+    alike: float | None = None,
+    ledger: Ledger | None = None,
     rng: np.random.Generator | None = None,
 ) -> ArrayRelease:
     r"""Release a mean, or the parameter of a loss, from the caller's own records.
@@ -114,10 +120,12 @@ def release(
         pair of features, shape (n, d), and targets, shape (n,). A label is positive if it is above
         0: -1 and 1 will do, and 0 and 1. A pair is a tuple, and a list is the rows. Lists of
         numbers are read as numpy reads them; one with a text or None among them is refused as a
-        whole, which tells that such an entry is there.
+        whole, which tells that such an entry is there. Of users with m records each: shape
+        (n, m, d), and targets of shape (n, m); neighbours then replace all records of one user.
     method : str, optional
         Slug of a method on records; see ``dpsco catalogue``. By default ``"mean.adaptive"``, and
-        ``"sco.clipped"`` for a pair.
+        ``"sco.clipped"`` for a pair. Of users, one at user level: by default
+        ``"user.mean-adaptive"``, and ``"user.clipped-means"`` for a pair.
     bound : float or array_like
         Of a mean: its distance from `centre` is at most this, in the l2 norm; or an entry for every
         coordinate, shape (d,). Of a loss: the parameter lies in the ball of this radius around 0;
@@ -127,7 +135,7 @@ def release(
         smallest ball, in units, that contains all of these.
     epsilon, delta, rho : float or None
         The budget: epsilon with delta, or rho of zCDP beside ``epsilon=None, delta=None``.
-        Neighbours differ by replacing one record.
+        Neighbours differ by replacing one record, or all records of one user.
     p : float
         The order of the moment: at least 1.1, and at least 2 for a generalised linear model.
     unit : float or array_like, optional
@@ -151,6 +159,22 @@ def release(
     problem : str, optional
         Slug of the problem, by default the first that the method solves; a logistic loss for a
         pair.
+    users : array_like, optional
+        The user of each record, shape (n,): whole numbers or texts. How many users there are counts
+        as public, and how many records each has does not: every user gets `items` rows. Of those
+        who have more records they are a random choice, and those of users with fewer are repeated;
+        nothing tells of whom that is so.
+    items : int, optional
+        Beside `users`: the number of records of each user, from public knowledge.
+    alike : float, optional
+        Of the mean of users: the share of the variance that the records of one user have in common,
+        from 0, if they are independent, to 1. By default 1, which holds for records that hang
+        together in any way. With a value below 1, an interval rests on it, and on users who have
+        `items` records each.
+    ledger : Ledger, optional
+        A ledger that several releases draw from; see `Ledger.share` for how they add up. What this
+        release may spend is set aside there before anything is drawn; where that exceeds what is
+        left (`Ledger.left`), the call is refused. Pass one generator on from call to call, if any.
     rng : numpy.random.Generator, optional
         Where the noise comes from. By default a generator with a state of the operating system,
         which nobody can repeat.
@@ -163,7 +187,8 @@ def release(
     Raises
     ------
     InvalidInput
-        If an array has the wrong shape or type, or a statement is out of range.
+        If an array has the wrong shape or type, a statement is out of range, or the release exceeds
+        what is left of `ledger`.
     NotApplicable
         If the method cannot run at these sizes, with the nearest setting at which it could.
 
@@ -173,6 +198,16 @@ def release(
     >>> answer = release(x, method="mean.clipped", epsilon=1.0, delta=1e-6, bound=2.0, unit=1.8)
     >>> answer.value.shape, answer.spent, answer.interval > 0
     ((2,), ApproxDP(epsilon=1.0, delta=1e-06), True)
+
+    Two releases on one budget:
+
+    >>> from dpsco_core.privacy import ZCDP
+    >>> shared = Ledger(ZCDP(rho=0.1))
+    >>> budget = {"epsilon": None, "delta": None, "rho": 0.04}
+    >>> first = release(x[:, 0], bound=2.0, ledger=shared, **budget)
+    >>> second = release(x[:, 1], bound=2.0, ledger=shared, **budget)
+    >>> f"{shared.left().rho:.2f}"
+    '0.02'
     """
     statements = Statements(
         method=method,
@@ -186,17 +221,35 @@ def release(
         centre=centre,
         intercept=intercept,
         problem=problem,
+        alike=alike,
     )
-    own = read_records(records)
-    prepared = plan_for(own.shape, statements)
-    return release_planned(prepared, own, rng or np.random.default_rng())
+    rng = checked_generator(rng)
+    own = grouped_records(records, users, items, rng)
+    return release_planned(plan_for(own.shape, statements), own, ledger, rng)
+
+
+def checked_generator(rng: np.random.Generator | None) -> np.random.Generator:
+    """Return the generator, by default one with a state of the operating system."""
+    is_generator = rng is None or isinstance(rng, np.random.Generator)
+    require(is_generator, "rng", "a numpy.random.Generator", type(rng).__name__)
+    return np.random.default_rng() if rng is None else rng
 
 
 def release_planned(
-    prepared: PlannedRelease, own: OwnRecords, rng: np.random.Generator
+    prepared: PlannedRelease,
+    own: OwnRecords,
+    shared: Ledger | None,
+    rng: np.random.Generator,
 ) -> ArrayRelease:
-    """Release records of the planned shape, and return the answer in the caller's units."""
-    ledger = Ledger(prepared.point.budget)
+    """Release records of the planned shape, and return the answer in the caller's units.
+
+    A ledger that is shared sets the budget aside before anything is drawn.
+    """
+    budget = prepared.point.budget
+    is_ledger = shared is None or isinstance(shared, Ledger)
+    require(is_ledger, "ledger", "a dpsco_core.Ledger", type(shared).__name__)
+    unit: Unit = "record" if own.items is None else "user"
+    ledger = Ledger(budget) if shared is None else shared.share(budget, unit=unit, rng=rng)
     result = prepared.run(own, ledger, rng)
     lengths, task, d = prepared.lengths, prepared.task, prepared.shape.d
     units, centre = lengths.unit, lengths.centre
