@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpsco_core.plugins import extend
     from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
     from dpsco_core.problems import Constants, MeanEstimation, Setting
-    from dpsco_core.results.release import release
+    from dpsco_core.results.release import ArrayRelease, ReleasePlan, plan_release, release
     from dpsco_core.results.slopes import slopes
     from dpsco_core.results.tables import frame, summary
     from dpsco_core.runs.cost import Cost, cost
@@ -38,6 +38,9 @@ MODULES = {
     "Constants": "problems",
     "MeanEstimation": "problems",
     "Setting": "problems",
+    "ArrayRelease": "results.release",
+    "ReleasePlan": "results.release",
+    "plan_release": "results.release",
     "release": "results.release",
     "slopes": "results.slopes",
     "frame": "results.tables",
@@ -55,6 +58,7 @@ MODULES = {
 __all__ = [
     "ZCDP",
     "ApproxDP",
+    "ArrayRelease",
     "Budget",
     "Cell",
     "Constants",
@@ -66,6 +70,7 @@ __all__ = [
     "NotApplicable",
     "Outcome",
     "PureDP",
+    "ReleasePlan",
     "Scenario",
     "Setting",
     "cells",
@@ -73,6 +78,7 @@ __all__ = [
     "extend",
     "frame",
     "fresh_seed",
+    "plan_release",
     "release",
     "run_cell",
     "slopes",

@@ -2,6 +2,7 @@
 
 from dpsco_core.results.release.answer import WARNING, ArrayRelease, release
 from dpsco_core.results.release.arrays import Shape
+from dpsco_core.results.release.plan import ReleasePlan, plan_release
 from dpsco_core.results.release.planned import PlannedRelease, ProvenBound, plan_for
 from dpsco_core.results.release.statements import Statements
 
@@ -10,8 +11,10 @@ __all__ = [
     "ArrayRelease",
     "PlannedRelease",
     "ProvenBound",
+    "ReleasePlan",
     "Shape",
     "Statements",
     "plan_for",
+    "plan_release",
     "release",
 ]

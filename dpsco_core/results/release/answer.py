@@ -254,7 +254,7 @@ def release_planned(
     lengths, task, d = prepared.lengths, prepared.task, prepared.shape.d
     units, centre = lengths.unit, lengths.centre
     value = lengths.answer * result.value + (0.0 if task.is_model else centre)
-    noise = _answer_noise(ledger, prepared.plan) if task.is_mean else None
+    noise = answer_noise(ledger, prepared.plan) if task.is_mean else None
     has_intercept = prepared.statements.intercept
     return ArrayRelease(
         value=value[:d],
@@ -300,7 +300,7 @@ def _notes(prepared: PlannedRelease, result: Release) -> Iterator[str]:
         yield from interval_note(proven, methods, has_unit=statements.unit is not None)
 
 
-def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:
+def answer_noise(ledger: Ledger, plan: Plan) -> float | None:
     """Return the standard deviation of the noise of a mean, in units; None if it is not of one."""
     if not (isinstance(plan, MeanPlan) and plan.statistic.is_last_release):
         return None
