@@ -45,10 +45,10 @@ LEVEL = {
     "runs": 10,
     "audit": 11,
     "results": 11,
-    "": 12,  # The root package dpsco_core has the public names.
     "explain": 12,
     "referee": 12,
-    "cli": 13,
+    "": 13,  # The root package dpsco_core has the public names.
+    "cli": 14,
 }
 # Imports that point up, each with its reason.
 UPWARD_IMPORTS = {
