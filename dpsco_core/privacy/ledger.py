@@ -134,6 +134,9 @@ class Ledger:
         to give than sums of epsilons and deltas. The sum is for neighbours that differ in one
         record (or in all records of one user) in every data set that the runs read.
 
+        Raises `InvalidInput`, before anything is drawn, if the share exceeds what is left, or has
+        another notion or unit; and if this ledger has releases of its own, or is that of a block.
+
         Parameters
         ----------
         budget : PureDP, ZCDP or ApproxDP
@@ -143,9 +146,6 @@ class Ledger:
         rng : numpy.random.Generator, optional
             The generator of the run. A state that an earlier run began with is refused: equal noise
             in two answers would cancel.
-
-        Raises `InvalidInput`, before anything is drawn, if the share exceeds what is left, or has
-        another notion or unit; and if this ledger has releases of its own, or is that of a block.
         """
         check_notion(budget, self.budget)
         is_whole = self._parent is None and not self._entries and not self._partitions
