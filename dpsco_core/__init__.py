@@ -8,13 +8,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dpsco_core.audit.attacks import Judged
+    from dpsco_core.audit.function import FunctionAudit, audit_function
+    from dpsco_core.audit.method import audit_method
     from dpsco_core.base.errors import InvalidInput, NotApplicable
     from dpsco_core.base.limits import Limits
     from dpsco_core.base.seeds import fresh_seed
+    from dpsco_core.explain.budget_answer import BudgetAnswer, budget
+    from dpsco_core.explain.need import Need, need
     from dpsco_core.plugins import extend
     from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
     from dpsco_core.problems import Constants, MeanEstimation, Setting
-    from dpsco_core.results.release import release
+    from dpsco_core.results.release import ArrayRelease, ReleasePlan, plan_release, release
     from dpsco_core.results.slopes import slopes
     from dpsco_core.results.tables import frame, summary
     from dpsco_core.runs.cost import Cost, cost
@@ -25,6 +30,14 @@ __version__ = "0.1.0"
 
 # The module of each public name: the imports above as data. A test compares the two.
 MODULES = {
+    "Judged": "audit.attacks",
+    "FunctionAudit": "audit.function",
+    "audit_function": "audit.function",
+    "audit_method": "audit.method",
+    "BudgetAnswer": "explain.budget_answer",
+    "budget": "explain.budget_answer",
+    "Need": "explain.need",
+    "need": "explain.need",
     "InvalidInput": "base.errors",
     "NotApplicable": "base.errors",
     "Limits": "base.limits",
@@ -38,6 +51,9 @@ MODULES = {
     "Constants": "problems",
     "MeanEstimation": "problems",
     "Setting": "problems",
+    "ArrayRelease": "results.release",
+    "ReleasePlan": "results.release",
+    "plan_release": "results.release",
     "release": "results.release",
     "slopes": "results.slopes",
     "frame": "results.tables",
@@ -55,24 +71,35 @@ MODULES = {
 __all__ = [
     "ZCDP",
     "ApproxDP",
+    "ArrayRelease",
     "Budget",
+    "BudgetAnswer",
     "Cell",
     "Constants",
     "Cost",
+    "FunctionAudit",
     "InvalidInput",
+    "Judged",
     "Ledger",
     "Limits",
     "MeanEstimation",
+    "Need",
     "NotApplicable",
     "Outcome",
     "PureDP",
+    "ReleasePlan",
     "Scenario",
     "Setting",
+    "audit_function",
+    "audit_method",
+    "budget",
     "cells",
     "cost",
     "extend",
     "frame",
     "fresh_seed",
+    "need",
+    "plan_release",
     "release",
     "run_cell",
     "slopes",

@@ -45,10 +45,10 @@ LEVEL = {
     "runs": 10,
     "audit": 11,
     "results": 11,
-    "": 12,  # The root package dpsco_core has the public names.
     "explain": 12,
     "referee": 12,
-    "cli": 13,
+    "": 13,  # The root package dpsco_core has the public names.
+    "cli": 14,
 }
 # Imports that point up, each with its reason.
 UPWARD_IMPORTS = {
@@ -79,6 +79,8 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.user.accelerated.smoothing", "standard_normal"),
     ("dpsco_core.methods.user.accelerated.smoothing", "random"),
     ("dpsco_core.methods.user.accelerated.smoothing", "beta"),
+    # A secret choice of records of each user, and a secret order of users.
+    ("dpsco_core.results.release.users", "permutation"),
     # Numbers on which the machine's speed is measured.
     ("dpsco_core.runs.cost", "standard_normal"),
     # Random directions by which the page Geometry estimates a width; no data are used.

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpsco_core.audit.attacks import Attack, Judged, judge
 from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, AuditFindings, run_audit
-from dpsco_core.audit.stages import at_printed_rho, stage
+from dpsco_core.audit.method import RUNS, audit_task
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten
 from dpsco_core.cli.tables.function_audit import add_function_flags, run_function_audit
@@ -25,18 +25,14 @@ from dpsco_core.cli.tools import (
     refuted_status,
     wipe_progress,
 )
-from dpsco_core.fields import parse
 from dpsco_core.privacy.budget import ZCDP, gaussian_epsilon
 from dpsco_core.scenario import Scenario
 
-RUNS = 20_000
 CURVE_ALONE = (
     "the curve of the ledger claims more than epsilon at one delta. A method that violates it is "
     "less private than the noise that its ledger records; that it is not (epsilon, delta)-DP has "
     "not been shown."
 )
-# The default delta for a flawed printed constant: 20,000 runs refute the constant at this delta.
-FLAW_DELTA = 0.2
 SAME = 1e-6  # the relative difference of two epsilons that are the same up to rounding
 
 
@@ -143,18 +139,9 @@ def _audit_task(chosen: argparse.Namespace) -> Audit:
     fields_given = given_fields(chosen)
     methods = fields_given.pop("methods", ["mean.clipped"])
     require(len(methods) == 1, "method", "a single one", shorten(", ".join(methods)))
-    runs = parse("trials", fields_given.pop("trials", RUNS))
-    start, claim_delta = stage(methods[0]), None
-    if chosen.fault == "printed-constant" and not {"epsilon", "delta", "rho"} & set(fields_given):
-        start, claim_delta = at_printed_rho(start, FLAW_DELTA)
-    point = Scenario.from_dict(fields_given | {"methods": methods}, start)
-    return Audit(
-        point=point,
-        runs=runs,
-        fault=chosen.fault,
-        confidence=read_number("confidence", chosen.confidence),
-        delta=claim_delta if chosen.at_delta is None else read_number("at-delta", chosen.at_delta),
-    )
+    at_delta = None if chosen.at_delta is None else read_number("at-delta", chosen.at_delta)
+    confidence = read_number("confidence", chosen.confidence)
+    return audit_task(methods[0], fields_given, chosen.fault, confidence, at_delta)
 
 
 def _print_findings(task: Audit, judged: Judged) -> None:

@@ -426,7 +426,7 @@ def test_two_calls_have_different_noise() -> None:
 @pytest.mark.parametrize(
     ("records", "options", "message"),
     [
-        (np.zeros((2, 2, 2)), {}, r"records must be of shape \(n,\) or \(n, d\)"),
+        (np.zeros((2, 2, 2)), {}, r"method must be a private one on users for records of shape"),
         (np.zeros((0, 2)), {}, "records must be of at least one row and one column"),
         (
             [[1.0], [1.0, 2.0]],

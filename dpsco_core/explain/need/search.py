@@ -20,11 +20,12 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.law_classes import LawClass
 from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, RHO_MIN
-from dpsco_core.base.parsing import one_of
+from dpsco_core.base.parsing import is_real, one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.classes import binding, name_bound_algorithms
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
 from dpsco_core.explain.need.runs import Progress, Runs, Unknown, point_at, unscaled
+from dpsco_core.explain.need.units import error_in_units
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
 from dpsco_core.results.report import bound_setting
 from dpsco_core.results.slopes import line_slope
@@ -96,17 +97,28 @@ def need(
     elements: int = MOST_ELEMENTS,  # the largest n times d times m of a sample
     # a function that is called after every point with the number of runs so far
     progress: Progress | None = None,
+    error_unit: str = "moment",  # the unit of the target for a mean; see `error_in_units`
 ) -> Need:
-    """Return how large `unknown` must be for a median error of `target`.
+    """Return how large `unknown` must be for a median error of `target`, as ``dpsco need`` does.
 
     Raises `InvalidInput` if an argument is not allowed; `NotApplicable` if the method cannot run
     where the search starts.
 
     All but the unknown is that of the scenario; its value there is where the search starts. Axis
-    and trials do not count, and a budget is sought only in the kind that the scenario has.
+    and trials do not count, and a budget is sought only in the kind that the scenario has: `n`,
+    ``"epsilon"`` or ``"rho"``. A target for a mean is in units of the moment bound of a coordinate
+    (``"moment"``), or in standard deviations of one (``"sd"``, or ``"sd-per-coordinate"`` for the
+    error in each coordinate).
+
+    Examples
+    --------
+    >>> answer = need(Scenario(n=1000, d=2, offset=0.0, trials=1), "mean.clipped", 0.2)
+    >>> answer.side, answer.low <= answer.value <= answer.high
+    ('inside', True)
     """
     base = replace(scenario, axis=None, grid=(), trials=1, methods=(method,)).validate()
-    require(0 < target < math.inf, "error", "finite and above 0", target)
+    require(is_real(target) and target > 0, "error", "finite and above 0", target)
+    target = error_in_units(base, target, error_unit)
     budget_field = "rho" if base.rho is not None else "epsilon"
     one_of("unknown", unknown, ("n", budget_field))
     card = method_card(method)

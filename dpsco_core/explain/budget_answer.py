@@ -1,0 +1,151 @@
+"""What a budget is worth, and what a noise costs, in one call: the numbers of `dpsco budget`."""
+
+from dataclasses import dataclass
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.explain.budgets import (
+    Composed,
+    Conversion,
+    Point,
+    composed,
+    conversions,
+    laplace_conversion,
+)
+from dpsco_core.explain.recipe.noise import Priced, Sampling, epsilon_of, noise_for
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.privacy.poisson import Neighbours
+
+READ_AT = 1e-6  # the delta at which pure and zCDP budgets are converted, unless one is given
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetAnswer:
+    """What a budget is worth; or, where a noise is given, what it costs."""
+
+    # The budget in its notion; None where a noise is given, from which epsilon follows.
+    budget: Budget | None
+    delta: float  # the delta at which epsilons are read
+    conversions: tuple[Conversion, ...]  # of one release on all records, by each argument
+    # Releases that each spend the whole budget on all records; None for one, and for batches,
+    # whose releases have the budget together.
+    composition: Composed | None
+    # The noise of equal Gaussian releases that have the (epsilon, delta) budget together, over the
+    # largest norm of a record, or their cost; None for other budgets.
+    noise: Priced | None
+
+
+def budget(
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    rho: float | None = None,
+    noise_multiplier: float | None = None,
+    releases: int | None = None,
+    sampling: Sampling = "none",
+    batch: int | None = None,
+    records: int | None = None,
+    neighbours: Neighbours = "replace-one",
+) -> BudgetAnswer:
+    """Return what a budget is worth: its conversions, releases that add up, and their noise.
+
+    The numbers are those of ``dpsco budget`` with the same flags. That command amplifies budgets by
+    shuffling and random allocation too.
+
+    Parameters
+    ----------
+    epsilon : float, optional
+        The budget, from 1e-6 to 1e6, by default 1.
+    delta : float, optional
+        From 0, which is pure DP, to below 1; by default 1e-6, at which other budgets are read too.
+    rho : float, optional
+        A zCDP budget, from 1e-12 to 1e12, in place of `epsilon`.
+    noise_multiplier : float, optional
+        In place of a budget: the standard deviation of Gaussian noise on a sum over the largest
+        norm of a record, from 0.01 to 1e6. The answer is then the epsilon of ``noise``.
+    releases : int, optional
+        The number of equal releases, from 1 to 1,000,000.
+    sampling : str
+        ``"none"``, or ``"fixed"`` or ``"poisson"`` for a secret batch of each release.
+    batch, records : int, optional
+        Beside `sampling`: the (expected) records of a batch, of how many.
+    neighbours : str
+        Beside `noise_multiplier`: ``"replace-one"`` or ``"add-remove"``.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is out of range, or does not go with another one.
+
+    Examples
+    --------
+    >>> round(budget(epsilon=1.0, delta=1e-6).noise.replace_one, 3)
+    8.449
+    >>> trained = {"releases": 1000, "sampling": "poisson", "batch": 600, "records": 60_000}
+    >>> round(budget(noise_multiplier=2.0, **trained).noise.epsilon, 1)
+    1.7
+    """
+    _refuse_pairs(epsilon, rho, noise_multiplier, delta)
+    has_batches = sampling != "none"
+    if not has_batches and (batch is not None or records is not None):
+        raise InvalidInput("sampling must be fixed or poisson with batch or records, got none.")
+    if noise_multiplier is None and neighbours != "replace-one":
+        raise InvalidInput(
+            "neighbours must be left out without noise_multiplier: the noise is for both, "
+            f"got neighbours={neighbours}."
+        )
+    read_at = READ_AT if delta is None or delta == 0 else delta
+    count = 1 if releases is None else releases
+    if noise_multiplier is not None:
+        priced = epsilon_of(
+            noise_multiplier,
+            read_at,
+            neighbours=neighbours,
+            releases=count,
+            sampling=sampling,
+            batch=batch,
+            records=records,
+        )
+        return BudgetAnswer(
+            budget=None, delta=read_at, conversions=(), composition=None, noise=priced
+        )
+    point = _point(epsilon, delta, rho, read_at)
+    if has_batches and point.kind != "approx":
+        raise InvalidInput(
+            f"sampling must be left out of a {point.kind} budget, got sampling={sampling}."
+        )
+    noise = None
+    if point.kind == "approx":
+        noise = noise_for(
+            point.epsilon, read_at, releases=count, sampling=sampling, batch=batch, records=records
+        )
+    laplace = laplace_conversion(point)
+    is_composed = releases is not None and not has_batches
+    return BudgetAnswer(
+        budget=point.budget,
+        delta=read_at,
+        conversions=(*conversions(point), *(() if laplace is None else (laplace,))),
+        composition=composed(point, count) if is_composed else None,
+        noise=noise,
+    )
+
+
+def _point(epsilon: float | None, delta: float | None, rho: float | None, read_at: float) -> Point:
+    """Return the budget as a point of the calculator."""
+    if rho is not None:
+        return Point(kind="zcdp", rho=rho, delta=read_at)
+    is_pure = delta is not None and delta == 0
+    size = 1.0 if epsilon is None else epsilon
+    return Point(kind="pure" if is_pure else "approx", epsilon=size, delta=read_at)
+
+
+def _refuse_pairs(
+    epsilon: float | None, rho: float | None, noise: float | None, delta: float | None
+) -> None:
+    """Raise `InvalidInput` if two of epsilon, rho and noise are given, or noise at delta 0."""
+    given = {"epsilon": epsilon, "rho": rho, "noise_multiplier": noise}
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        first, last = names[0], names[-1]
+        raise InvalidInput(f"{first} must be left out beside {last}, got {first}={given[first]}.")
+    if noise is not None and delta is not None and delta == 0:
+        raise InvalidInput("delta must be above 0 beside noise_multiplier, got delta=0.")

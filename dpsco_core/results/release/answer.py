@@ -1,0 +1,309 @@
+"""A private release of one's own arrays, in one call.
+
+All that a plan rests on is public: the number of records and what the caller states of them. The
+records themselves are read by the method alone, through its ledger.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import require
+from dpsco_core.methods.average import MeanPlan
+from dpsco_core.methods.base import Plan, Release
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.privacy.ledger import Ledger, Unit
+from dpsco_core.results.release.arrays import OwnRecords
+from dpsco_core.results.release.notes import (
+    bound_note,
+    delta_note,
+    interval_note,
+    radius_notes,
+)
+from dpsco_core.results.release.planned import PlannedRelease, plan_for
+from dpsco_core.results.release.statements import Statements
+from dpsco_core.results.release.users import grouped_records
+
+WARNING = (
+    "A research release: noise in double precision from numpy's generators, not hardened against "
+    "floating-point, timing or seed attacks (SECURITY.md). Do not publish statistics of real "
+    "people with it."
+)
+DEFAULT_LOSS = (
+    "The loss is that of a logistic regression. To predict a number choose another problem, such "
+    "as least-squares or huber."
+)
+LABELS = "A target above 0 is one label, and every other target is the other."
+NO_INTERCEPT = (
+    "The model has no intercept: a prediction is 0 where every feature is at its centre. State "
+    "public guesses of the features' means with centre, or ask for an intercept: intercept=True, "
+    "or --intercept."
+)
+INTERCEPT = (
+    "The intercept is the coefficient of one more feature, which is 1 for every record: gradients "
+    "are clipped with its part, and it gets noise as the other coefficients do."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayRelease:
+    """The release of a method on the caller's own arrays."""
+
+    # Shape (d,): the mean in the unit of the records, or the parameter. A coefficient of a model
+    # has the unit of the targets over that of its feature.
+    value: Vector
+    ledger: Ledger  # the privacy budget spent, release by release
+    # The radius of an l2 ball about the value, in the unit of the records, that contains the mean
+    # with probability 0.95 over independent records; None if none is proven, or `unit` is not
+    # given. If `unit` has an entry
+    # for every coordinate, the half-lengths of intervals that hold together, shape (d,).
+    interval: float | Vector | None
+    method: str  # slug
+    # Radii, steps, noise and others. Lengths are multiples of `unit`, like those of the ledger.
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    # The standard deviation of the noise on every coordinate of a mean, in the unit of the records,
+    # shape (d,); None for a loss, and for a mean whose noise is not that of one release.
+    noise: Vector | None = None
+    # What a model with an intercept predicts where all features are 0, whatever `centre` is: its
+    # predictions are `features @ value + intercept`. None without one.
+    intercept: float | None = None
+    notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
+    warning: str = WARNING
+
+    @property
+    def spent(self) -> Budget | None:
+        """The guarantee of the release: neighbours replace one record, or all of one user."""
+        return self.ledger.spent()
+
+
+def release(
+    records: Any,
+    *,
+    method: str | None = None,
+    bound: ArrayLike,
+    epsilon: float | None = 1.0,
+    delta: float | None = 1e-6,
+    rho: float | None = None,
+    p: float = 2.0,
+    unit: ArrayLike | None = None,
+    target_unit: float | None = None,
+    centre: ArrayLike = 0.0,
+    intercept: bool = False,
+    problem: str | None = None,
+    users: Any = None,
+    items: int | None = None,
+    alike: float | None = None,
+    ledger: Ledger | None = None,
+    rng: np.random.Generator | None = None,
+) -> ArrayRelease:
+    r"""Release a mean, or the parameter of a loss, from the caller's own records.
+
+    Nothing but the shape and the type of the arrays is read without privacy: state `bound`, `unit`,
+    `centre` and `p` from public knowledge. A statement that is false costs accuracy, never privacy;
+    an interval then says nothing. A record that is not finite counts as 0: an error would tell that
+    it is there. The records are read at once and not changed.
+
+    `notes` say, from what is public or released, where a statement does not fit: a delta above
+    1/n, an answer on the bound, noise larger than the bound, a chosen radius that is tiny or the
+    largest one. It is not checked whether a radius that was fixed without the records cuts nearly
+    all of them, or none.
+
+    Parameters
+    ----------
+    records : array_like or pair of array_like
+        Of a mean, or of a loss of points: shape (n,) or (n, d). Of a generalised linear model: a
+        pair of features, shape (n, d), and targets, shape (n,). A label is positive if it is above
+        0: -1 and 1 will do, and 0 and 1. A pair is a tuple, and a list is the rows. Lists of
+        numbers are read as numpy reads them; one with a text or None among them is refused as a
+        whole, which tells that such an entry is there. Of users with m records each: shape
+        (n, m, d), and targets of shape (n, m); neighbours then replace all records of one user.
+    method : str, optional
+        Slug of a method on records; see ``dpsco catalogue``. By default ``"mean.adaptive"``, and
+        ``"sco.clipped"`` for a pair. Of users, one at user level: by default
+        ``"user.mean-adaptive"``, and ``"user.clipped-means"`` for a pair.
+    bound : float or array_like
+        Of a mean: its distance from `centre` is at most this, in the l2 norm; or an entry for every
+        coordinate, shape (d,). Of a loss: the parameter lies in the ball of this radius around 0;
+        or, of a generalised linear model, an entry for every coefficient, shape (d,), with
+        `intercept` shape (d + 1,), the last one for the prediction at the centre. Where it is one
+        number, that prediction is at most `bound` times the largest `unit`. The search is in the
+        smallest ball, in units, that contains all of these.
+    epsilon, delta, rho : float or None
+        The budget: epsilon with delta, or rho of zCDP beside ``epsilon=None, delta=None``.
+        Neighbours differ by replacing one record, or all records of one user.
+    p : float
+        The order of the moment: at least 1.1, and at least 2 for a generalised linear model.
+    unit : float or array_like, optional
+        The p-th root of a bound on the p-th central moment of every coordinate of the records, or
+        of the features. By default 1, and then a mean has no interval, since it would rest on a
+        statement that nobody made. Too small a number makes steps too long. Of a mean and of a
+        generalised linear model it may have an entry for every coordinate, shape (d,): columns of
+        different size then get clipping and noise of their size.
+    target_unit : float, optional
+        Of a regression on numbers: the same for what is left of the targets when the model has
+        explained its part. It has to be given for the Huber and the absolute loss, whose gradients
+        do not grow with the targets; otherwise it is 1 by default.
+    centre : array_like
+        A public guess of the mean of the records, or of the features of a model, a number or of
+        shape (d,). It is subtracted before anything else: a model without an intercept predicts 0
+        at the centre. It is 0 for a loss of points.
+    intercept : bool
+        Of a generalised linear model: whether it has an intercept. That is the coefficient of a
+        feature which is 1, in units, for every record: the method runs in d + 1 dimensions, and
+        whatever it clips or shrinks has that feature in it.
+    problem : str, optional
+        Slug of the problem, by default the first that the method solves; a logistic loss for a
+        pair.
+    users : array_like, optional
+        The user of each record, shape (n,): whole numbers or texts. How many users there are counts
+        as public, and how many records each has does not: every user gets `items` rows. Of those
+        who have more records they are a random choice, and those of users with fewer are repeated;
+        nothing tells of whom that is so.
+    items : int, optional
+        Beside `users`: the number of records of each user, from public knowledge.
+    alike : float, optional
+        Of the mean of users: the share of the variance that the records of one user have in common,
+        from 0, if they are independent, to 1. By default 1, which holds for records that hang
+        together in any way. With a value below 1, an interval rests on it, and on users who have
+        `items` records each.
+    ledger : Ledger, optional
+        A ledger that several releases draw from; see `Ledger.share` for how they add up. What this
+        release may spend is set aside there before anything is drawn; where that exceeds what is
+        left (`Ledger.left`), the call is refused. Pass one generator on from call to call, if any.
+    rng : numpy.random.Generator, optional
+        Where the noise comes from. By default a generator with a state of the operating system,
+        which nobody can repeat.
+
+    Returns
+    -------
+    ArrayRelease
+        Value, ledger, and an interval of a mean if one is proven.
+
+    Raises
+    ------
+    InvalidInput
+        If an array has the wrong shape or type, a statement is out of range, or the release exceeds
+        what is left of `ledger`.
+    NotApplicable
+        If the method cannot run at these sizes, with the nearest setting at which it could.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(1).standard_t(3, size=(5000, 2))
+    >>> answer = release(x, method="mean.clipped", epsilon=1.0, delta=1e-6, bound=2.0, unit=1.8)
+    >>> answer.value.shape, answer.spent, answer.interval > 0
+    ((2,), ApproxDP(epsilon=1.0, delta=1e-06), True)
+
+    Two releases on one budget:
+
+    >>> from dpsco_core.privacy import ZCDP
+    >>> shared = Ledger(ZCDP(rho=0.1))
+    >>> budget = {"epsilon": None, "delta": None, "rho": 0.04}
+    >>> first = release(x[:, 0], bound=2.0, ledger=shared, **budget)
+    >>> second = release(x[:, 1], bound=2.0, ledger=shared, **budget)
+    >>> f"{shared.left().rho:.2f}"
+    '0.02'
+    """
+    statements = Statements(
+        method=method,
+        bound=bound,
+        epsilon=epsilon,
+        delta=delta,
+        rho=rho,
+        p=p,
+        unit=unit,
+        target_unit=target_unit,
+        centre=centre,
+        intercept=intercept,
+        problem=problem,
+        alike=alike,
+    )
+    rng = checked_generator(rng)
+    own = grouped_records(records, users, items, rng)
+    return release_planned(plan_for(own.shape, statements), own, ledger, rng)
+
+
+def checked_generator(rng: np.random.Generator | None) -> np.random.Generator:
+    """Return the generator, by default one with a state of the operating system."""
+    is_generator = rng is None or isinstance(rng, np.random.Generator)
+    require(is_generator, "rng", "a numpy.random.Generator", type(rng).__name__)
+    return np.random.default_rng() if rng is None else rng
+
+
+def release_planned(
+    prepared: PlannedRelease,
+    own: OwnRecords,
+    shared: Ledger | None,
+    rng: np.random.Generator,
+) -> ArrayRelease:
+    """Release records of the planned shape, and return the answer in the caller's units.
+
+    A ledger that is shared sets the budget aside before anything is drawn.
+    """
+    budget = prepared.point.budget
+    is_ledger = shared is None or isinstance(shared, Ledger)
+    require(is_ledger, "ledger", "a dpsco_core.Ledger", type(shared).__name__)
+    unit: Unit = "record" if own.items is None else "user"
+    ledger = Ledger(budget) if shared is None else shared.share(budget, unit=unit, rng=rng)
+    result = prepared.run(own, ledger, rng)
+    lengths, task, d = prepared.lengths, prepared.task, prepared.shape.d
+    units, centre = lengths.unit, lengths.centre
+    value = lengths.answer * result.value + (0.0 if task.is_model else centre)
+    noise = answer_noise(ledger, prepared.plan) if task.is_mean else None
+    has_intercept = prepared.statements.intercept
+    return ArrayRelease(
+        value=value[:d],
+        ledger=ledger,
+        interval=interval_of(prepared),
+        method=task.card.slug,
+        parameters=dict(result.diagnostics),
+        noise=None if noise is None else noise * np.broadcast_to(units, (d,)),
+        intercept=float(value[d] - value[:d] @ centre) if has_intercept else None,
+        notes=(*result.notes, *_notes(prepared, result)),
+    )
+
+
+def interval_of(prepared: PlannedRelease) -> float | Vector | None:
+    """Return the proven interval of a mean, in the caller's units; None without a stated unit."""
+    if not prepared.task.is_mean or prepared.statements.unit is None:
+        return None
+    radius, units = prepared.proven_radius(), prepared.lengths.unit
+    if radius is None:
+        return None
+    return radius * units if units.ndim else radius * float(units)
+
+
+def _notes(prepared: PlannedRelease, result: Release) -> Iterator[str]:
+    """Yield what a reader of the release must see, from what is public or released."""
+    statements, task, lengths = prepared.statements, prepared.task, prepared.lengths
+    delta = statements.delta if statements.rho is None else None
+    yield from delta_note(delta, prepared.shape.n)
+    if task.is_model:
+        yield from [DEFAULT_LOSS] * (statements.problem is None)
+        yield from [LABELS] * task.has_labels
+        yield INTERCEPT if statements.intercept else NO_INTERCEPT
+    if not task.is_linear:
+        yield from bound_note(result.value, prepared.point.diameter / 2)
+    if task.is_mean:
+        # Lengths have the unit of the records where all coordinates have one.
+        shared = float(lengths.unit) if lengths.unit.ndim == 0 else None
+        yield from radius_notes(
+            task.card, result.diagnostics, result.ledger, result.value, lengths.ball, shared
+        )
+        proven = prepared.proven_radius()
+        methods = () if proven is not None else prepared.methods_with_interval()
+        yield from interval_note(proven, methods, has_unit=statements.unit is not None)
+
+
+def answer_noise(ledger: Ledger, plan: Plan) -> float | None:
+    """Return the standard deviation of the noise of a mean, in units; None if it is not of one."""
+    if not (isinstance(plan, MeanPlan) and plan.statistic.is_last_release):
+        return None
+    entry = ledger.entries[-1]
+    factor = {"gaussian": 1.0, "laplace": math.sqrt(2)}.get(entry.mechanism)
+    return None if factor is None else factor * entry.noise
