@@ -49,16 +49,16 @@ def test_tail_ends_with_a_run_and_a_release_that_work(
     folder: Path, columns: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = printed(capsys, "tail", "my pay.csv", *(f"--column={name}" for name in columns))
-    run, own = commands(text)
-    assert run[:2] == ["dpsco", "run"] and own[:3] == ["dpsco", "release", "my pay.csv"]
+    run, released = commands(text)
+    assert run[:2] == ["dpsco", "run"] and released[:3] == ["dpsco", "release", "my pay.csv"]
     flags = dict(zip(run[2:10:2], run[3:11:2], strict=True))
     assert run[2] == "--distribution"
     assert flags["--distribution"] == "student-t" and flags["--n"] == "600"
-    assert flags["--d"] == str(len(columns)) and own[-1] == flags["--p"]
+    assert flags["--d"] == str(len(columns)) and released[-1] == flags["--p"]
     assert "this answer is not private" in " ".join(text.split())
     shown = printed(capsys, *run[1:], *FEW)
     assert commands(shown)[-1][1] == "release"
-    answer = printed(capsys, *own[1:])
+    answer = printed(capsys, *released[1:])
     mean = float(answer.splitlines()[1].removeprefix("net pay").split()[0].replace(",", ""))
     assert abs(mean - PAY.mean()) < 3000
 
@@ -66,9 +66,9 @@ def test_tail_ends_with_a_run_and_a_release_that_work(
 def test_run_and_release_of_one_column_have_one_bound_and_one_unit(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run, own = commands(printed(capsys, "tail", "my pay.csv", "--column", "net pay"))
+    run, released = commands(printed(capsys, "tail", "my pay.csv", "--column", "net pay"))
     lengths = [word for word in run if word.startswith(("--bound", "--unit"))]
-    assert len(lengths) == 2 and set(lengths) < set(own)
+    assert len(lengths) == 2 and set(lengths) < set(released)
     shown = printed(capsys, *run[1:], *FEW)
     assert set(lengths) < set(commands(shown)[-1])
     unit = float(lengths[1].partition("=")[2])
@@ -96,16 +96,16 @@ def test_run_ends_with_a_release_by_the_method_that_won(
     monkeypatch.chdir(tmp_path)
     text = printed(capsys, "run", "--n", "800", *SETTINGS[setting], *FEW)
     assert "advice: " in text
-    [own] = commands(text)
+    [released] = commands(text)
     if setting == "long":
-        assert own[1] == "about" and own[2] in ("mean.adaptive", "mean.clipped")
-        assert "answer = release(" in printed(capsys, *own[1:])
+        assert released[1] == "about" and released[2] in ("mean.adaptive", "mean.clipped")
+        assert "answer = release(" in printed(capsys, *released[1:])
         return
     rows = RNG.standard_normal((800, 3))
     table = np.column_stack([rows, np.sign(rows[:, 1] + rows[:, 2])])
     np.savetxt("data.csv", table, delimiter=",", header="x,x1,x2,y", comments="", fmt="%.4f")
-    assert own[own.index("--method") + 1] == SETTINGS[setting][-1]
-    answer = printed(capsys, *own[1:])
+    assert released[released.index("--method") + 1] == SETTINGS[setting][-1]
+    answer = printed(capsys, *released[1:])
     assert f"{SETTINGS[setting][-1]} has spent" in answer
     left = re.search(r"by default: (.*?)\.\n", answer, re.DOTALL)
     assert left is not None and left[1] == "--centre 0"
