@@ -14,6 +14,7 @@ from dpsco_core.cli.tools import (
     WIDTH,
     add_command,
     add_fields,
+    add_lengths,
     given_fields,
     print_json,
     print_note,
@@ -46,6 +47,7 @@ def add_about(commands: Any) -> None:
         "--library", metavar="NAME", help=f"print the recipe as code, alone: {libraries}"
     )
     add_fields(parser, defaults=False, methods=False)
+    add_lengths(parser)
 
 
 def run_about(chosen: argparse.Namespace) -> None:

@@ -43,7 +43,7 @@ _PROBLEM = {
     "epsilon": "privacy budget epsilon",
     "delta": "privacy budget delta; 0 is pure DP",
     "rho": "zCDP budget",
-    "radius": "bound R on the norm of the mean",
+    "radius": "bound R on the norm of the mean, in multiples of the unit: half of --diameter",
 }
 # The algorithms to which the bound from a packing applies, by the kind of the budget.
 BINDS = {
@@ -120,7 +120,9 @@ def add_fano(commands: Any) -> None:
         commands,
         "fano",
         run_fano,
-        description="Without --bits: the lower bounds on the hard mean problem.",
+        description="Without --bits: the lower bounds on the hard mean problem. The defaults, "
+        "(n, d, p, rho) = (10000, 200, 4, 0.01), are a scene of the page Lower bounds in which "
+        "privacy costs more than sampling; `dpsco run` has others, and prints CDP Fano at its own.",
     )
     for name, text in (_PACKING | _PROBLEM).items():
         default_text = f" (default {_DEFAULTS[name]:g})" if name in _DEFAULTS else ""

@@ -14,6 +14,7 @@ from dpsco_core.cli.tables.need import NeedRow, print_needs
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
+    add_lengths,
     given_fields,
     print_json,
     print_note,
@@ -60,6 +61,7 @@ def add_need(commands: Any) -> None:
         help="what is asked for: n, epsilon or rho (default n); the search starts at its value",
     )
     add_fields(parser, lists=LISTS)
+    add_lengths(parser)
 
 
 def run_need(chosen: argparse.Namespace) -> None:

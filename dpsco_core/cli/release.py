@@ -1,6 +1,7 @@
 """The command `dpsco release`: a private mean, or a regression, of the columns of a CSV file."""
 
 import argparse
+import inspect
 import sys
 from typing import Any
 
@@ -19,28 +20,36 @@ from dpsco_core.cli.tools import (
     read_number,
 )
 from dpsco_core.explain.recipe.ledgers import spendings
+from dpsco_core.results.commands import has_number_target
 from dpsco_core.results.release import ArrayRelease, release
 from dpsco_core.runs.store import budget_fields
+from dpsco_core.scenario import Scenario
 
 COUNTED = (
     "the number of rows that are used, {rows:,}, is taken for public: a row without a number in "
     "one of the columns is left out."
 )
 UNITS = "lengths in the ledger are of records, or features, divided by unit."
+DEFAULTS = {name: one.default for name, one in inspect.signature(release).parameters.items()}
 FLAGS = {
-    "epsilon": "privacy budget epsilon (default 1)",
-    "delta": "delta; 0 is pure DP (default 1e-06)",
+    "epsilon": f"privacy budget epsilon (default {DEFAULTS['epsilon']:g})",
+    "delta": f"delta; 0 is pure DP (default {DEFAULTS['delta']:g})",
     "rho": "zCDP budget, instead of epsilon",
-    "p": "order of the moment, at least 2 (default 2)",
-    "target-unit": "the unit of what a model leaves unexplained of a target that is a number "
-    "(needed for huber and absolute, otherwise 1 by default)",
+    "p": "order of the moment that --unit bounds, at least 1.1, and 2 with --target (default "
+    f"{DEFAULTS['p']:g}, where the unit is a bound on the standard deviation, which people know; "
+    f"`dpsco run` has {Scenario.p:g}, and prints the --p that it had)",
+    "target-unit": "the same as --unit for what a model leaves unexplained of a target that is a "
+    "number, in the unit of the target (needed for huber and absolute, otherwise 1 by default)",
 }
 # Flags that are given once, or once for each column.
 LENGTHS = {
-    "bound": "the mean is at most this far from the centre; the parameter at most this long",
-    "unit": "p-th root of a bound on the p-th central moment of a column (default 1, "
-    "and then a mean has no interval)",
-    "centre": "public guess of the mean of a column, which is subtracted first (default 0)",
+    "bound": "in the unit of the column: the mean is at most this far from the centre; with "
+    "--target in the unit of the target over that of the column: the coefficients are at most this "
+    "long. A radius: in multiples of --unit it is half the --diameter of `dpsco run`",
+    "unit": "in the unit of the column: a bound on (E|x - mean|^p)^(1/p), the standard deviation "
+    "at p = 2 (default 1, and then a mean has no interval)",
+    "centre": "in the unit of the column: a public guess of its mean, subtracted first (default "
+    f"{DEFAULTS['centre']:g})",
 }
 
 
@@ -113,9 +122,11 @@ def run_release(chosen: argparse.Namespace) -> None:
         **numbers,
     )
     columns = [name for name in records.chosen if name not in target]
+    defaults = _defaults_taken(chosen, answer.method)
     notes = (COUNTED.format(rows=len(rows)), *answer.notes)
     if chosen.json:
-        print_json(_release_json(answer, columns, notes) | {"reading": list(records.notes)})
+        document = _release_json(answer, columns, notes)
+        print_json(document | {"defaults": defaults, "reading": list(records.notes)})
         return
     for note in records.notes:
         print(f"of the file, exact and not private: {note}", file=sys.stderr)
@@ -141,6 +152,9 @@ def run_release(chosen: argparse.Namespace) -> None:
             words = " to ".join(map(number, ends))
         print_text(f"95 % interval: {words}, if the statements hold and the rows are independent.")
     print_text(f"{answer.method} has spent {answer.spent}; neighbours: one row is replaced.")
+    if defaults:
+        texts = (f"--{name} {_default_text(name, value)}" for name, value in defaults.items())
+        print_text(f"by default: {', '.join(texts)}.")
     budget = answer.ledger.budget
     entries = [
         [s.label, str(s.count), number(s.sensitivity), number(s.noise), f"{100 * s.share:.3g} %"]
@@ -151,6 +165,25 @@ def run_release(chosen: argparse.Namespace) -> None:
     for note in notes:
         print_note(note)
     print_text(f"warning: {answer.warning}")
+
+
+def _defaults_taken(chosen: argparse.Namespace, method: str) -> dict[str, Any]:
+    """Return the flags that were left out, with the values that the release took for them."""
+    names = ["method", "epsilon", "delta", "p", "unit", "centre"]
+    if chosen.rho is not None:
+        names = [name for name in names if name not in ("epsilon", "delta")]
+    if chosen.target is not None and has_number_target(chosen.problem):
+        names.append("target-unit")
+    values = DEFAULTS | {"method": method, "unit": 1.0, "target-unit": 1.0}
+    return {name: values[name] for name in names if getattr(chosen, name) is None}
+
+
+def _default_text(name: str, value: Any) -> str:
+    """Return a default as text; for p, with what the unit then is."""
+    if isinstance(value, str):
+        return value
+    is_deviation = name == "p" and value == 2
+    return f"{value:g}" + " (the unit bounds the standard deviation)" * is_deviation
 
 
 def _release_json(

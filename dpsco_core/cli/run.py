@@ -11,9 +11,11 @@ from dpsco_core.cli.tables.run import print_item_level, print_run
 from dpsco_core.cli.tools import (
     add_command,
     add_fields,
+    add_lengths,
     print_json,
     require_sound,
     scenario_from_flags,
+    stated_unit,
     wipe_progress,
 )
 from dpsco_core.explain.recipe.recipe import recipes
@@ -38,6 +40,7 @@ def add_run(commands: Any) -> None:
     words = "where users have several items: run methods that protect each item alone, too"
     parser.add_argument("--item-level", action="store_true", help=words)
     add_fields(parser)
+    add_lengths(parser)
 
 
 def run_scenario(chosen: argparse.Namespace) -> None:
@@ -59,7 +62,8 @@ def run_scenario(chosen: argparse.Namespace) -> None:
             document["item_level"] = measured_json(item_run, item_outcomes)
         print_json(document)
     else:
-        print_run(scenario, outcomes, in_full=chosen.all)
+        unit = stated_unit(chosen)
+        print_run(scenario, outcomes, in_full=chosen.all, files=chosen.own, unit=unit)
         if item_run is not None:
             print_item_level(scenario, item_run, item_outcomes)
     require_sound(scenario, outcomes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import to_plain
-from dpsco_core.cli.tools import add_command, print_json, print_text
+from dpsco_core.cli.tools import add_command, print_command, print_json, print_text
 from dpsco_core.explain.columns.decode import LARGEST_BYTES, LARGEST_MEGABYTES
 from dpsco_core.explain.columns.digits import to_digits
 from dpsco_core.explain.tails import (
@@ -18,6 +18,9 @@ from dpsco_core.explain.tails import (
     kind_in_words,
     tails,
 )
+from dpsco_core.fields import TABLE
+from dpsco_core.results.commands import column_words
+from dpsco_core.scenario import Scenario
 
 if TYPE_CHECKING:
     from dpsco_core.explain.columns.records import NumberRecords
@@ -53,6 +56,7 @@ def run_tail(chosen: argparse.Namespace) -> None:
     else:
         for line in (*_describe_records(records, answer), NOT_PRIVATE):
             print_text(line)
+        _print_commands(records, chosen.file)
 
 
 def _describe_records(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
@@ -84,6 +88,48 @@ def _describe_tail(answer: dict[str, Any]) -> str:
     kind = kind_in_words(answer["kind"], can_be_either=answer["can_be_either"])
     interval = interval_in_words(low, high)
     return f"tail index {index:.2g}, 95 % interval {interval} ({kind}); law {answer['law']}"
+
+
+def _print_commands(records: "NumberRecords", file: str) -> None:
+    """Print the run on the matching scenario, and the release of the file's columns."""
+    from dpsco_core.explain.columns.own_records import fitted, mean_radius, suggested_public
+
+    fits = tails(records.values, records.chosen)
+    point = fitted(
+        fits,
+        Scenario(),
+        orders=TABLE["p"].offered,
+        margins=TABLE["margin"].offered,
+        count=records.count,
+    )
+    publics = [
+        suggested_public(fit, central_moment(values, point.p))
+        for fit, values in zip(fits, records.values.T, strict=True)
+    ]
+    # Stated even where they are the defaults: law, tail index and size are the answer of `tail`.
+    run = ["dpsco", "run", "--distribution", point.distribution, "--p", f"{point.p:g}"]
+    run += ["--n", str(point.n), "--d", str(point.d)]
+    if point.margin != Scenario.margin:
+        run += ["--margin", f"{point.margin:g}"]
+    if records.is_single:
+        [public] = publics
+        run += [f"--bound={public.within:.10g}", f"--unit={public.unit:.10g}"]
+    else:
+        run += ["--diameter", f"{2 * mean_radius(publics):.6g}"]
+    stated = {
+        "bound": [public.within for public in publics],
+        "unit": [public.unit for public in publics],
+        "centre": [public.guess for public in publics],
+    }
+    print_text("next: which method is best on synthetic data like these")
+    print_command(run)
+    print_text(
+        "and a private mean of this file, with the --method that wins there. Its bound, unit and "
+        "centre are read from the file, rounded, so that this answer is not private: put numbers "
+        "from public knowledge in their place, in the unit of the column."
+    )
+    release = column_words(file, records.chosen, stated)
+    print_command([*release, "--p", f"{point.p:g}"])
 
 
 def read_content(file: str) -> bytes:

@@ -3,18 +3,21 @@
 import argparse
 import json
 import math
+import shlex
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from dpsco_core.base.errors import CodeFailed, InvalidInput
+from dpsco_core.base.errors import CodeFailed, InvalidInput, require
+from dpsco_core.base.limits import LIBRARY
 from dpsco_core.base.parsing import read_text
 from dpsco_core.base.seeds import FRESH, fresh_seed
-from dpsco_core.catalogue import bounds_for
+from dpsco_core.catalogue import PROBLEM_SLUGS, bounds_for
 from dpsco_core.fields import NAMES, TABLE
 from dpsco_core.plugins.guards import AddedBound
+from dpsco_core.results.commands import has_record_unit
 from dpsco_core.results.report import evaluate_all
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -22,6 +25,7 @@ from dpsco_core.scenario import Scenario
 HARDEST = "hardest"  # a value of --distribution: the hardest data known at the other settings
 WIDTH = 96  # the line width of prose
 MOST_COLUMNS = 100  # the largest line width of tables
+CONTINUED = " \\"  # the end of a line of a command that goes on below
 
 
 def add_command(
@@ -109,6 +113,51 @@ def add_fields(
         command.add_argument(*flags, dest=name, metavar="VALUE", nargs=nargs, help=help_text)
 
 
+def add_lengths(command: argparse.ArgumentParser) -> None:
+    """Add the flags that state a scenario's diameter as `dpsco release` does."""
+    words = (
+        "as in `dpsco release`: the distance from a public guess within which the mean lies, or "
+        "the length of the parameter, in the unit of your data; sets --diameter to 2 * bound / unit"
+    )
+    command.add_argument("--bound", dest="stated_bound", metavar="VALUE", help=words)
+    words = (
+        "as in `dpsco release`: a bound on the p-th root of a column's p-th central moment, in the "
+        "unit of your data (default 1); results stay in multiples of it"
+    )
+    command.add_argument("--unit", dest="stated_unit", metavar="VALUE", help=words)
+
+
+def stated_unit(chosen: argparse.Namespace) -> float | None:
+    """Return the unit beside a scenario, None if none is given; raise `InvalidInput` if bad."""
+    text = getattr(chosen, "stated_unit", None)
+    unit = None if text is None else read_number("unit", text)
+    require(unit is None or 0 < unit < math.inf, "unit", "a finite number above 0", unit)
+    return unit
+
+
+def _diameter_fields(chosen: argparse.Namespace, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the diameter, and an offset that fits it, of the bound that is given, if any."""
+    unit, text = stated_unit(chosen), getattr(chosen, "stated_bound", None)
+    problem = fields.get("problem", Scenario.problem)
+    if unit is not None and problem in PROBLEM_SLUGS and not has_record_unit(problem):
+        raise InvalidInput(
+            f"unit must be left out for the problem {problem}, whose answer is not in the unit of "
+            f"the records, got unit={unit:g}."
+        )
+    if text is None:
+        return {}
+    bound = read_number("bound", text)
+    radius = bound / (unit or 1.0)
+    span = TABLE["diameter"].span("diameter", None, LIBRARY)
+    assert span is not None
+    low, high = span[0] / 2, span[1] / 2
+    require("diameter" not in fields, "bound", "left out beside diameter", bound)
+    must = f"at least {low:g} and at most {high:g} times the unit"
+    require(low <= radius <= high, "bound", must, bound)
+    has_room = radius >= Scenario.offset or "offset" in fields
+    return {"diameter": 2 * radius} | ({} if has_room else {"offset": radius})
+
+
 def print_json(value: object) -> None:
     """Print `value` as JSON; numbers that are not finite raise an error."""
     print(json.dumps(value, indent=2, allow_nan=False))
@@ -191,6 +240,18 @@ def print_text(text: str, *, indent: str = "") -> None:
     )
 
 
+def print_command(words: Sequence[str]) -> None:
+    """Print a command for a shell, over several lines where it is long."""
+    lines = [""]
+    for word in map(shlex.quote, words):
+        longer = f"{lines[-1]} {word}"
+        if len(longer) > WIDTH - len(CONTINUED) and lines[-1]:
+            lines.append(f"   {word}")
+        else:
+            lines[-1] = longer
+    print(f"{CONTINUED}\n ".join(line if i else f" {line}" for i, line in enumerate(lines)))
+
+
 def given_fields(chosen: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a scenario that are given on the command line, as text.
 
@@ -199,6 +260,7 @@ def given_fields(chosen: argparse.Namespace) -> dict[str, Any]:
     """
     flags = vars(chosen) | {"methods": chosen.method or None}
     fields = with_seed({name: flags[name] for name in NAMES if flags[name] is not None})
+    fields |= _diameter_fields(chosen, fields)
     if fields.get("distribution") == HARDEST:
         del fields["distribution"]
         fields["distribution"] = _hardest_distribution(Scenario.from_dict(fields))

@@ -101,16 +101,9 @@ def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str
     answer without data. A reference that is clearly worse than the private method
     measures no price of privacy, and the sentence names a better one if there is one.
     """
-    places = [x for (_, x), row in table.items() if row.trials and x is not None]
-    end = max(places, default=None)
-    rows = [
-        row
-        for (method, x), row in table.items()
-        if x == end and row.trials and method_card(method).privacy != "none"
-    ]
+    end, rows = _private_rows(table)
     if not rows:
         return ""
-    rows.sort(key=lambda row: row.mean)
     best, *rivals = rows
     name, cost = method_card(best.method).name, _describe_price(scenario, best, table)
     blind = starting_risk(scenario.at(end))
@@ -127,6 +120,26 @@ def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str
     close = [method_card(m).name for m, ratio in ratios.items() if ratio and ratio.within_noise]
     tie = f" ({' and '.join(close)} within the noise of the trials)" if close else ""
     return f"take {name}: it has the smallest mean error of the private methods{tie}{cost}."
+
+
+def recommended(scenario: Scenario, table: Table) -> tuple[Scenario, str] | None:
+    """Return the point and the slug of the method that `advice` is for; None if it is for none."""
+    end, rows = _private_rows(table)
+    if not rows or is_no_better(rows[0].mean, starting_risk(scenario.at(end))):
+        return None
+    return scenario.at(end), rows[0].method
+
+
+def _private_rows(table: Table) -> tuple[float | None, list[Measurement]]:
+    """Return the largest value of the axis, and the private methods that ran there, best first."""
+    places = [x for (_, x), row in table.items() if row.trials and x is not None]
+    end = max(places, default=None)
+    rows = [
+        row
+        for (method, x), row in table.items()
+        if x == end and row.trials and method_card(method).privacy != "none"
+    ]
+    return end, sorted(rows, key=lambda row: row.mean)
 
 
 def _describe_price(scenario: Scenario, best: Measurement, table: Table) -> str:

@@ -272,6 +272,8 @@ class Fields:
         low=1e-6,
         high=1e6,
         meaning="of the constraint set, or of the set that is known to hold the mean, in its norm",
+        flag_meaning="of the constraint set, or of the set that is known to hold the mean, in its "
+        "norm and in multiples of the unit: 2 * bound / unit of `dpsco release`",
         group="Geometry",
         symbol="D",
         label=words("Diameter of the public set", "Diameter of the constraint set"),

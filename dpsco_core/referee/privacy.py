@@ -22,8 +22,9 @@ from dpsco_core.catalogue import make_method, method_card
 from dpsco_core.methods.base import released
 from dpsco_core.privacy.composition import compose
 from dpsco_core.privacy.entries import ROUNDING
-from dpsco_core.referee.report import Check, Judgement, Progress, command_flags
+from dpsco_core.referee.report import Check, Judgement, Progress
 from dpsco_core.referee.tapes import Recorded, RecordingLedger, Tape, largest_excess
+from dpsco_core.results.commands import command_flags
 from dpsco_core.runs.study import planned, stream
 from dpsco_core.scenario import Scenario
 

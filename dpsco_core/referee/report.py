@@ -1,7 +1,6 @@
 """What the referee reports: one check after the other, and a verdict that never says "correct"."""
 
 import math
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -111,20 +110,6 @@ def value_text(value: Value) -> str:
     if isinstance(value, str):
         return value
     return f"{value:.4g}" if math.isfinite(value) else "-"
-
-
-def command_flags(point: Scenario, files: Sequence[str] = ()) -> str:
-    """Return the command-line flags of a point.
-
-    Examples
-    --------
-    >>> command_flags(Scenario(n=500, methods=("mean.clipped",)))
-    '--method mean.clipped --n 500'
-    """
-    texts = [f"--with {shlex.quote(path)}" for path in files]
-    texts += [f"--method {slug}" for slug in point.methods]
-    fields = {k: v for k, v in point.to_query().items() if k != "methods"}
-    return " ".join([*texts, *(f"--{name} {shlex.quote(v)}" for name, v in fields.items())])
 
 
 def place_words(point: Scenario) -> str:

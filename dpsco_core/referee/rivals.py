@@ -23,9 +23,9 @@ from dpsco_core.referee.report import (
     Check,
     Judgement,
     Progress,
-    command_flags,
     place_words,
 )
+from dpsco_core.results.commands import command_flags
 from dpsco_core.scenario import Scenario
 
 ROUNDING = 1e-9

@@ -19,10 +19,10 @@ from dpsco_core.referee.report import (
     Check,
     Judgement,
     Progress,
-    command_flags,
     place_words,
 )
 from dpsco_core.referee.trials import SUSPECT, error_of
+from dpsco_core.results.commands import command_flags
 from dpsco_core.results.slopes import (
     CONSISTENT,
     CONSISTENT_UPPER_BOUND,

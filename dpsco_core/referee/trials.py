@@ -13,7 +13,8 @@ from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import problem_card
 from dpsco_core.referee.betting import Wealth
-from dpsco_core.referee.report import CONFIDENCE, Check, Progress, command_flags, place_words
+from dpsco_core.referee.report import CONFIDENCE, Check, Progress, place_words
+from dpsco_core.results.commands import command_flags
 from dpsco_core.runs.study import Cell, canonical, run_cell
 from dpsco_core.scenario import Scenario
 

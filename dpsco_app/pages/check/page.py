@@ -32,7 +32,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import LONGEST
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
-from dpsco_core.referee.report import command_flags
+from dpsco_core.results.commands import command_flags
 from dpsco_core.scenario import Scenario
 
 # During a check the browser keeps the old Check button beside the Stop button; this rule hides it.

@@ -21,7 +21,7 @@ from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import distribution_card
 from dpsco_core.explain.columns.decode import LARGEST_MEGABYTES
-from dpsco_core.explain.columns.own_records import of_numbers
+from dpsco_core.explain.columns.own_records import fitted
 from dpsco_core.explain.columns.records import (
     NumberRecords,
     names_in_words,
@@ -34,7 +34,6 @@ from dpsco_core.explain.tails import (
     central_moment,
     heaviest,
     interval_in_words,
-    joint_order,
     tails,
 )
 from dpsco_core.scenario import Scenario
@@ -225,16 +224,14 @@ def fitting(fits: Sequence[Tail], scenario: Scenario) -> Scenario:
     margin is smaller than the present one if p = 2 needs that, and p is below 2 only if there is no
     variance.
     """
-    lead = fits[heaviest(fits)]
-    least_order = 2.0 if lead.index > 2 else 0.0
-    order = joint_order(
-        fits, [p for p in offered("p", scenario, 2.0) if p >= least_order], scenario.margin
+    count = fits[heaviest(fits)].count
+    return fitted(
+        fits,
+        scenario,
+        orders=offered("p", scenario, 2.0),
+        margins=OPTIONS["margin"],
+        count=int(min(OPTIONS["n"], key=lambda n: abs(n - count))),
     )
-    spare = [m for m in OPTIONS["margin"] if order + m <= lead.index]
-    if lead.kind == "heavy" and spare and max(spare) < scenario.margin:
-        scenario = replace(scenario, margin=max(spare))
-    size = min(OPTIONS["n"], key=lambda n: abs(n - lead.count))
-    return of_numbers(scenario, law=lead.law, order=order, count=int(size), columns=len(fits))
 
 
 def in_words(

@@ -23,6 +23,7 @@ from dpsco_core.explain.columns.own_records import (
     fresh_releases,
     mean_radius,
     point_of,
+    suggested_public,
 )
 from dpsco_core.explain.columns.records import NumberRecords, names_in_words
 from dpsco_core.explain.tails import Tail
@@ -119,12 +120,7 @@ def draw_releases(
 
 def _draw_public(fit: Tail, unit: float, name: str, key: str) -> Public:
     """Draw the fields for the public values of a column, named if there are several."""
-    digits = -math.floor(math.log10(unit))  # the decimal digits that state a guess to one unit
-    filled = {
-        "guess": round(fit.median, digits),
-        "within": float(f"{2 * unit:.2g}"),
-        "unit": float(f"{unit:.2g}"),
-    }
+    filled = vars(suggested_public(fit, unit))
     try:
         return Public(
             **{

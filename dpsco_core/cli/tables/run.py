@@ -10,12 +10,13 @@ from dpsco_core.bounds.classes import name_bound_algorithms
 from dpsco_core.catalogue import method_card, problem_card
 from dpsco_core.cli.tables.bounds import print_lower_bounds
 from dpsco_core.cli.tables.recipe import print_recipes
-from dpsco_core.cli.tools import format_table, number, print_note, print_text
+from dpsco_core.cli.tools import format_table, number, print_command, print_note, print_text
 from dpsco_core.explain.floors import no_floor
-from dpsco_core.explain.promise import Proven, advice, proven
+from dpsco_core.explain.promise import Proven, advice, proven, recommended
 from dpsco_core.explain.recipe.recipe import recipes
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ApproxDP, Budget
+from dpsco_core.results.commands import release_words
 from dpsco_core.results.exact import with_exact_errors
 from dpsco_core.results.intervals import intervals
 from dpsco_core.results.measured import Measurement, Table, measured, reference_of
@@ -37,10 +38,18 @@ OTHER_NOTION = (
 )
 
 
-def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool = False) -> None:
+def print_run(
+    scenario: Scenario,
+    outcomes: Sequence[Outcome],
+    *,
+    in_full: bool = False,
+    files: Sequence[str] = (),
+    unit: float | None = None,
+) -> None:
     """Print errors, prices, slopes, proven bounds, and the recommended method.
 
-    `in_full` adds medians, intervals and every proven lower bound.
+    `in_full` adds medians, intervals and every proven lower bound. The command for own data loads
+    `files` (`--with`), and is for columns whose moment bound is `unit`, if that is given.
     """
     measurements = print_measured(scenario, outcomes, in_full=in_full, has_times=True)
     _print_slopes(scenario, outcomes)
@@ -50,8 +59,29 @@ def print_run(scenario: Scenario, outcomes: Sequence[Outcome], *, in_full: bool 
     if in_full:
         print()
         print_lower_bounds(scenario, outcomes)
+    if unit is not None:
+        print_note(f"1 in these tables is {number(unit)} in the unit of your data (--unit).")
     if sentence := advice(scenario, outcomes, measurements):
         print_text(f"advice: {sentence}")
+    if choice := recommended(scenario, measurements):
+        point, method = choice
+        words = release_words(point, method, files, unit=unit)
+        _print_own_command(words, has_unit=unit is not None)
+
+
+def _print_own_command(words: Sequence[str], *, has_unit: bool) -> None:
+    """Print the command that releases own data, with what to put into it; nothing without one."""
+    if not words:
+        return
+    if words[1] == "about":
+        print_text("on your own arrays: this prints the script, with the places for yours.")
+    else:
+        names = "file and columns" if has_unit else "file, columns, unit and bound"
+        print_text(
+            f"on your own data: this, with your {names} in place of these. Unit and bound are in "
+            "the unit of a column, from public knowledge (`dpsco release --help`)."
+        )
+    print_command(words)
 
 
 def print_item_level(scenario: Scenario, items: Scenario, outcomes: Sequence[Outcome]) -> None:

@@ -22,6 +22,7 @@ from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import default_methods, make_method, method_card
 from dpsco_core.data import DenseRows
 from dpsco_core.data.rows import row_norms
+from dpsco_core.explain.tails import Tail, heaviest, joint_order
 from dpsco_core.fields import span
 from dpsco_core.methods.base import released
 from dpsco_core.methods.mean import SimpleClipping
@@ -108,6 +109,43 @@ def scaled(values: Vector, publics: Sequence[Public]) -> Vector:
     with np.errstate(over="ignore"):
         records: Vector = (values - guesses) / units
     return records
+
+
+def suggested_public(fit: Tail, unit: float) -> Public:
+    """Return round numbers near those of a column, for fields that a reader is to change.
+
+    They are read from the column itself: with them a release is not private. `unit` is the p-th
+    root of the column's p-th central moment.
+    """
+    digits = -math.floor(math.log10(unit))  # the decimal digits that state a guess to one unit
+    return Public(
+        guess=round(fit.median, digits),
+        within=float(f"{2 * unit:.2g}"),
+        unit=float(f"{unit:.2g}"),
+    )
+
+
+def fitted(
+    fits: Sequence[Tail],
+    scenario: Scenario,
+    *,
+    orders: Sequence[float],
+    margins: Sequence[float],
+    count: int,
+) -> Scenario:
+    """Return the scenario whose law, order p and sizes are those of columns.
+
+    It has a dimension for each column, and the column with the heaviest tail decides the law. The
+    margin is smaller than the scenario's if p = 2 needs that, and p is below 2 only if there is no
+    variance.
+    """
+    lead = fits[heaviest(fits)]
+    least_order = 2.0 if lead.index > 2 else 0.0
+    order = joint_order(fits, [p for p in orders if p >= least_order], scenario.margin)
+    spare = [m for m in margins if order + m <= lead.index]
+    if lead.kind == "heavy" and spare and max(spare) < scenario.margin:
+        scenario = replace(scenario, margin=max(spare))
+    return of_numbers(scenario, law=lead.law, order=order, count=count, columns=len(fits))
 
 
 def of_numbers(

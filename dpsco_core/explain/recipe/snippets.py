@@ -5,10 +5,21 @@ mean, or the noisy clipped gradients of a descent. It says where the library cou
 another way than the ledger does.
 """
 
+import math
 from collections.abc import Callable, Mapping
 
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import problem_card, problem_class
+from dpsco_core.data import (
+    Distribution,
+    EllipticalT,
+    Gaussian,
+    LogNormal,
+    Pareto,
+    SkewedPareto,
+    StudentT,
+)
+from dpsco_core.data.base import ScaledLaw
 from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe
 from dpsco_core.methods.statistics import ClippedMean
 from dpsco_core.privacy.budget import gaussian_epsilon, zcdp_epsilon
@@ -105,7 +116,8 @@ import opendp.prelude as dp
 dp.enable_features("contrib")
 clip_radius = {release.length!r}
 n, d = {release.batch}, {recipe.point.d}  # public
-x = np.random.default_rng().standard_t(3, size=(n, d))  # put your records here, shape (n, d)
+rng = np.random.default_rng()
+{_drawing_code(recipe)}
 norms = np.linalg.norm(x, axis=1, keepdims=True)
 total = (x * np.minimum(1.0, clip_radius / np.maximum(norms, 1e-300))).sum(axis=0)
 space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
@@ -115,6 +127,42 @@ print("rho:", release.map(d_in=2 * clip_radius))  # of replacing a record: {_rho
 print("mean:", np.array(release(total.tolist())) / n)
 """
     ).rstrip("\n")
+
+
+def _drawing_code(recipe: Recipe) -> str:
+    """Return lines that draw the scenario's law at mean 0, or say that they draw a stand-in."""
+    point, law = recipe.point, recipe.point.instance.law
+    draw = _draw_in_numpy(law) if point.decay == 0 and point.alike == 0 else ""
+    place = "put your records here, shape (n, d)"
+    if draw:
+        return f"# The scenario's law, {law.card.name}, at mean 0: {place}.\nx = {draw}"
+    return (
+        f"# Student t, a stand-in for the scenario's law, {law.card.name}: {place}.\n"
+        "x = rng.standard_t(3, size=(n, d))"
+    )
+
+
+def _draw_in_numpy(law: Distribution) -> str:
+    """Return the expression that draws n records of a law at mean 0; empty if it has no line."""
+    if not isinstance(law, ScaledLaw):
+        return ""
+    scale, index = f"{law.scale:.8g}", f"{law.tail_index:.8g}"
+    if isinstance(law, LogNormal):
+        centre = math.exp(0.5 * law.sigma**2)
+        normal = "rng.standard_normal((n, d))"
+        return f"{scale} * (np.exp({law.sigma:.8g} * {normal}) - {centre:.8g})"
+    if isinstance(law, SkewedPareto):
+        centre = 1 / (law.tail_index - 1)
+        return f"{scale} * (rng.pareto({index}, size=(n, d)) - {centre:.8g})"
+    lines: dict[type[Distribution], str] = {
+        StudentT: f"rng.standard_t({index}, size=(n, d))",
+        Gaussian: "rng.standard_normal((n, d))",
+        Pareto: f"rng.choice([-1, 1], (n, d)) * (1 + rng.pareto({index}, (n, d)))",
+        EllipticalT: f"rng.standard_normal((n, d)) / np.sqrt(rng.chisquare({index}, (n, 1)) / "
+        f"{index})",
+    }
+    line = lines.get(type(law))
+    return f"{scale} * {line}" if line else ""
 
 
 def _conversion_comments(recipe: Recipe, release: NoisyRelease) -> str:

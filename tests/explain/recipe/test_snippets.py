@@ -66,9 +66,8 @@ def test_the_code_for_opendp_has_the_noise_of_the_ledger(opendp: Library) -> Non
     # The stand-in does not chain calls, so the space and the last two lines are left out.
     lines = code.splitlines()
     head = "\n".join(line.replace("space >> ", "") for line in lines[:-2])
-    drawn = "np.random.default_rng().standard_t(3, size=(n, d))"
-    assert head.count(drawn) == 1
-    head = head.replace(drawn, "np.full((n, d), 1e9)")
+    [drawn] = [line for line in lines if line.startswith("x = ")]
+    head = head.replace(drawn, "x = np.full((n, d), 1e9)")
     names: dict[str, Any] = {}
     exec(head, names)
     assert names["clip_radius"] == release.length and names["n"] == 1000
@@ -78,6 +77,32 @@ def test_the_code_for_opendp_has_the_noise_of_the_ledger(opendp: Library) -> Non
     assert calls["opendp.prelude.l2_distance"] == {"T": float}
     rho = (2 * release.length) ** 2 / (2 * release.on_sum**2)
     assert f"a record: {rho:.6g}" in lines[-2] and rho == pytest.approx(MEAN.setting.gaussian_rho)
+
+
+NUMPY_LAWS = ("student-t", "pareto", "skewed-pareto", "log-normal", "gaussian", "elliptical-t")
+
+
+@pytest.mark.parametrize("slug", NUMPY_LAWS)
+def test_the_code_for_opendp_draws_the_law_of_the_scenario(slug: str) -> None:
+    """It drew Student t whatever the scenario asked for."""
+    point = replace(MEAN, distribution=slug, offset=0.0)
+    code = snippets(recipe(point, "mean.clipped"))["opendp"]
+    [line] = [line for line in code.splitlines() if line.startswith("x = ")]
+    names: dict[str, Any] = {"np": np, "rng": np.random.default_rng(1), "n": 400_000, "d": 2}
+    exec(line, names)
+    law = replace(point, d=2).instance.law
+    records = law.sample(400_000, np.random.default_rng(2)).x
+    levels = [0.05, 0.1, 0.3, 0.7, 0.9, 0.95]
+    for read in (lambda x: x[:, 0], lambda x: np.linalg.norm(x, axis=1)):
+        expected = np.quantile(read(records), levels)
+        assert np.quantile(read(names["x"]), levels) == pytest.approx(expected, rel=0.03, abs=0.02)
+    assert f"The scenario's law, {law.card.name}, at mean 0: put your records here" in code
+
+
+@pytest.mark.parametrize("changes", [{"distribution": "spike"}, {"decay": 0.5}])
+def test_a_law_without_a_line_of_numpy_has_a_stand_in_that_says_so(changes: dict[str, Any]) -> None:
+    code = snippets(recipe(replace(MEAN, **changes), "mean.clipped"))["opendp"]
+    assert "# Student t, a stand-in for the scenario's law, " in code
 
 
 def test_the_code_for_opendp_says_which_epsilon_each_accountant_gives() -> None:
