@@ -13,7 +13,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.second_moment import second_moment_missing
 
 Terms = Mapping[str, float]
-VOID = "void"  # The only term of a bound that proves nothing has this name.
+VOID = "void"  # A bound that proves nothing at a setting has a single term, of this name.
 
 
 def pooled(setting: Setting) -> Setting:
@@ -23,7 +23,7 @@ def pooled(setting: Setting) -> Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Hypothesis:
-    """One condition of a statement."""
+    """One condition of a bound's statement, with the function that checks it at a setting."""
 
     text: str  # the condition in words, for a table
     # A function that takes a `Setting` and returns an empty string if the condition holds there;
@@ -93,7 +93,7 @@ class AtPlan:
 
     # The method with tight calibration and practical tuning. Its plan is used if there is no run.
     method: Method
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the names of the terms, in the order of `formula`
     # A function that takes the method's plan and returns the terms, which are infinite if nothing
     # is proven for such a run.
     formula: Callable[[Any], tuple[float, ...]]
@@ -106,19 +106,19 @@ class AtPlan:
             return dict.fromkeys(self.names, math.inf)
 
     def terms_of_run(self, plan: Plan) -> Terms:
-        """Return the terms of the run with this plan."""
+        """Return the bound's terms, by name, at the parameters in the plan of one run."""
         return dict(zip(self.names, self.formula(plan), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """A bound on the error, evaluated at a `Setting`.
+    """A proven upper or lower bound on an error, which can be evaluated at a `Setting`.
 
     Notes
     -----
-    A bound at item level is evaluated at n m records where users have m items. A lower bound is
-    then one on user-level algorithms too: whoever hides a user's whole block hides each item of it,
-    so that user-level privacy is item-level privacy of the n m i.i.d. items at the same budget.
+    If n users have m items each, a bound at item level is evaluated at n m records. A lower bound
+    then binds user-level algorithms too: an algorithm that hides all items of a user hides each of
+    them, so that it is private at item level, with the same budget.
     """
 
     card: BoundCard  # the card of the bound in the catalogue, with its source
@@ -138,16 +138,19 @@ class Bound:
 
     @cached_property
     def parameters(self) -> Literal["run", "own", ""]:
-        """Whose parameters an upper bound is at: a run's, its own statement's, or of no method."""
+        """Whose parameters an upper bound holds for.
+
+        "run" are those of a run at hand, "own" those of its own statement, and "" says that the
+        bound is about no method.
+        """
         if isinstance(self.evaluate, AtPlan):
             return "run"
         return "own" if self.card.method else ""
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
-        """Return the terms of the bound by name; a bound on runs is evaluated for the run with
-        `plan`.
+        """Return the terms of the bound by name; a bound on runs takes the run's `plan`.
 
-        Where the proof does not hold (see `why_void`), there is the single term `VOID`.
+        If the proof does not hold at the setting (see `why_void`), there is the single term `VOID`.
         """
         if self.why_void(setting):
             return {VOID: math.inf if self.card.kind == "upper" else 0.0}
@@ -156,10 +159,11 @@ class Bound:
         return dict(self.evaluate(self.setting_of_statement(setting)))
 
     def setting_of_statement(self, setting: Setting) -> Setting:
-        """Return the setting as the statement counts records: users, or all of their items.
+        """Return the setting as the bound's statement counts records.
 
-        Only a bound for a single law is given the law of the records, which counts users whose
-        items are one record (theory/instance-floors.md, 8.1).
+        At user level a record is a user, at item level each of the n m items is one. Only a bound
+        for a single law keeps the law of the records, and its record is a user's m items
+        (theory/instance-floors.md, 8.1).
         """
         if self.card.of_law:
             return setting
@@ -172,7 +176,7 @@ class Bound:
         return self.combined(self.terms(setting, plan))
 
     def combined(self, terms: Terms) -> float:
-        """Return the bound's value from its terms."""
+        """Return the value of the bound from its terms, in the units of ``card.quantity``."""
         if VOID in terms:
             return terms[VOID]
         return float(self.combine(tuple(terms.values())))
@@ -199,21 +203,21 @@ class Bound:
         return not any(h.check(view) for h in self.hypotheses if h.is_scope)
 
     def why_void(self, setting: Setting) -> str:
-        """Return why the proof is about other records than those of `setting`; empty if it is not.
+        """Return why the proof does not cover the records of `setting`; empty if it does.
 
-        It needs a second moment, or items that are independent within a user.
+        A proof may need a finite second moment, or items that are independent within a user.
         """
         return self.needs_variance(setting) or independent_items(self.card).check(setting)
 
     def needs_variance(self, setting: Setting) -> str:
-        """Return why the proof fails at a tail index below 2; empty where it does not."""
+        """Return why the proof fails at a setting of tail index below 2; empty if it holds."""
         return second_moment_missing("proof of this bound", self.card, setting.moment_order)
 
     def refusal(self, setting: Setting) -> str:
-        """Return why the bound has no value at `setting`; empty where it has one.
+        """Return why the bound has no value at `setting`; empty if it has one.
 
-        Its proof does not hold (`why_void`); or it is a lower bound whose hard instances are not in
-        the set, so that its value would be about another one.
+        The reason is that its proof does not hold (`why_void`), or that it is a lower bound whose
+        hard instances have means or minimisers outside the constraint set.
         """
         if reason := self.why_void(setting):
             return reason
@@ -233,7 +237,7 @@ def bound_like(
     optimal: Frontier | None = None,
     **changes: Any,  # the fields of the card that change
 ) -> Bound:
-    """Return a bound with the card `card`, in which the given fields are changed."""
+    """Return a bound whose card is `card` with some fields replaced; the rest is passed on."""
     return Bound(
         card=replace(card, **changes),
         evaluate=evaluate,
@@ -244,6 +248,6 @@ def bound_like(
     )
 
 
-def lettered(letters: tuple[Letter, ...], bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
-    """Return bounds with these letters, except those that already have letters of their own."""
+def set_letters(letters: tuple[Letter, ...], bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
+    """Return the bounds with `letters` on all those that have no letters of their own."""
     return tuple(b if b.letters else replace(b, letters=letters) for b in bounds)

@@ -10,13 +10,13 @@ from dpsco_core.problems.base import Setting
 
 
 def epsilon_of(setting: Setting) -> float:
-    """Return the epsilon of the budget; NaN if it has none."""
+    """Return the epsilon of a pure or (epsilon, delta) budget; NaN under zCDP."""
     budget = setting.budget
     return budget.epsilon if isinstance(budget, (PureDP, ApproxDP)) else math.nan
 
 
 def delta_of(setting: Setting) -> float:
-    """Return the delta of the budget; NaN if it has none."""
+    """Return the delta of an (epsilon, delta) budget; NaN under any other."""
     return setting.budget.delta if isinstance(setting.budget, ApproxDP) else math.nan
 
 
@@ -57,7 +57,7 @@ LOWER_RHO = Letter(r"\rho", "zCDP budget of the algorithms that it binds", lambd
 SCALE = Letter("g", "root of the coordinates' moment", moment_scale)
 LOWER = (
     SCALE,
-    # This letter is an index inside the formula.
+    # D is an index inside the formula, so that it has no meaning to print.
     Letter("D", ""),
     Letter("N", "number of words of the packing"),
     Letter("B", "number of spiked records, at random"),

@@ -8,7 +8,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
 from dpsco_core.base.law_classes import DIRECTIONAL
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -246,7 +246,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         hypotheses=_EXPLICIT,
     ),
 )
-CLIPPED_RISKS = lettered(_LETTERS, _CLIPPED_RISKS)
+CLIPPED_RISKS = set_letters(_LETTERS, _CLIPPED_RISKS)
 _ITERATIVE_CARD = replace(
     _CARD,
     slug="upper.sco.iterative",
@@ -294,4 +294,4 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
         privacy="approx",
     ),
 )
-ITERATIVE_RISKS = lettered(_LETTERS, _ITERATIVE_RISKS)
+ITERATIVE_RISKS = set_letters(_LETTERS, _ITERATIVE_RISKS)

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, set_letters
 from dpsco_core.bounds.conditions import moment_scale, scaled_mean_bound
 from dpsco_core.bounds.euclidean.conditions import (
     ASSUMPTION_2_12,
@@ -205,4 +205,4 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         hypotheses=(*EXPLICIT_CONDITIONS, _BLOCKS),
     ),
 )
-COORDINATEWISE_RISKS = lettered(letters.ESTIMATED, _COORDINATEWISE_RISKS)
+COORDINATEWISE_RISKS = set_letters(letters.ESTIMATED, _COORDINATEWISE_RISKS)

@@ -25,10 +25,10 @@ from dpsco_core.bounds.floors.terms import (
     KNOWN_SHAPE,
     NOTIONS,
     Notion,
+    combine_squared_terms,
     costs_at,
     floor_letters,
     mean_norm,
-    of_square,
     shape,
     squared_terms,
 )
@@ -127,14 +127,14 @@ def _risk_floors(notion: Notion) -> tuple[Bound, ...]:
         Bound(
             card=_risk_floor_card(notion, linear=False),
             evaluate=partial(squared_terms, notion=notion, unit=0.5),
-            combine=of_square,
+            combine=combine_squared_terms,
             hypotheses=conditions,
             letters=letters,
         ),
         Bound(
             card=_risk_floor_card(notion, linear=True),
             evaluate=partial(_linear_terms, notion=notion),
-            combine=of_square,
+            combine=combine_squared_terms,
             hypotheses=(*conditions, EQUAL_SCALES, MEAN_NOT_ZERO),
             letters=(
                 *letters,

@@ -13,7 +13,7 @@ from scipy.special import digamma
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -371,4 +371,4 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         hypotheses=_NOISY,
     ),
 )
-PRIVATE_SGD_RISKS = lettered(_LETTERS, _PRIVATE_SGD_RISKS)
+PRIVATE_SGD_RISKS = set_letters(_LETTERS, _PRIVATE_SGD_RISKS)

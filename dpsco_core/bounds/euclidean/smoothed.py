@@ -7,7 +7,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, WANG_2020, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -237,4 +237,4 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         problems=STRONG_PROBLEMS,
     ),
 )
-SMOOTHED_RISKS = lettered(letters.ESTIMATED, _SMOOTHED_RISKS)
+SMOOTHED_RISKS = set_letters(letters.ESTIMATED, _SMOOTHED_RISKS)

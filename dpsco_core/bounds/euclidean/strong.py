@@ -14,7 +14,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, GAUSSIAN_BUDGET, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
     ASSUMPTION_2_12,
@@ -361,4 +361,4 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         hypotheses=_STRONG_CONDITIONS,
     ),
 )
-STRONG_COORDINATEWISE_RISKS = lettered(_STRONG_LETTERS, _STRONG_COORDINATEWISE_RISKS)
+STRONG_COORDINATEWISE_RISKS = set_letters(_STRONG_LETTERS, _STRONG_COORDINATEWISE_RISKS)

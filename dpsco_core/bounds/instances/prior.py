@@ -30,10 +30,14 @@ def prior_within(
     # the bound R as a function of a setting, in units of the moment scale
     cap: Callable[[Setting], float],
     region: str = "the bound R",  # the name of the region that contains the means, in sentences
+    # What a sentence says of a spike probability that is too large, and of one that is not.
     leaves: str = "prior leaves {} or its moments exceed 1",
     keeps: str = "it in the class",
 ) -> Hypothesis:
-    """Return the condition that a fixed spike probability keeps the prior in the class."""
+    """Return the condition that the setting's spike probability keeps the prior in the class.
+
+    It holds if the setting fixes no spike probability, since the bound then chooses one.
+    """
 
     def check(setting: Setting) -> str:
         """Return the reason why the prior's means are too large; empty if they are not."""

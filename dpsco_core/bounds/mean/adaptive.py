@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from dpsco_core.base.cards import OWN, BoundCard
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like, lettered
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -165,4 +165,4 @@ _BOUNDS: tuple[Bound, ...] = (
         "what is proven of the sample mean for the first term.",
     ),
 )
-ADAPTIVE_BOUNDS = lettered(LETTERS, _BOUNDS)
+ADAPTIVE_BOUNDS = set_letters(LETTERS, _BOUNDS)

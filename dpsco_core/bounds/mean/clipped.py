@@ -12,7 +12,7 @@ from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCa
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
 from dpsco_core.base.root import find_root
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Frontier, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Frontier, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -309,4 +309,4 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),
 )
-CLIPPED_BOUNDS = lettered(LETTERS, _CLIPPED_BOUNDS)
+CLIPPED_BOUNDS = set_letters(LETTERS, _CLIPPED_BOUNDS)

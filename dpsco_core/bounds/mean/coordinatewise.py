@@ -15,7 +15,7 @@ from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.valley import lowest_between
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -382,6 +382,6 @@ def _bounds_of_noise(noise: Noise) -> tuple[Bound, ...]:
     )
 
 
-COORDINATEWISE_BOUNDS = lettered(
+COORDINATEWISE_BOUNDS = set_letters(
     letters.BLOCKS, (*_bounds_of_noise("gaussian"), *_bounds_of_noise("laplace"))
 )

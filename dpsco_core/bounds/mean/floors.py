@@ -20,11 +20,11 @@ from dpsco_core.bounds.floors.terms import (
     KNOWN_SHAPE,
     NOTIONS,
     Notion,
+    combine_mean_terms,
+    combine_squared_terms,
     floor_letters,
     mean_terms,
     near_terms,
-    of_mean,
-    of_square,
     squared_terms,
 )
 
@@ -104,9 +104,9 @@ def _floors_of_notion(notion: Notion) -> tuple[Bound, ...]:
     )
     letters = floor_letters(notion)
     rows: tuple[tuple[BoundCard, Any, Any, tuple[Letter, ...], tuple[Hypothesis, ...]], ...] = (
-        (card, mean_terms, of_mean, letters, ()),
-        (squared, squared_terms, of_square, letters, ()),
-        (near_card, near_terms, of_mean, _NEAR_LETTERS, (EQUAL_SCALES,)),
+        (card, mean_terms, combine_mean_terms, letters, ()),
+        (squared, squared_terms, combine_squared_terms, letters, ()),
+        (near_card, near_terms, combine_mean_terms, _NEAR_LETTERS, (EQUAL_SCALES,)),
     )
     return tuple(
         Bound(

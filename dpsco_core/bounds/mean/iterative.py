@@ -17,7 +17,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.law_classes import DIRECTIONAL
 from dpsco_core.base.search import smallest_index
 from dpsco_core.base.valley import lowest_between
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like, set_letters
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT
 from dpsco_core.bounds.mean.clipped import LETTERS, ClippingBias, directional_bias, printed_bias
 from dpsco_core.bounds.tools import (
@@ -315,4 +315,4 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
         ),
     ),
 )
-ITERATIVE_BOUNDS = lettered(LETTERS, _ITERATIVE_BOUNDS)
+ITERATIVE_BOUNDS = set_letters(LETTERS, _ITERATIVE_BOUNDS)

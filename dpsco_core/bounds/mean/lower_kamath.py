@@ -15,7 +15,7 @@ from typing import Literal
 from dpsco_core.base.cards import KAMATH_2022, OWN, BoundCard, Proof, Quantity
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     MEAN_UNRESTRICTED,
@@ -351,4 +351,4 @@ _BOUNDS: tuple[Bound, ...] = (
         drawn=True,
     ),
 )
-OTHER_LOWER_BOUNDS = lettered(letters.SIGNS, _BOUNDS)
+OTHER_LOWER_BOUNDS = set_letters(letters.SIGNS, _BOUNDS)

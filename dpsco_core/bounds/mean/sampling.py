@@ -5,7 +5,7 @@ import math
 from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, BoundCard
 from dpsco_core.base.law_classes import VARIANCE
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import AtPlan, Bound, Terms, bound_like, lettered
+from dpsco_core.bounds.base import AtPlan, Bound, Terms, bound_like, set_letters
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, FINITE_VARIANCE, moment_scale
 from dpsco_core.bounds.tools import BETA, enough_records
 from dpsco_core.methods.base import Plan
@@ -86,4 +86,4 @@ _SAMPLING_BOUNDS: tuple[Bound, ...] = (
         hypotheses=(COORDINATE_MOMENT, _BLOCKS),
     ),
 )
-SAMPLING_BOUNDS = lettered(letters.BLOCKS, _SAMPLING_BOUNDS)
+SAMPLING_BOUNDS = set_letters(letters.BLOCKS, _SAMPLING_BOUNDS)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -157,4 +157,4 @@ _SMOOTHED_BOUNDS: tuple[Bound, ...] = (
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),
 )
-SMOOTHED_BOUNDS = lettered(letters.BLOCKS, _SMOOTHED_BOUNDS)
+SMOOTHED_BOUNDS = set_letters(letters.BLOCKS, _SMOOTHED_BOUNDS)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from dpsco_core.base.cards import AGARWAL_2024, BoundCard
 from dpsco_core.base.law_classes import COORDINATE
-from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -82,7 +82,7 @@ _CARD = BoundCard(
     "records.",
 )
 _CLASS = (COORDINATE_MOMENT, BELOW_TWO, MEAN_BOUND)
-USER_BELOW_TWO: tuple[Bound, ...] = lettered(
+USER_BELOW_TWO: tuple[Bound, ...] = set_letters(
     _LETTERS,
     (
         Bound(

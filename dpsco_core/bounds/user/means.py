@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dpsco_core.base.cards import AGARWAL_2024, BoundCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like, lettered
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     DIRECTIONAL_MOMENT,
@@ -279,7 +279,7 @@ _PURE: tuple[Bound, ...] = (
         hypotheses=_PURE_HYPOTHESES,
     ),
 )
-_LETTERED = lettered(LETTERS, _BOUNDS)
+_LETTERED = set_letters(LETTERS, _BOUNDS)
 _GROUP_RUN, _CLIPPED_RUN = _LETTERED[1:]
 _INTERVALS: tuple[Bound, ...] = (
     interval_row(
@@ -306,4 +306,4 @@ _INTERVALS: tuple[Bound, ...] = (
         "User-level means, 3.4",
     ),
 )
-USER_MEAN_BOUNDS = (*_LETTERED, *lettered(LETTERS, _PURE), *_INTERVALS)
+USER_MEAN_BOUNDS = (*_LETTERED, *set_letters(LETTERS, _PURE), *_INTERVALS)

@@ -5,7 +5,7 @@ The slug names the method, then the form: nothing for the rate, ``-proof`` as th
 item gradients.
 """
 
-from dpsco_core.bounds.base import Bound, lettered
+from dpsco_core.bounds.base import Bound, set_letters
 from dpsco_core.bounds.euclidean.one_step import one_step
 from dpsco_core.bounds.euclidean.projected import projected
 from dpsco_core.bounds.user.below_two import USER_BELOW_TWO
@@ -18,8 +18,8 @@ from dpsco_core.bounds.user.quoted import QUOTED_RATES, USER_LOWER
 from dpsco_core.bounds.user.rates import USER_LETTERS, USER_RATES
 
 _UPPER = (*USER_RATES, *QUOTED_RATES, *EXPLICIT_RISKS, *USER_GRADIENTS)
-UPPER_USER_BOUNDS: tuple[Bound, ...] = lettered(USER_LETTERS, _UPPER)
-USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(USER_LETTERS, USER_LOWER))
+UPPER_USER_BOUNDS: tuple[Bound, ...] = set_letters(USER_LETTERS, _UPPER)
+USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *set_letters(USER_LETTERS, USER_LOWER))
 # Bounds with their own parameters suffice: they never exceed the bounds on a run.
 _PRIVATE_MEANS = tuple(
     b
