@@ -21,12 +21,10 @@ Left = Callable[[Floats], Floats]
 
 
 def unknown_sign(information: Floats) -> Floats:
-    r"""Return the share of a sign that remains unknown at an information of kappa.
+    r"""Return the share :math:`1-T(\kappa)` of a sign that stays unknown, at each information.
 
-    It is :math:`1-T(\kappa)`, with T the root of :math:`2T\,\mathrm{artanh}\,T=\kappa`.
-
-    With :math:`T=\tanh y` it is :math:`2/(1+e^{2y})`. Newton's method for y starts below the root;
-    at the end y is rounded up.
+    T is the root of :math:`2T\,\mathrm{artanh}\,T=\kappa`, in nats. With :math:`T=\tanh y` the
+    share is :math:`2/(1+e^{2y})`; after Newton's method y is rounded up, to the safe side.
 
     Examples
     --------
