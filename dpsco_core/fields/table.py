@@ -1,6 +1,6 @@
-"""The fields of a scenario, with everything that is said about them.
+"""The fields of a scenario: the one place with their defaults, ranges, texts and controls.
 
-A new field is added here, and its effect where it is used.
+A new field is added to this table; the code that uses it gives it its effect.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Expected errors without privacy on two-point data, and what has no standard error."""
+"""Expected errors of methods without privacy on two-point data, in place of measured ones."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ PUBLIC = (SampleMean.card.slug, Erm.card.slug)
 
 
 def expected_error(point: Scenario, method: str) -> float | None:
-    r"""Return the expected error of a method at a point; None if no formula gives it.
+    r"""Return the exact expected error of a method at a point; None if no formula gives it.
 
     On two-point data, B of the n records are a spike of length L and the rest are 0. The average
     has the direction of the mean and the length BL/n, which decides the error of the sample mean
@@ -67,10 +67,10 @@ def with_exact_errors(table: Table, scenario: Scenario) -> Table:
 
 
 def _without_standard_error(row: Measurement, point: Scenario | None) -> Measurement:
-    """Return a row without a standard error if its error has no finite variance.
+    """Return a measurement, with a standard error of NaN if its error has no finite variance.
 
-    The error of the sample mean has the records' own tail index, so that averages of it over trials
-    do not settle where that is at most 2 (theory/infinite-variance.md, 1).
+    The error of the sample mean has the tail index of the records. If that is at most 2, averages
+    over trials have no standard error (theory/infinite-variance.md, 1).
     """
     if row.method != SampleMean.card.slug or row.exact or point is None:
         return row
@@ -80,7 +80,11 @@ def _without_standard_error(row: Measurement, point: Scenario | None) -> Measure
 
 
 def _with_exact(row: Measurement, expected: Exact) -> Measurement:
-    """Return a row with its expected error, or with its price relative to the reference's."""
+    """Return a measurement with exact expected errors in place of averages, where known.
+
+    A method without privacy gets its expected error as its mean; a private one gets a price that is
+    relative to the expected error of its reference.
+    """
     expected_mean = expected.get((row.method, row.x))
     if expected_mean is not None:
         return replace(row, mean=expected_mean, standard_error=0.0, exact=True)

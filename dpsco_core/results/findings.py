@@ -1,4 +1,4 @@
-"""What a sweep suggests: the study with the other tail, and the records that halve an error."""
+"""Follow-ups of a study: the same study with another tail, and the records that halve an error."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ FLAT = 0.1  # a slope closer to 0 counts as flat
 def with_other_tail(scenario: Scenario) -> Scenario | None:
     """Return the study with a light tail, or with a heavy one if its own tail is light.
 
-    Everything else stays, including the seed, so that the trials are paired. Compare the two by
-    their prices of privacy, not by raw errors. The result is None along the tail index and on hard
-    instances.
+    Everything else stays, including the seed, so that the trials are paired. Compare the two
+    studies by their prices of privacy, not by raw errors. The result is None for a sweep over the
+    tail index and on hard instances.
     """
     if scenario.axis == "p" or scenario.distribution in HARD_INSTANCES:
         return None

@@ -1,4 +1,4 @@
-"""Summaries of the trials at each point: the mean error, its interval, and its price."""
+"""Summaries of the trials of each method at each point: mean error, interval and price."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """The trials of one method at one point."""
+    """The summary of all trials of one method at one point."""
 
     method: str  # slug
     x: float | None  # value on the axis
@@ -44,9 +44,9 @@ Table = Mapping[tuple[str, float | None], Measurement]
 
 
 def measured(outcomes: Iterable[Outcome]) -> Table:
-    """Return the measurements by method and point, in the order of their first outcomes.
+    """Return the measurements of outcomes by method and point, in the order of first outcomes.
 
-    Neither the order of the trials nor that of the methods changes a number.
+    The numbers do not depend on the order of the outcomes.
     """
     groups: dict[tuple[str, float | None], list[Outcome]] = {}
     for outcome in outcomes:
@@ -70,12 +70,12 @@ def reference_of(table: Table) -> str:
 
 
 def _has_run(group: Iterable[Outcome]) -> bool:
-    """Return whether every outcome of a group has an error."""
+    """Whether every outcome of a group has a measured error, so that the method ran in each."""
     return not any(math.isnan(o.error) for o in group)
 
 
 def _measurement(group: list[Outcome], price: Ratio | None) -> Measurement:
-    """Return the measured row of a method at one point."""
+    """Return the measurement of one method at one point from its outcomes and its price."""
     example = group[0]
     errors = np.array([o.error for o in group])
     refusal = max(o.not_applicable or "" for o in group)  # a single failed trial counts

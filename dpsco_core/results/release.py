@@ -1,7 +1,8 @@
-"""A private release of one's own arrays, in one call.
+"""A private release of the caller's own arrays, in one call.
 
-All that a plan rests on is public: the number of records and what the caller states of them. The
-records themselves are read by the method alone, through its ledger.
+A plan rests on public numbers only: the number of records and what the caller states of them. The
+records themselves are read by the method alone, and what it releases of them goes through the
+ledger.
 """
 
 import math
@@ -80,8 +81,8 @@ class ArrayRelease:
     ledger: Ledger  # the privacy budget spent, release by release
     # The radius of an l2 ball about the value, in the unit of the records, that contains the mean
     # with probability 0.95 over independent records; None if none is proven, or `unit` is not
-    # given. If `unit` has an entry
-    # for every coordinate, the half-lengths of intervals that hold together, shape (d,).
+    # given. If `unit` has an entry for every coordinate, these are the half-lengths of intervals
+    # that hold together, shape (d,).
     interval: float | Vector | None
     method: str  # slug
     # Radii, steps, noise and others. Lengths are multiples of `unit`, like those of the ledger.
@@ -97,7 +98,7 @@ class ArrayRelease:
 
     @property
     def spent(self) -> Budget | None:
-        """The guarantee of the release: neighbours differ by replacing one record."""
+        """The privacy guarantee of the release, for neighbours that differ in one record."""
         return self.ledger.spent()
 
 
@@ -274,7 +275,7 @@ def release(
         notes += bound_note(result.value, point.diameter / 2)
     noise = None
     if is_mean:
-        # Lengths have the unit of the records where all coordinates have one.
+        # Notes give lengths in the unit of the records if all coordinates share it.
         shared = float(units) if units.ndim == 0 else None
         notes += radius_notes(card, result.diagnostics, ledger, result.value, ball, shared)
         methods = () if proven_radius is not None else _methods_with_interval(point, setting)
@@ -296,7 +297,10 @@ def release(
 
 
 def _needs_target_unit(problem: str) -> bool:
-    """Return whether the targets are numbers, and gradients do not grow with them."""
+    """Whether a problem has numbers as targets, and gradients that do not grow with them.
+
+    The scale of the targets must then be stated.
+    """
     family = problem_class(problem)
     if not issubclass(family, LinearModelProblem):
         return False
@@ -304,7 +308,7 @@ def _needs_target_unit(problem: str) -> bool:
 
 
 def _has_labels(problem: str) -> bool:
-    """Return whether the targets of a linear model are two labels."""
+    """Whether a problem is a linear model whose targets are two labels, not numbers."""
     family = problem_class(problem)
     return issubclass(family, LinearModelProblem) and family.link.labels is not None
 
@@ -312,11 +316,11 @@ def _has_labels(problem: str) -> bool:
 def _setting_as_stated(point: Scenario) -> Setting:
     """Return the setting that certifies only what the caller stated about the records.
 
-    The laws of the catalogue have more: features of a linear model that do not correlate, and noise
-    of one law. The second moments of any features have a largest eigenvalue of at most their trace,
-    which is d, so that the risk is at most d times as curved as the loss, and not strongly convex.
-    Where a loss has kinks, the curvature of its risk is a matter of the noise: d times that of the
-    catalogue's is a guess, which costs accuracy alone.
+    The catalogue's laws certify more, as uncorrelated features of a linear model and noise of one
+    law. The second moments of any features have a largest eigenvalue of at most their trace, which
+    is d, so that the risk is at most d times as curved as the loss, and not strongly convex. If the
+    loss has kinks, the curvature of its risk depends on the noise: d times that of the catalogue's
+    law is a guess, which can cost accuracy but no privacy.
     """
     setting = point.setting
     if point.problem == MEAN:
@@ -330,10 +334,11 @@ def _setting_as_stated(point: Scenario) -> Setting:
 
 
 def _parameter_scale(problem: str, units: Vector, target_unit: float) -> Vector:
-    """Return the unit of the parameter if records, features and targets are divided by theirs.
+    """Return the unit of the released parameter, by which the method's answer is multiplied.
 
-    A point that is close to records has their unit. The coefficients of a linear model grow as
-    features shrink, and the direction that a linear loss looks for has no unit.
+    The method sees records, features and targets divided by their units. A point among records has
+    their unit, a coefficient of a linear model the unit of the targets over that of its feature,
+    and the direction that minimises a linear loss none.
     """
     family = problem_class(problem)
     if issubclass(family, LinearModelProblem):
@@ -345,7 +350,10 @@ def _parameter_scale(problem: str, units: Vector, target_unit: float) -> Vector:
 
 
 def _checked_lengths(name: str, values: ArrayLike, size: int | None) -> Vector:
-    """Return positive lengths of shape (), or of shape (size,) unless `size` is None."""
+    """Return the argument `name` as positive numbers of shape () or (size,).
+
+    If `size` is None only a single number is allowed. Raises `InvalidInput` for anything else.
+    """
     lengths = _real_array(name, values)
     fits = lengths.shape == () or lengths.shape == (size,)
     condition = "a finite number above 0" + f", or {size} of them" * (size is not None)
@@ -355,10 +363,10 @@ def _checked_lengths(name: str, values: ArrayLike, size: int | None) -> Vector:
 
 
 def _ball_radius(bounds: Vector, units: Vector, d: int) -> float:
-    """Return the radius of the l2 ball, in units, that holds an answer within its bounds.
+    """Return the radius, in units, of the l2 ball that contains all answers within the bounds.
 
-    If the bound is one number, the unit of an intercept, which is behind the first d, is left out:
-    the intercept has what room the coefficients have.
+    If the bound is one number, only the units of the first d coefficients count: an intercept is
+    allowed as much room, in units, as the coefficients.
     """
     if bounds.ndim:
         return float(np.linalg.norm(bounds / units))
@@ -366,9 +374,10 @@ def _ball_radius(bounds: Vector, units: Vector, d: int) -> float:
 
 
 def _require_ball(ball: float, unit_words: str, stated: Mapping[str, Vector | float]) -> None:
-    """Raise `InvalidInput` if the ball of the answers is too small or too large, in units.
+    """Raise `InvalidInput` if the ball of the answers is too small or too large for a scenario.
 
-    `unit_words` is the unit as an expression of the statements.
+    `ball` is its radius in units, `unit_words` the unit in terms of the arguments, and `stated` the
+    arguments to quote.
     """
     span = TABLE["diameter"].span("diameter", None, LIBRARY)
     assert span is not None
@@ -382,7 +391,10 @@ def _require_ball(ball: float, unit_words: str, stated: Mapping[str, Vector | fl
 
 
 def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:
-    """Return the standard deviation of the noise of a mean, in units; None if it is not of one."""
+    """Return the standard deviation of a released mean's noise per coordinate, in units.
+
+    It is None if the answer is not one release with Gaussian or Laplace noise.
+    """
     if not (isinstance(plan, MeanPlan) and plan.statistic.is_last_release):
         return None
     entry = ledger.entries[-1]
@@ -391,7 +403,7 @@ def _answer_noise(ledger: Ledger, plan: Plan) -> float | None:
 
 
 def _describe_target(problem: str) -> str:
-    """Return the sentence for a target beside a problem that takes none."""
+    """Return the error message for a target that is given with a problem that takes none."""
     return (
         f"problem must be one that takes a target ({', '.join(LINEAR_MODELS)}), or be given "
         f"without a target, got problem={problem} with a target."
@@ -399,7 +411,7 @@ def _describe_target(problem: str) -> str:
 
 
 def _describe_missing_target(problem: str) -> str:
-    """Return the sentence for a problem that takes a target and was given none."""
+    """Return the error message for a problem that takes a target and was given none."""
     without_target = ", ".join(slug for slug in PROBLEM_SLUGS if slug not in LINEAR_MODELS)
     return (
         f"records must be a pair of features and targets for the problem {problem} (--target "
@@ -408,7 +420,10 @@ def _describe_missing_target(problem: str) -> str:
 
 
 def _arrays(records: Any) -> tuple[Vector, Vector | None]:
-    """Return the rows, shape (n, d), and the targets, shape (n,), of records of any type."""
+    """Return the rows, shape (n, d), and the targets, shape (n,) or None, of given records.
+
+    `records` are as in `release`: an array, or a pair of features and targets.
+    """
     if not isinstance(records, tuple):
         return _real_matrix("records", records), None
     require(len(records) == 2, "records", "features and targets", f"a tuple of {len(records)}")
@@ -419,9 +434,10 @@ def _arrays(records: Any) -> tuple[Vector, Vector | None]:
 
 
 def _real_array(name: str, values: Any) -> Vector:
-    """Return an array of real numbers; accept tables and columns of other libraries.
+    """Return the argument `name` as an array of real numbers; raise `InvalidInput` if it is none.
 
-    Lists become arrays of the type that numpy finds for all their entries.
+    Tables and columns of other libraries are accepted. Lists become arrays of the type that numpy
+    finds for all their entries.
     """
     # A masked array keeps its mask until it is refused.
     if isinstance(values, np.ndarray) or hasattr(values, "dtype") or hasattr(values, "dtypes"):
@@ -442,7 +458,10 @@ def _real_array(name: str, values: Any) -> Vector:
 
 
 def _real_matrix(name: str, values: Any) -> Vector:
-    """Return an array of shape (n, d); raise an error if it is not real or empty."""
+    """Return the argument `name` as an array of shape (n, d); a vector is one column.
+
+    Raises `InvalidInput` if it is not real or is empty.
+    """
     array = _real_array(name, values)
     require(array.ndim in (1, 2), name, "of shape (n,) or (n, d)", array.shape)
     rows = array[:, None] if array.ndim == 1 else array
@@ -451,7 +470,7 @@ def _real_matrix(name: str, values: Any) -> Vector:
 
 
 def _checked_centre(centre: ArrayLike, d: int) -> Vector:
-    """Return the centre as a vector of d finite numbers; raise an error if it is none."""
+    """Return the stated centre as d finite numbers; raise `InvalidInput` if it is something else."""
     guess = _real_array("centre", centre)
     is_fitting = guess.shape in ((), (d,)) and bool(np.isfinite(guess).all())
     require(is_fitting, "centre", f"a finite number, or {d} of them", guess.tolist())
@@ -459,7 +478,7 @@ def _checked_centre(centre: ArrayLike, d: int) -> Vector:
 
 
 def _problem_sample(point: Scenario, rows: DenseRows, targets: Vector | None) -> Any:
-    """Return the records with the loss and the constraint set of a point."""
+    """Return the sample of a loss for a method: records with a point's loss and constraint set."""
     problem = point.instance.problem
     if isinstance(problem, LinearModelProblem):
         assert targets is not None
@@ -469,7 +488,7 @@ def _problem_sample(point: Scenario, rows: DenseRows, targets: Vector | None) ->
 
 
 def _interval_bounds(point: Scenario) -> list[Bound]:
-    """Return the bounds that make an interval of a run, for the problem of a point."""
+    """Return the bounds on runs that hold with probability 0.95, for the problem of a point."""
     rows = bounds_for(point.problem, point.level)
     return [b for b in rows if (b.card.guarantee, b.parameters) == (NOMINAL, "run")]
 
@@ -481,7 +500,7 @@ def _methods_with_interval(point: Scenario, setting: Setting) -> tuple[str, ...]
 
 
 def _proven_radius(point: Scenario, setting: Setting, method: str, plan: Plan) -> float | None:
-    """Return the least proven radius of this run over all distributions in the class."""
+    """Return the least proven radius of an interval for this run; None if none is proven."""
     rows = [b for b in _interval_bounds(point) if b.card.method == method]
     values = [b.value(setting, plan) for b in rows if not b.failures(setting)]
     return smallest_or([v for v in values if v > 0], lambda v: v, None)

@@ -1,8 +1,8 @@
 r"""How steep an error is along an axis, and whether the terms of a rate are as steep.
 
 The slope of a sweep is the least-squares slope of the logarithms of the mean errors at its points.
-It is a weighted sum of them, so its uncertainty comes from the trials alone, not from how well a
-straight line fits, and it exists whether or not the curve is straight.
+It is a weighted sum of these logarithms, so that its uncertainty comes from the trials alone, not
+from how well a straight line fits, and it exists whether or not the curve is straight.
 
 A rate :math:`O(\sum_j T_j)` hides a constant in front of every term, so it predicts a range of
 slopes. For adjacent points :math:`x_i < x_{i+1}` and any constants :math:`a_j \ge 0`, not all 0,
@@ -57,7 +57,7 @@ COLUMNS = [
     "bound",
     "points",
 ]
-# The axes along which an error is a power. p and q are in exponents and have no such slope.
+# The axes along which errors may be powers; p and q are exponents themselves.
 POWER_AXES = ("n", "d", "m", "epsilon")
 LEAST_POINTS = 3
 DIGITS = 2  # slopes are compared as rounded on screen, so that verdict and numbers agree
@@ -68,14 +68,14 @@ WIDEST = 0.5  # a wider interval cannot tell exponent 1/2 from exponent 1
 class FittedSlope:
     """A slope and its 95 % interval over the trials, which is NaN with fewer than two trials."""
 
-    fitted: float
-    low: float
-    high: float
-    points: int
+    fitted: float  # the slope of log error against log x
+    low: float  # the lower end of the interval
+    high: float  # the upper end of the interval
+    points: int  # the number of points of the fit
 
     @property
     def has_interval(self) -> bool:
-        """Whether the slope has an interval."""
+        """Whether the slope has an interval, which takes two trials."""
         return not math.isnan(self.low)
 
 
@@ -160,7 +160,7 @@ def fit_errors(
     x: Vector,
     errors: Matrix,  # one row per trial, one column per point of x
 ) -> FittedSlope:
-    """Return the slope of the mean errors over the trials; NaN below `LEAST_POINTS` points."""
+    """Return the slope of log mean error on log x; NaN below `LEAST_POINTS` points."""
     if len(x) < LEAST_POINTS:
         return FittedSlope(fitted=math.nan, low=math.nan, high=math.nan, points=len(x))
     weights = _weights(x)
@@ -170,11 +170,11 @@ def fit_errors(
 
 
 def rate_range(scenario: Scenario, rate: str, x: Vector) -> tuple[float, float]:
-    """Return the smallest and the largest slope over `x` of a sum of a rate's terms.
+    """Return the smallest and the largest slope over `x` that a rate's terms allow.
 
-    The range holds for any constants in front of the terms (see the top of this file), and also
-    for the maximum and the root of the sum of squares. NaN if there is no rate, or if it is void at
-    one of the points.
+    The range holds for any constants in front of the terms (see the top of this file), and also for
+    the maximum and the root of the sum of squares. Both ends are NaN if there is no rate, or if the
+    rate has no value at one of the points.
     """
     void = (math.nan, math.nan)
     if not rate or len(x) < 2:
@@ -189,7 +189,7 @@ def range_of_terms(
     terms: Matrix,  # one row per term, one column per point of x
     x: Vector,  # positive, increasing
 ) -> tuple[float, float]:
-    """Return the smallest and the largest slope over `x` of a sum of terms; see `rate_range`.
+    """Return the smallest and the largest slope over `x` of a sum of terms with any constants.
 
     Examples
     --------
@@ -263,8 +263,9 @@ def _weights(x: Vector) -> Vector:
 def _half_width(weights: Vector, errors: Matrix, level: float) -> float:
     """Return half of Student's interval of a weighted sum of logarithms of mean errors.
 
-    It follows by the delta method on the trials, whose errors at different points may share data:
-    the influence of trial t is the weighted sum of its errors over their means.
+    `level` is the chance of missing. By the delta method on the trials, whose errors at different
+    points may share data, the influence of a trial is the weighted sum of its errors over their
+    means.
     """
     trials = len(errors)
     if trials < 2:

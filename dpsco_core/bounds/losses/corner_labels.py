@@ -76,7 +76,7 @@ def logistic_excess(sizes: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class CornerBounds:
-    """The lower bounds on the excess risk of one loss over a simplex, at every spike probability."""
+    """The lower bounds on one loss's excess risk over a simplex, at every spike probability."""
 
     n: int  # the number of records
     d: int  # the dimension, at least 2

@@ -64,10 +64,10 @@ def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, floa
 def group_radius(
     n: int, d: int, moment: float, rho: float, radius: float, groups: int, *, tau: float = 0.1
 ) -> float:
-    r"""Return :math:`r_0` of Lemma 6 in its form (91): a radius that holds most groups' means.
+    r"""Return the radius :math:`r_0` of Lemma 6 in its form (91), at quantile level tau.
 
-    A share of at least 1 - tau of the groups are that close to their mean, as far as Lemma 6 needs
-    it. The paper has tau = 0.1; the lemma needs :math:`k\ge8\ln(1/\beta)/\tau^2` `groups`.
+    Theorem 5 bounds the l2 error by :math:`6r_0` plus the bias of clipping to `radius`. The paper
+    takes tau = 0.1; the lemma needs at least :math:`8\ln(1/\beta)/\tau^2` `groups`.
     """
     by_sampling = 16 / tau * moment * math.sqrt(d / n)
     by_noise = 16 * math.sqrt(2) / tau * radius * math.sqrt(groups * d / rho) / n

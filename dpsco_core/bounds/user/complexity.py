@@ -1,7 +1,7 @@
 r"""Gradient complexities at user level: evaluations of the gradient of the loss at one item.
 
-The rows are those of the comparison of Lowy, Liu and Asi (2024), section 1 and Figure 1. They are
-rebuilt from the text of the paper, because the figure is an image (theory/lowy-liu-asi.md, 5).
+The methods are those that Lowy, Liu and Asi (2024) compare in section 1 and Figure 1. Their counts
+are rebuilt from the text of the paper, because the figure is an image (theory/lowy-liu-asi.md, 5).
 Constants and logarithms are set to 1. Exact counts of a schedule are `SgdSchedule.gradients` and
 `ErmSchedule.gradients`.
 """
@@ -23,7 +23,10 @@ Count = Callable[[Setting], Terms]
 
 
 def _count(formula: str) -> Rate:
-    """Return a number of gradients, where there is a `UserLevel`."""
+    """Return the number of gradients that a formula gives, as a rate.
+
+    It has a value only at settings for which `user_level` does.
+    """
     return Rate(
         terms={"item gradients": formula},
         letters=USER_LETTERS,
@@ -58,12 +61,12 @@ SIMPLIFIED_NON_SMOOTH = _count("n^(11/8)*m^(5/4)")
 
 
 def super_polynomial(setting: Setting) -> Terms:
-    """Return infinity: Ghazi et al. (2023), whose method does not run in polynomial time."""
+    """Return an infinite count, for the method of Ghazi et al. (2023) without polynomial time."""
     return {"item gradients": math.inf}
 
 
 def _bassily_sun_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of Bassily and Sun (2023)."""
+    """Return a sentence for each assumption of Bassily and Sun (2023) that fails."""
     n, m, d = case.n, case.m, case.d
     largest = min(n / math.sqrt(m * d), n**1.5 / (d * math.sqrt(m)))
     items = max(math.sqrt(d), n * case.epsilon**2 / math.sqrt(d))
@@ -78,19 +81,19 @@ def _bassily_sun_failures(case: UserLevel) -> tuple[str, ...]:
 
 
 def _asi_liu_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of Asi and Liu (2024)."""
+    """Return a sentence for the assumption of Asi and Liu (2024), if it fails."""
     users = math.log(case.m * case.d) / case.epsilon
     return _describe_failures((case.n >= users, f"n >= {users:.4g}, and n={case.n}"))
 
 
 def _ghazi_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of Ghazi et al. (2023)."""
+    """Return a sentence for the assumption of Ghazi et al. (2023), if it fails."""
     users = math.log(case.d) / case.epsilon
     return _describe_failures((case.n >= users, f"n >= {users:.4g}, and n={case.n}"))
 
 
 def _algorithm_3_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of Algorithm 3."""
+    """Return a sentence for each assumption of Lowy et al.'s Algorithm 3 that fails."""
     users = math.log(case.d) / case.epsilon
     return _describe_failures(
         (case.n >= users, f"n >= {users:.4g}"),
@@ -100,7 +103,7 @@ def _algorithm_3_failures(case: UserLevel) -> tuple[str, ...]:
 
 
 def _local_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of the linear-time local method."""
+    """Return a sentence for each failing assumption of Bassily and Sun's linear-time method."""
     n, m, d, epsilon = case.n, case.m, case.d, case.epsilon
     largest = epsilon**3 * math.sqrt(n**3 / (m * d**3))
     middle = d / epsilon**2
@@ -112,7 +115,7 @@ def _local_failures(case: UserLevel) -> tuple[str, ...]:
 
 
 def _algorithm_1_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of Algorithm 1."""
+    """Return a sentence for each assumption of Lowy et al.'s Algorithm 1 that fails."""
     largest = math.sqrt(case.d * case.total * case.epsilon)
     users = (math.log(case.n) + case.log_delta) / case.epsilon
     return _describe_failures(
@@ -123,12 +126,12 @@ def _algorithm_1_failures(case: UserLevel) -> tuple[str, ...]:
 
 
 def _describe_failures(*conditions: tuple[bool, str]) -> tuple[str, ...]:
-    """Return a sentence for each condition that does not hold."""
+    """Return a sentence for each condition, a truth value and its text, that does not hold."""
     return tuple(f"It needs {text}." for holds, text in conditions if not holds)
 
 
 class TableRow(NamedTuple):
-    """One row of the comparison."""
+    """One method of the comparison, with its numbers of gradients and its assumptions."""
 
     slug: str
     name: str
@@ -141,8 +144,7 @@ class TableRow(NamedTuple):
     failures: Callable[[UserLevel], tuple[str, ...]]
 
 
-# Levy et al. (2021) have no row: their upper bound is suboptimal, and the paper does not give its
-# rate.
+# Levy et al. (2021) have no row, since Lowy et al. call their bound suboptimal without its rate.
 COMPARISON: tuple[TableRow, ...] = (
     TableRow(
         "bassily-sun-2023", "Bassily and Sun 2023", True, BASSILY_SUN, None, _bassily_sun_failures
@@ -190,7 +192,7 @@ COMPARISON: tuple[TableRow, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """Gradients of one method over the number of items."""
+    """The numbers of gradients that one method takes, at several numbers of items."""
 
     slug: str
     name: str
@@ -218,7 +220,7 @@ def figure_1(
     ((16, 256), [22.627, 512.0])
     """
     require(len(users) > 0, "users", "at least one number", list(users))
-    # This delta is below 1/(mn) everywhere, as Theorem 3.2 asks.
+    # This delta is below 1/(mn) at every number n of users, as Theorem 3.2 asks.
     delta = 0.1 / (max(users) * m)
     points = [
         UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=delta, smoothness=smoothness) for n in users
