@@ -35,7 +35,7 @@ CURVE_ALONE = (
     "less private than the noise that its ledger records; that it is not (epsilon, delta)-DP has "
     "not been shown."
 )
-# The default delta for a flawed printed constant: 20,000 runs refute the constant at this delta.
+# A flawed printed constant is audited at this delta by default, where 20,000 runs refute it.
 FLAW_DELTA = 0.2
 SAME = 1e-6  # the relative difference of two epsilons that are the same up to rounding
 
@@ -197,7 +197,7 @@ def _print_findings(task: Audit, judged: Judged) -> None:
 
 
 def _setting_text(point: Scenario) -> str:
-    """Return where an audit was made, and the flags that change it."""
+    """Return the sentence on the sizes and the budget of an audit, and the flags that set them."""
     sizes = {"n": point.n, "d": point.d} | ({"m": point.m} if point.m > 1 else {})
     names = ("rho",) if point.rho is not None else ("epsilon", "delta")
     flags = [name for name in names if getattr(point, name)]
@@ -207,7 +207,7 @@ def _setting_text(point: Scenario) -> str:
 
 
 def _print_attack(achieved: Attack) -> None:
-    """Print the attack by the runs, and where its box is beside the claim's trade-off curve."""
+    """Print the error rates of the best attack, beside what the claimed trade-off curve allows."""
     alarms, misses = achieved.alarm_interval[1], achieved.miss_interval[1]
     place = "below the curve" if achieved.refutes else "not below the curve"
     print_text(
@@ -219,13 +219,13 @@ def _print_attack(achieved: Attack) -> None:
 
 
 def ledger_notes(result: AuditFindings) -> list[str]:
-    """Return the ledgers' notes on an audit's claim, which hold whatever the runs show."""
+    """Return what the method's own ledger says against its claim, whatever the runs show."""
     flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in result.flaws]
     return flaws + ([result.booked] if result.booked else [])
 
 
 def claim_notes(task: Audit, result: AuditFindings) -> list[str]:
-    """Return a note if printed noise spends less than the budget, and so has another claim."""
+    """Return a note if the audited claim is not the budget, as printed noise spends less; or []."""
     budget, delta = task.point.budget, result.delta
     allowed = gaussian_epsilon(budget.rho, delta) if isinstance(budget, ZCDP) else budget.epsilon
     if (

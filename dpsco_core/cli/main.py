@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run_command(chosen: argparse.Namespace) -> int:
     """Load plugin code, run the command and return its exit status."""
-    # The import loads the whole catalogue, so `--help` avoids it.
+    # This import loads the whole catalogue, which `--help` does not need.
     with silent_when_interrupted():
         from dpsco_core.plugins import extend
 

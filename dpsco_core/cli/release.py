@@ -186,7 +186,10 @@ def _release_json(
 def _read_lengths(
     name: str, texts: list[str] | None, columns: list[str], has_intercept: bool
 ) -> dict[str, float | list[float]]:
-    """Return what a repeated flag states: nothing, one number, or one for each column."""
+    """Return the argument of `release` that a repeatable flag stands for, by its name.
+
+    It is empty if the flag is left out, one number, or one for each column (and the intercept).
+    """
     if texts is None:
         return {}
     values = [read_number(name, text) for text in texts]

@@ -56,7 +56,7 @@ def run_tail(chosen: argparse.Namespace) -> None:
 
 
 def _describe_records(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
-    """Return the lines on the columns, and on the matching scenario."""
+    """Return the lines to print on each column's mean and tail index, and the notes."""
     from dpsco_core.explain.columns.records import names_in_words, rows_in_words
 
     blurs = [central_moment(values, 2) / math.sqrt(records.count) for values in records.values.T]
@@ -105,7 +105,7 @@ def read_content(file: str) -> bytes:
 
 
 def _tail_summary(records: "NumberRecords") -> dict[str, Any]:
-    """Return the answer as values, for one column or for records of several."""
+    """Return the summary of the tails as JSON values, for one column or records of several."""
     try:
         fits = tails(records.values, records.chosen)
     except InvalidInput as problem:

@@ -40,8 +40,8 @@ LARGEST = 1_000_000  # the largest size of a file in bytes
 class OwnFile(NamedTuple):
     """A plugin file as it was read, so that workers anywhere run the same text."""
 
-    path: str
-    text: str
+    path: str  # the absolute path of the file
+    text: str  # the Python code in it
 
     @property
     def digest(self) -> str:
@@ -207,7 +207,7 @@ def loaded_files() -> tuple[OwnFile, ...]:
 
 
 def code_for(slugs: Iterable[str]) -> str:
-    """Return the lines of a script that load the plugins behind `slugs`; empty if there are none."""
+    """Return the lines of a script that load the plugins behind `slugs`; empty if none do."""
     slug_set = set(slugs)
     lines = [
         f"extend.load({file.path!r})  # has {', '.join(sorted(slug_set & set(addition.slugs)))}\n"

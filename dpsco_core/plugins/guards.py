@@ -34,7 +34,7 @@ COMPARED, LARGEST_GAP = 2000, 3.0
 class AddedBound(Bound):
     """A plugin's bound: if its code fails, it has no value and gives the reason."""
 
-    bound: Bound
+    bound: Bound  # the bound as the plugin defines it
     path: str  # the path of the plugin's file
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""How often the 95 % intervals of a study covered the mean, and how precisely its runs tell."""
+"""How often the 95 % intervals of a study covered the mean, with the uncertainty of that share."""
 
 import math
 from collections.abc import Iterable

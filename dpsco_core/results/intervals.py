@@ -30,7 +30,7 @@ class Interval:
 
     @property
     def coverage(self) -> float:
-        """The share of runs whose ball contained the mean, to compare with 0.95; NaN if none ran."""
+        """The share of runs whose ball contained the mean, at best about 0.95; NaN without runs."""
         return self.covering_trials / self.trials if self.trials else math.nan
 
     def json(self) -> dict[str, float | int | None]:
@@ -90,7 +90,7 @@ def intervals(
 
 
 def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the results of a run as JSON values, each with its interval or None, and all bounds."""
+    """Return the results of a run as JSON values, with their intervals, and every bound."""
     run = measured_json(scenario, outcomes)
     ball_of = intervals(scenario, outcomes)
     for row in run["results"]:

@@ -470,7 +470,7 @@ def _real_matrix(name: str, values: Any) -> Vector:
 
 
 def _checked_centre(centre: ArrayLike, d: int) -> Vector:
-    """Return the stated centre as d finite numbers; raise `InvalidInput` if it is something else."""
+    """Return the stated centre as d finite numbers; raise `InvalidInput` for anything else."""
     guess = _real_array("centre", centre)
     is_fitting = guess.shape in ((), (d,)) and bool(np.isfinite(guess).all())
     require(is_fitting, "centre", f"a finite number, or {d} of them", guess.tolist())

@@ -65,7 +65,7 @@ def radius_notes(
     bound: float,  # the largest distance of the mean from the centre, in units
     unit: float | None,  # the unit of all coordinates; None if each has its own
 ) -> Iterator[str]:
-    """Yield warnings about the caller's statements that a mean's clip radius and noise give rise to.
+    """Yield warnings about the caller's statements, by a released mean's clip radius and noise.
 
     A tiny radius is chosen if all records lie beyond the largest radius, and also if they are much
     closer together than `unit`: the answer is then the centre with hardly any noise.

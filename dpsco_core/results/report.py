@@ -236,7 +236,7 @@ def _result_json(
     scenario: Scenario, group: list[Outcome], neighbours: str, row: Measurement
 ) -> dict[str, Any]:
     """Return the results of a method at a point as JSON values."""
-    # a failed trial, if there is one
+    # A trial in which the method did not run stands for the group, if there is one.
     outcome = max(group, key=lambda o: o.not_applicable is not None)
     form = form_of(method_class(outcome.method), scenario.calibration, scenario.tuning)
     errors, price = [o.error for o in group], row.price

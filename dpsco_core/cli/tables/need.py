@@ -1,4 +1,4 @@
-"""The table of `dpsco need`: what a target error takes, a row for each budget or size."""
+"""The table of `dpsco need`: the records or budget for a target error, by budgets and sizes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ def _cells(row: NeedRow) -> list[str]:
 
 
 def _explain_gap(row: NeedRow, people: str) -> str:
-    """Return why a row has no number; empty if it has one."""
+    """Return why a method has no answer in the table; empty if it has one."""
     name = method_card(row.method).name
     if row.answer is None:
         return f"{name} cannot run where the search starts: {row.refusal}"
