@@ -106,7 +106,7 @@ def costs(n: int, rank: float, information: float, kappa: float, prior: float, m
     0.025768
     """
     single = m * information
-    # In the note, Lemma 3, this is tau. 1/G is `sampling` plus `privacy`, and at least 1/(n tau),
+    # This is the tau of Lemma 3, by which 1/G is `sampling` plus `privacy`, and at least 1/(n tau),
     # its value without privacy.
     whole = rank * single
     privacy = 1 / n / kappa / n / kappa / single if kappa > 0 else math.inf

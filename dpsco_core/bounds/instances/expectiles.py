@@ -128,7 +128,7 @@ class _Distances:
 
     @property
     def half_step(self) -> float:
-        """Half the spacing of the grid of norms, the letter eta of the note."""
+        """Half the spacing of the grid of norms, which P1 calls eta."""
         return float(self.rho[1]) / 2
 
     def log_missing(self, level: int) -> Floats:

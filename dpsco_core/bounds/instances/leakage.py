@@ -52,9 +52,9 @@ def approximate_leakage(epsilon: float, delta: float, d: int, spread: float = FU
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
     square = spread * spread
     peak = (2 - math.sqrt(4 - 3 * square)) / 3
-    # The deviation is M in the note.
+    # Lemma A calls this deviation M.
     deviation = (square - peak * peak) / math.sqrt(1 - peak)
-    # The reach is zeta = 2 (1 - sqrt(1 - r^2)).
+    # Lemma A calls this reach zeta; it is 2 (1 - sqrt(1 - r^2)) at spread r.
     reach = 2 * square / (1 + math.sqrt(1 - square))
     fresh = (math.sqrt(2 * max(epsilon, 0.5)) * square, delta * reach)
     if epsilon > 600:
