@@ -25,7 +25,7 @@ def pooled(setting: Setting) -> Setting:
 class Hypothesis:
     """One condition of a bound's statement, with the function that checks it at a setting."""
 
-    text: str  # the condition in words, for a table
+    text: str  # the condition in words, as tables print it
     # A function that takes a `Setting` and returns an empty string if the condition holds there;
     # otherwise one sentence with the failing condition and its numbers.
     check: Callable[[Setting], str]
@@ -235,7 +235,7 @@ def bound_like(
     combine: Callable[[tuple[float, ...]], float] = math.fsum,
     letters: tuple[Letter, ...] = (),
     optimal: Frontier | None = None,
-    **changes: Any,  # the fields of the card that change
+    **changes: Any,  # fields of the card that replace those of `card`
 ) -> Bound:
     """Return a bound whose card is `card` with some fields replaced; the rest is passed on."""
     return Bound(

@@ -43,8 +43,8 @@ class Parts:
     """The terms of an explicit bound, in the units of the error."""
 
     sampling: float  # the part of the error due to finitely many records
-    bias: float  # the part due to clipping
-    noise: float  # the part due to privacy
+    bias: float  # the part of the error due to clipping
+    noise: float  # the part of the error due to privacy
 
     @property
     def values(self) -> tuple[float, float, float]:
@@ -76,7 +76,7 @@ def in_ball(parts: Parts, combine: Callable[[tuple[float, ...]], float], radius:
 
 def at_run(
     method: Method,
-    formula: Callable[[Any], Parts],  # a function that takes the method's plan
+    formula: Callable[[Any], Parts],  # the parts as a function of a plan of the method
     combine: Callable[[tuple[float, ...]], float],
 ) -> AtPlan:
     """Return the bound on a method's runs whose terms `formula` computes from the plan.

@@ -37,7 +37,7 @@ CURVE_ALONE = (
 )
 # A flawed printed constant is audited at this delta by default, where 20,000 runs refute it.
 FLAW_DELTA = 0.2
-SAME = 1e-6  # the relative difference of two epsilons that are the same up to rounding
+SAME = 1e-6  # Two epsilons that differ by this share are the same up to rounding.
 
 
 def add_audit(commands: Any) -> None:
@@ -79,7 +79,7 @@ def run_audit_command(chosen: argparse.Namespace) -> int:
         return run_function_audit(chosen)
     require(chosen.far_value is None, "far-value", "left out without function", chosen.far_value)
     task = _audit_task(chosen).validate()
-    for result in run_audit(task):  # there is at least one look, at the end
+    for result in run_audit(task):  # There is at least one look, at the end.
         if sys.stderr.isatty():
             last_look = result.evidence[-1]
             line = f"\r{last_look.runs:,} of {task.runs:,} runs: epsilon is at least "

@@ -122,7 +122,7 @@ def run_budget(chosen: argparse.Namespace) -> None:
             | {"stated": {name: STATED[name] for name in numbers if name in STATED}}
         )
         return
-    print(f"Answer: {answer.line}")  # one line, whatever its numbers
+    print(f"Answer: {answer.line}")  # The answer is one line, however long, and is not wrapped.
     print_text(f"It is {answer.question}.")
     print()
     _print_sections(numbers)
@@ -153,7 +153,7 @@ def _print_sections(numbers: dict[str, Any]) -> None:
             )
         else:
             parts = ", ".join(f"{name} {_format_value(value)}" for name, value in rows.items())
-            qualifier = ", at most" * (title == "batches")  # moments prove only an upper bound
+            qualifier = ", at most" * (title == "batches")  # Moments prove only an upper bound.
             ending = words.replace(":", ";", 1)
             print_text(f"{title.capitalize()}{qualifier}: {parts}{ending}")
             print()

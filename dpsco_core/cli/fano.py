@@ -101,7 +101,7 @@ _ALGORITHMS = {
     "zcdp": "every {rho}-zCDP algorithm",
     "pure": "every {epsilon}-DP algorithm",
 }
-_LIMITS = ("sampling", "privacy")  # the two reasons why codewords cannot be told apart
+_LIMITS = ("sampling", "privacy")  # Either of these hides which codeword is the true one.
 FANO = "fano-distance-cdp"  # the form that the dashboard and `dpsco run` call CDP Fano
 _DEFAULTS: dict[str, float] = {
     "separation": 1.0,

@@ -47,7 +47,7 @@ COMMANDS = {
     "export": "write the cells of a results file as CSV or Parquet",
     "app": "open the dashboard",
 }
-MODULES = {"export": "study"}  # commands that share a module with another one
+MODULES = {"export": "study"}  # These commands stand in the module of another one.
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

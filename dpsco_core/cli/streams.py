@@ -31,7 +31,7 @@ def open_streams() -> None:
         except OSError:
             # The null device gets the number of the closed stream, which is the lowest free one.
             os.open(os.devnull, os.O_RDWR)
-            os.set_inheritable(number, True)  # worker processes need it, too
+            os.set_inheritable(number, True)  # Worker processes need the stream, too.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115, for the process
@@ -78,13 +78,13 @@ def require_writable(target: str) -> None:
         if path.is_dir():
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.is_file():
-            path.open("ab").close()  # opening for appending changes nothing
-        elif not os.path.exists(target):  # a device or a pipe is checked when it is written
-            os.stat(os.path.join(path.parent, ""))  # fails unless the path exists and is a folder
+            path.open("ab").close()  # Opening a file for appending does not change it.
+        elif not os.path.exists(target):  # A device or a pipe is not checked before.
+            os.stat(os.path.join(path.parent, ""))  # This fails unless there is such a folder.
             if not os.access(path.parent, os.W_OK | os.X_OK):
                 raise OSError(errno.EACCES, os.strerror(errno.EACCES))
             with suppress(FileNotFoundError):
-                os.lstat(path)  # refuses a name that is too long
+                os.lstat(path)  # This fails if the name is too long.
 
 
 def exit_status(command: Callable[[], int | None]) -> int:
@@ -204,12 +204,13 @@ def whole_file(target: str) -> Iterator[Path]:
     """
     path = Path(os.path.realpath(target))
     with in_a_sentence(target):
-        if os.path.exists(target) and not os.path.isfile(target):  # /dev/fd's links do not resolve
+        # `target` and not `path` is tested, because a link of /dev/fd may not resolve.
+        if os.path.exists(target) and not os.path.isfile(target):
             yield Path(target)
             return
         is_existing = path.exists()
         if is_existing:
-            path.open("ab").close()  # fails if the file is read-only
+            path.open("ab").close()  # This fails if the file is read-only.
         with TemporaryDirectory(dir=path.parent, prefix=".") as folder:
             # The temporary file has the name of the target, because archives store their name.
             part = Path(folder, path.name)

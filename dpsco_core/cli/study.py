@@ -36,9 +36,9 @@ from dpsco_core.scenario import Scenario
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST_FILE = 1_000_000  # bytes of a TOML file
-WRITE_EVERY = 0.2  # seconds between updates of the progress line on a terminal
-REPORT_EVERY = 30.0  # seconds between progress lines if standard error is a file
+LARGEST_FILE = 1_000_000  # A TOML file may have this many bytes.
+WRITE_EVERY = 0.2  # On a terminal the progress line is updated after so many seconds.
+REPORT_EVERY = 30.0  # If standard error is a file, a line is written after so many.
 
 
 def add_study(commands: Any) -> None:
@@ -84,7 +84,7 @@ def run_study_command(chosen: argparse.Namespace) -> None:
             outcomes = _all_outcomes(scenario, store, workers, chosen.dask)
         except KeyboardInterrupt:
             if sys.stderr.isatty():
-                print(file=sys.stderr)  # ends the progress line
+                print(file=sys.stderr)  # This ends the progress line.
             seed_flag = f" with --seed {scenario.seed}" if has_fresh_seed else ""
             print(
                 f"Stopped: {_stored_of(scenario, store)} are in {chosen.out}; the same command"
@@ -140,7 +140,7 @@ def _print_start(scenario: Scenario, stored_before: int) -> None:
         words = f"{stored_before:,} of {scenario.cells:,} runs were there already."
         print(words, file=sys.stderr, flush=True)
     missing_count = scenario.cells - stored_before
-    if missing_count and not sys.stderr.isatty():  # a terminal has the progress line
+    if missing_count and not sys.stderr.isatty():  # A terminal has the progress line instead.
         print(f"{missing_count:,} runs to do.", file=sys.stderr, flush=True)
 
 

@@ -79,7 +79,7 @@ def _describe_records(records: "NumberRecords", answer: dict[str, Any]) -> list[
 
 def _describe_tail(answer: dict[str, Any]) -> str:
     """Return the line on a column's tail index and its interval."""
-    index = float(answer["tail_index"])  # infinity is text in JSON
+    index = float(answer["tail_index"])  # Infinity is text in JSON.
     low, high = map(float, answer["tail_interval"])
     kind = kind_in_words(answer["kind"], can_be_either=answer["can_be_either"])
     interval = interval_in_words(low, high)
@@ -89,7 +89,7 @@ def _describe_tail(answer: dict[str, Any]) -> str:
 def read_content(file: str) -> bytes:
     """Return the content of a file or of standard input; raise `InvalidInput` on failure."""
     name = "standard input" if file == STDIN else file
-    limit = LARGEST_BYTES + 1  # a device may be endless
+    limit = LARGEST_BYTES + 1  # A device may never end.
     try:
         if file == STDIN:
             content = sys.stdin.buffer.read(limit)

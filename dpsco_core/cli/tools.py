@@ -19,9 +19,9 @@ from dpsco_core.results.report import evaluate_all
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-HARDEST = "hardest"  # a value of --distribution: the hardest data known at the other settings
-WIDTH = 96  # the line width of prose
-MOST_COLUMNS = 100  # the largest line width of tables
+HARDEST = "hardest"  # This value of --distribution asks for the hardest data known.
+WIDTH = 96  # Prose is wrapped to this width.
+MOST_COLUMNS = 100  # Tables are at most this wide.
 
 
 def add_command(

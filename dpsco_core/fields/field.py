@@ -44,7 +44,7 @@ class Field:
     help: Words  # the tooltip of the field's control
     group: str  # the group of controls that the field belongs to
     is_shown: Callable[[Any], bool] = lambda _: True  # whether the control is shown for a scenario
-    front: int = 0  # the place among the controls that are always open; 0 if it is folded away
+    front: int = 0  # the place among the open controls; 0 if it is folded away
     plain: Words = ""  # an explanation in plain words beside the control
     # What the smallest and the largest value mean, in a word or two each.
     ends: tuple[str, str] | None = None

@@ -33,8 +33,8 @@ from dpsco_core.plugins.guards import added_bound, guard_law, guard_method
 
 GROUP = "dpsco.methods"
 NAMES = ("METHODS", "BOUNDS", "DISTRIBUTIONS")
-CLAIMS = "CLAIMS"  # the name in a file for claims, which are not rows of the catalogue
-LARGEST = 1_000_000  # the largest size of a file in bytes
+CLAIMS = "CLAIMS"  # A file lists claims, which the catalogue lacks, under this name.
+LARGEST = 1_000_000  # A plugin file may have this many bytes.
 
 
 class OwnFile(NamedTuple):
@@ -56,7 +56,7 @@ class Addition:
     methods: tuple[type[Method], ...] = ()
     bounds: tuple[Bound, ...] = ()
     distributions: tuple[type[Distribution], ...] = ()
-    claims: tuple[object, ...] = ()  # inequalities, which are not rows of the catalogue
+    claims: tuple[object, ...] = ()  # the claims for the referee, which the catalogue lacks
 
     @property
     def slugs(self) -> tuple[str, ...]:
@@ -155,7 +155,7 @@ def _run_file(file: OwnFile) -> Mapping[str, Any]:
     """Run a file as a module, and return its names."""
     module = ModuleType(_module_name(file))
     module.__file__ = file.path
-    sys.modules[module.__name__] = module  # dataclasses and pickle look modules up here
+    sys.modules[module.__name__] = module  # Dataclasses and pickle look modules up here.
     exec(compile(file.text, file.path, "exec"), vars(module))
     return vars(module)
 

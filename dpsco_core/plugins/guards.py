@@ -24,7 +24,7 @@ from dpsco_core.methods.base import Method, Plan, Release
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.problems.base import Setting
 
-FAILED = "failed"  # a bound that cannot be evaluated has a single term, of this name
+FAILED = "failed"  # A bound that cannot be evaluated has a single term, of this name.
 # The number of draws of a coordinate that are compared with the properties that a law declares, and
 # the largest allowed gap in standard deviations: a correct law exceeds it with probability 2e^-18.
 COMPARED, LARGEST_GAP = 2000, 3.0

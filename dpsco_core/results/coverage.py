@@ -10,8 +10,8 @@ from dpsco_core.results.intervals import intervals
 from dpsco_core.runs.study import Outcome, data_point
 from dpsco_core.scenario import Scenario
 
-NOMINAL = 0.95  # the proven coverage, for every distribution in the class
-LEVEL = 0.95  # the confidence of the interval for the coverage
+NOMINAL = 0.95  # This coverage is proven for every law of the class.
+LEVEL = 0.95  # The interval for the coverage has this confidence.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,7 @@ class Coverage:
     """The number of trials of one method, and of those whose interval contained the mean."""
 
     method: str
-    trials: int  # at least 1
+    trials: int  # the number of runs with an interval, at least 1
     covering_trials: int
 
     @property

@@ -12,7 +12,8 @@ from dpsco_core.methods.mean import SampleMean
 from dpsco_core.results.measured import Measurement, Table
 from dpsco_core.scenario import Scenario
 
-Exact = Mapping[tuple[str, float | None], float | None]  # Expected errors, by method and point.
+# Expected errors by method and value on the axis; None stands for an unknown one.
+Exact = Mapping[tuple[str, float | None], float | None]
 
 PUBLIC = (SampleMean.card.slug, Erm.card.slug)
 
@@ -36,11 +37,9 @@ def expected_error(point: Scenario, method: str) -> float | None:
     law = problem.law.two_point
     if method not in PUBLIC or law is None or point.geometry != "l2":
         return None
-    n, q = point.n * point.m, law.spike_probability  # without privacy all items are pooled
-    middle, half_range = (
-        n * q,
-        60 + 12 * math.sqrt(n * q * (1 - q)),
-    )  # B is almost surely within this range
+    n, q = point.n * point.m, law.spike_probability  # Methods without privacy pool all items.
+    # The number B of spikes is almost surely within this range.
+    middle, half_range = n * q, 60 + 12 * math.sqrt(n * q * (1 - q))
     counts = np.arange(max(0, int(middle - half_range)), min(n, int(middle + half_range)) + 1)
     logs = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
     logs += xlogy(counts, q) + xlog1py(n - counts, -q)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.scenario import Scenario
 
-HEAVY, LIGHT = 2.0, 10.0  # the tail indices that a comparison uses
-LIGHT_FROM = 6.0  # a tail index from this value on is compared with the heavy one
-FLAT = 0.1  # a slope closer to 0 counts as flat
+HEAVY, LIGHT = 2.0, 10.0  # Two tails are compared at these tail indices.
+LIGHT_FROM = 6.0  # From here on, a tail is compared with the heavy one.
+FLAT = 0.1  # A slope closer to 0 counts as flat.
 
 
 def with_other_tail(scenario: Scenario) -> Scenario | None:

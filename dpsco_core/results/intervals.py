@@ -25,7 +25,7 @@ class Interval:
 
     radius: float  # the radius of the l2 ball, in the unit of the records
     privacy: float  # the share of the radius due to clipping and noise
-    trials: int  # runs that finished
+    trials: int  # the number of runs that finished
     covering_trials: int  # the number of runs whose ball contained the mean
 
     @property

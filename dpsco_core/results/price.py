@@ -17,11 +17,11 @@ from scipy.special import stdtrit
 
 from dpsco_core.catalogue import DEFAULT_METHODS, method_card
 
-if TYPE_CHECKING:  # importing pandas takes a third of a second
+if TYPE_CHECKING:  # Importing pandas takes a third of a second.
     import pandas as pd
 
-Errors = Mapping[int, float]  # Errors by trial.
-BETTER = 0.95  # an error counts as better than another one below this ratio to it
+Errors = Mapping[int, float]  # the errors of one method by the number of the trial
+BETTER = 0.95  # Below this ratio an error is clearly better than another.
 
 
 @dataclass(frozen=True, kw_only=True)

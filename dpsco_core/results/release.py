@@ -84,7 +84,7 @@ class ArrayRelease:
     # given. If `unit` has an entry for every coordinate, these are the half-lengths of intervals
     # that hold together, shape (d,).
     interval: float | Vector | None
-    method: str  # slug
+    method: str  # the slug of the method that was run
     # Radii, steps, noise and others. Lengths are multiples of `unit`, like those of the ledger.
     parameters: Mapping[str, float] = field(default_factory=dict)
     # The standard deviation of the noise on every coordinate of a mean, in the unit of the records,
@@ -214,7 +214,7 @@ def release(
     is_flag = isinstance(intercept, bool | np.bool_)
     require(is_flag, "intercept", "True or False", type(intercept).__name__)
     require(is_model or not intercept, "intercept", "False without features", intercept)
-    size = d + int(intercept)  # the number of coordinates that are released
+    size = d + int(intercept)  # So many coordinates are released.
     has_columns = is_mean or is_model
     has_unit = unit is not None
     units = _checked_lengths("unit", 1.0 if unit is None else unit, d if has_columns else None)
@@ -231,7 +231,7 @@ def release(
     scale = _parameter_scale(slug, units, target_unit)
     if intercept:
         scale = np.append(np.broadcast_to(scale, (d,)), target_unit)
-    ball = _ball_radius(bounds, scale, d)  # in units
+    ball = _ball_radius(bounds, scale, d)  # The radius is in units of the parameter.
     if is_model:
         stated: Mapping[str, Vector | float]
         stated = {"bound": bounds, "unit": units, "target_unit": target_unit}

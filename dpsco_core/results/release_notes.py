@@ -38,7 +38,7 @@ def bound_note(value: Vector, bound: float) -> Iterator[str]:
 
 
 def interval_note(
-    radius: float | None,  # the proven radius of an interval; None if there is none
+    radius: float | None,  # the proven radius of the interval; None if none is proven
     other_methods: Sequence[str],  # the slugs of methods with an interval at the same statements
     *,
     has_unit: bool,

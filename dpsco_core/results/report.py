@@ -56,7 +56,7 @@ class Evaluation:
 
     bound: Bound
     x: float | None  # the point's value on the axis of its scenario
-    value: float  # in the units of the bound's quantity
+    value: float  # the value of the bound, in the units of its quantity
     terms: dict[str, float]  # the terms by name, in the same units
     failures: tuple[str, ...]  # a sentence for every hypothesis that fails
     applies: bool = True

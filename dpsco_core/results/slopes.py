@@ -25,10 +25,10 @@ from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.scenario import Scenario
 
-if TYPE_CHECKING:  # importing pandas takes a third of a second
+if TYPE_CHECKING:  # Importing pandas takes a third of a second.
     import pandas as pd
 
-PointErrors = dict[float, dict[int, float]]  # errors of one method, by point and trial
+PointErrors = dict[float, dict[int, float]]  # the errors of one method, by x and then by trial
 Verdict = Literal[
     "consistent with the rate",
     "consistent with an upper bound",
@@ -60,8 +60,8 @@ COLUMNS = [
 # The axes along which errors may be powers; p and q are exponents themselves.
 POWER_AXES = ("n", "d", "m", "epsilon")
 LEAST_POINTS = 3
-DIGITS = 2  # slopes are compared as rounded on screen, so that verdict and numbers agree
-WIDEST = 0.5  # a wider interval cannot tell exponent 1/2 from exponent 1
+DIGITS = 2  # Slopes are compared as rounded on screen, so that words and numbers agree.
+WIDEST = 0.5  # A wider interval cannot tell exponent 1/2 from exponent 1.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,8 +143,8 @@ def slope_rows(scenario: Scenario, errors: Mapping[str, PointErrors]) -> list[di
 
 
 def line_slope(
-    x: Vector,  # shape (k,), k >= 2: positive and not all equal
-    y: Vector,  # shape (k,): positive
+    x: Vector,  # the points, shape (k,) with k >= 2; positive, not all equal
+    y: Vector,  # the values at these points, shape (k,); positive
 ) -> float:
     """Return the least-squares slope of log y on log x.
 
@@ -158,7 +158,7 @@ def line_slope(
 
 def fit_errors(
     x: Vector,
-    errors: Matrix,  # one row per trial, one column per point of x
+    errors: Matrix,  # the errors: a row for each trial, a column for each x
 ) -> FittedSlope:
     """Return the slope of log mean error on log x; NaN below `LEAST_POINTS` points."""
     if len(x) < LEAST_POINTS:
@@ -186,8 +186,8 @@ def rate_range(scenario: Scenario, rate: str, x: Vector) -> tuple[float, float]:
 
 
 def range_of_terms(
-    terms: Matrix,  # one row per term, one column per point of x
-    x: Vector,  # positive, increasing
+    terms: Matrix,  # the terms: a row for each term, a column for each x
+    x: Vector,  # the points in increasing order, all positive
 ) -> tuple[float, float]:
     """Return the smallest and the largest slope over `x` of a sum of terms with any constants.
 

@@ -16,7 +16,7 @@ from dpsco_core.results.price import Ratio
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-if TYPE_CHECKING:  # importing pandas takes a third of a second
+if TYPE_CHECKING:  # Importing pandas takes a third of a second.
     import pandas as pd
 
 QUANTILES = (0.1, 0.25, 0.75, 0.9)

@@ -246,7 +246,7 @@ def name_terms(
     # The fields of `Constants` that must be finite (a strong convexity also positive);
     # ``"gaussian_rho"`` means that the budget must allow Gaussian noise.
     needs: tuple[str, ...],
-    formula: Formula,  # a function of a `Setting` in which all these numbers exist
+    formula: Formula,  # the terms at a setting where all of these exist
 ) -> Callable[[Setting], Terms]:
     """Return the function that evaluates `formula` at a setting and names its terms.
 

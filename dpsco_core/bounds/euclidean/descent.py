@@ -149,7 +149,7 @@ def by_descent(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    energies: Vector,  # the mean squared norm of the noise of every step
+    energies: Vector,  # bounds on the mean squared norm of each step's noise
     squares: Vector,
 ) -> float:
     r"""Return a bound on the risk of an average of the points after steps of at most 1/beta.
@@ -179,7 +179,7 @@ def by_regret(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    energies: Vector,  # the mean squared norm of the noise of every step
+    energies: Vector,  # bounds on the mean squared norm of each step's noise
     squares: Vector,
 ) -> float:
     r"""Return a bound on the risk of the average of the queried points, without smoothness.

@@ -202,7 +202,7 @@ def region_of_means(strong: bool) -> str:
 
 
 def _bound_over_spikes(
-    name: str,  # the name, which with "-convex" or "-squared" is the key in `FORMS`
+    name: str,  # ends the slug, and begins the key in `FORMS`
     title: str,
     summary: str,
     statement: str,

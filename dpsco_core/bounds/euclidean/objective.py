@@ -38,7 +38,7 @@ class Objective:
     """The numbers that the formulas for objective perturbation share."""
 
     n: int
-    epsilon: float  # the epsilon; the theorems are for epsilon and delta below 1
+    epsilon: float  # epsilon of the budget; the theorems are for less than 1
     delta: float
     lipschitz: float  # the Lipschitz constant L
     # The diameter :math:`\|C\|_2=2R`, twice the largest norm of a point: the l2 diameter of a

@@ -35,9 +35,9 @@ class Tilt:
     """
 
     level: float  # the level at which values are clipped
-    tilt: float  # the tilt c
+    tilt: float  # the largest relative change c of a density
     information: float  # the Fisher information lambda of the mean of a coordinate
-    prior: float  # the information J of the prior
+    prior: float  # the Fisher information J of the prior on tilts
     size: float  # the largest norm of a score over sqrt(lambda)
 
 

@@ -36,7 +36,7 @@ class BlockWords(WordPrior):
     128
     """
 
-    groups: int  # the number G of groups, at least 1
+    groups: int  # the number G of groups of five coordinates, at least 1
 
     def __post_init__(self) -> None:
         """Refuse a number of groups below 1."""

@@ -116,8 +116,8 @@ def hardest_cube(
     moment_order: float,
     budget: Budget,
     body: ConstraintSet,
-    unit: float = 1.0,  # the factor by which the set is larger, in moment units
-    room: float = math.inf,  # the largest squared norm of a mean
+    unit: float = 1.0,  # the size of the set in moment units, over that of `body`
+    room: float = math.inf,  # the largest squared l2 norm of a mean that is allowed
 ) -> tuple[Cube, float]:
     """Return the cube on which a budget's bound is largest, and its largest spike probability.
 

@@ -252,7 +252,7 @@ def _search_all_cubes(
 
 def _least_gap(
     gain: Floats,  # the log of the mean less the level, shape (levels, norms)
-    index: Floats,  # about the index of the best cube, shape (levels, norms)
+    index: Floats,  # a guess of the best cube's index, shape (levels, norms)
     factor: Floats,  # the log factor of a cube, shape (levels, cubes)
     log_moments: Floats,  # the log moment of a cube, shape (norms, cubes)
 ) -> Floats:

@@ -75,7 +75,7 @@ def hypercube_cdp(
     n: int,
     d: int,
     moment_order: float,  # the moment order k > 1
-    rho: float,  # the rho of zCDP, positive
+    rho: float,  # the budget of zCDP, above 0
     *,
     squared: bool = False,  # whether the squared error is bounded instead
 ) -> float:

@@ -134,7 +134,7 @@ def spike_fano_cdp(
     n: int,
     d: int,
     moment_order: float,  # the moment order k > 1
-    rho: float,  # the rho of zCDP, positive
+    rho: float,  # the budget of zCDP, above 0
     *,
     # the packing's log size and distance; None for the paper's :math:`(2^{d/8},d/8)`
     packing: tuple[float, float] | None = None,

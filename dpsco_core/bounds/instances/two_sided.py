@@ -37,7 +37,7 @@ from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.rate_distortion import Envelope, envelope
 from dpsco_core.bounds.instances.spikes import check_point, mean_power
 
-_LINES = 48  # the number of lines of the first grid
+_LINES = 48  # The first grid has this many slopes, each of which gives a line.
 # The table of slopes extends down to minus `_DEEPEST`, in steps of `_EVEN_STEP`.
 _DEEPEST, _EVEN_STEP = 1000.0, 0.01
 # The width of the cells of c, each of which contains at most one node of the conjugate's table.
@@ -174,7 +174,7 @@ def _sum_groups(group: NDArray[np.intp], values: Floats, size: int) -> Floats:
 class LeastLoss:
     r"""The least mean loss at every amount of two-sided information."""
 
-    start: float  # the bound without any information
+    start: float  # the least mean loss without any information
     lines: Envelope
     end: float  # the information beyond which the bound is 0
 
@@ -200,7 +200,7 @@ def curve(d: int, form: Form) -> LeastLoss:
 def least_loss(
     start: float,  # the smallest loss without any information
     steepest: float,  # the largest slope of the first grid, in units of 1/`start`
-    heights_of: Callable[[Floats], Floats],  # the function H of every slope
+    heights_of: Callable[[Floats], Floats],  # returns H of the module's formula at each slope
 ) -> LeastLoss:
     r"""Return the least mean loss :math:`\Phi` as a maximum of lines, by the amount of information.
 

@@ -91,8 +91,8 @@ def _make_row(
     privacy: Privacy,
     losses: str,
     summary: str,
-    price: str,  # the LaTeX of the maximised expression, before the mean
-    ending: str,  # the LaTeX of the law of the count and of the class
+    price: str,  # LaTeX of the loss of a guess, which multiplies the mean
+    ending: str,  # LaTeX of the number B's law, and of what the class allows
     statement: str,
 ) -> Bound:
     """Return the catalogue's lower bound for one problem's loss and one notion of privacy."""

@@ -35,7 +35,7 @@ _ANY_ORDER = math.inf
 class FarWords:
     """The hidden words of a set, taken as the directions of points that are far away."""
 
-    words: WordPrior  # the words of linear losses
+    words: WordPrior  # the words that hide the direction
     places: Places  # the law's name for these directions
     # The excess risk of an answer in units of that of the linear loss of `words`, at s = 1.
     factor: float

@@ -38,7 +38,7 @@ class OneHotBounds:
     moment_order: float  # the moment order p, at least 2
     corner: Corner  # the hidden signs and the true parameters in the constraint set
     guess: Guess  # the loss of a guess at an unknown sign
-    level: Level  # the privacy budget
+    level: Level  # the privacy level of the algorithms that are bound
     scale: float = 1.0  # the root g of the moment bound
     mean_bound: float = math.inf  # the largest norm R of a mean gradient
     diameter: float = math.inf  # the diameter M of the constraint set

@@ -97,7 +97,7 @@ def mean_share_left(
 
 
 def best_chance(
-    value: Callable[[Floats], Floats],  # a function that is vectorised over the chances
+    value: Callable[[Floats], Floats],  # the lower bound at each of several chances
     n: int,
     level: Level,
     largest: float,  # the largest chance, in (0, 1]

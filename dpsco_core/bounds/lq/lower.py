@@ -80,9 +80,9 @@ class _Sets:
     """The sets that have hidden words of one kind, and the texts of the cards of their bounds."""
 
     words_of: WordsOf  # the function that returns the words of a set, or None
-    name: str  # the name in slugs
-    title: str  # the name in titles
-    description: str  # the description in sentences
+    name: str  # ends the slugs of the bounds
+    title: str  # the words for these sets in the bounds' names
+    description: str  # the words for these sets in sentences
     statement: str  # the statement of the bounds for zCDP
     approximate: str  # the statement of the bound for (epsilon, delta) algorithms
     instance: str  # the slug of the hard instance

@@ -43,7 +43,7 @@ def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> Energy:
 
 
 def least_regret(
-    steps: int,  # the number m of steps
+    steps: int,  # the number m of gradient steps
     energy: Energy,  # the two parts of `step_energy`
     # A bound on :math:`D_\Phi(u\|w_1)`, such as :math:`\frac\kappa2\max_C\|u\|_q^2` if :math:`w_1`
     # minimises Phi over the set.

@@ -30,7 +30,7 @@ def b3_prime(
     lipschitz: float,  # the Lipschitz constant L
     # a bound on :math:`\|\theta^*\|_2`, which is at most :math:`d^{1/2-1/q}\|\theta^*\|_q`
     distance: float,
-    factor: float,  # the factor c of the noise
+    factor: float,  # the deviation of a phase's noise over L times its step size
     step: float,  # the step size :math:`\eta`
 ) -> Terms4:
     r"""Return the terms of B3', an explicit bound on the mean excess risk.

@@ -46,7 +46,7 @@ class Regularized:
     """The inputs of bound `b3` besides the number of steps and the weight of the regulariser."""
 
     n: int  # the number of records
-    space: RegularSpace  # the space of the parameters
+    space: RegularSpace  # the l_q space, with the constants of its smooth norm
     # The Lipschitz constant L and the smoothness beta of every record's loss, with respect to
     # :math:`\|\cdot\|_q`; positive and finite.
     lipschitz: float

@@ -48,9 +48,9 @@ class ClippingBias:
     The bound is :math:`\text{constant}\cdot A\,(S/(R-\text{shift}))^{p-1}`.
     """
 
-    constant: float  # the constant in front
-    amplitude: float  # the constant A
-    scale: float  # the scale S
+    constant: float  # the factor in front of the formula
+    amplitude: float  # the length A in the formula
+    scale: float  # the length S in the formula
     order: float  # the moment order p >= 2
     shift: float = 0.0  # how much longer a record may be than the vector whose moment is bounded
 

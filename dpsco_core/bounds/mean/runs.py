@@ -125,12 +125,12 @@ _AT_PARAMETERS = {
 
 
 def _bound_on_run(
-    slug: str,  # the slug of the bound with parameters of its own
+    slug: str,  # the slug of the bound at its own parameters
     method: Method,
     formula: Callable[[Any], Parts],  # the parts as a function of the plan of a run
     statement: str,
     latex: str,
-    *letters: Letter,  # the letters of the run
+    *letters: Letter,  # the letters whose values the run sets
 ) -> Bound:
     """Return the bound on a method's runs from the catalogue's bound at its own parameters."""
     row = _AT_PARAMETERS[slug]

@@ -197,9 +197,9 @@ class Curve:
     slug: str
     name: str
     loss: str  # the kind of loss, "smooth" or "non-smooth"
-    items: tuple[int, ...]  # the numbers n m of items
+    items: tuple[int, ...]  # the numbers n m of items at the points of the curve
     gradients: tuple[float, ...]
-    applies: tuple[bool, ...]  # whether the method's assumptions hold at each number
+    applies: tuple[bool, ...]  # whether the method's assumptions hold at each point
 
 
 def figure_1(

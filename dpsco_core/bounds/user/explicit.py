@@ -274,7 +274,7 @@ def restarts(
     # The regulariser :math:`\lambda` and the variance :math:`V^2` of the whole gradient.
     regulariser: float,
     variance: float,
-    steps: int,  # the number T of steps
+    steps: int,  # the number T of steps in all stages together
 ) -> tuple[tuple[int, ...], float]:
     r"""Return how T steps are divided into stages, and the bound on the objective's final gap.
 
@@ -293,7 +293,7 @@ def restarts(
 
 
 def phased_erm_risk(
-    case: UserLevel,  # the setting, with a finite smoothness
+    case: UserLevel,  # the sizes and constants, with a finite smoothness
     schedule: ErmSchedule,  # the schedule, with full batches
     *,
     # The distance D, at least the distance of the start from a minimiser; by default R.

@@ -24,7 +24,7 @@ from dpsco_core.privacy.budget import Budget
 
 
 def hardest_for_users(
-    family: Any,  # a class of hard instances
+    family: Any,  # the class of a hard instance, such as `Hypercube`
     n: int,
     m: int,
     d: int,

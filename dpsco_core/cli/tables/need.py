@@ -20,12 +20,12 @@ class NeedRow:
     """What one method needs at one combination of the values."""
 
     scenario: Scenario
-    method: str  # slug
+    method: str  # the slug of the method
     unknown: Unknown  # what is searched for
     place: Mapping[str, float]  # the fields that vary in the table, with their values here
-    target: float  # the target error, in the unit of the tool
+    target: float  # the target error, in moment units or in those of the loss
     answer: Need | None  # None if the method cannot run where the search starts
-    refusal: str  # why it cannot, or empty
+    refusal: str  # why the method cannot run there; empty if it can
     release: NoisyRelease | None  # the noise at the answer, if there is any
 
 
