@@ -32,8 +32,8 @@ class Hypothesis:
     # Whether the condition is about the set that contains the answer. A lower bound has no value on
     # a set that lacks its hard instances.
     is_about_set: bool = False
-    # Whether the condition only limits the settings for which the row is meant and is not needed
-    # for its proof. For example, sharper rows replace those for infinite variance from p = 2 on.
+    # Whether the condition only says for which settings the bound is meant, and is not needed for
+    # its proof. For example, bounds for infinite variance give way to sharper ones from p = 2 on.
     is_scope: bool = False
 
     def seen_from(self, view: Callable[[Setting], Setting]) -> "Hypothesis":
@@ -65,10 +65,10 @@ class Letter:
     r"""What a letter of a formula means, and its value at a setting where it has one of its own."""
 
     token: str  # the letter as in the LaTeX: ``"d"``, ``r"\rho"``, ``"R_q"``
-    # the meaning of the letter; an empty one hides the letter, which is then an index inside the
-    # formula
+    # The meaning of the letter. An empty one keeps the letter, which is then an index inside the
+    # formula, out of lists.
     meaning: str
-    # A function of a `Setting`; NaN where the letter has no value of its own.
+    # This function returns the letter's value at a `Setting`, NaN if it has none of its own.
     value: Callable[[Setting], float] = lambda _: math.nan
     # The letter's own formula in LaTeX, such as ``r"\kappa=\frac{\beta R}L"``, which is printed
     # after the formula of a rate.
@@ -125,15 +125,14 @@ class Bound:
     # A function that takes a `Setting` and returns the terms by name, in the order of the formula.
     # For a bound on a run it is an `AtPlan`.
     evaluate: Callable[[Setting], Terms]
-    # the function that combines the values of the terms into the bound; `sum` for most bounds
+    # This function combines the values of the terms into the bound; for most bounds it is a sum.
     combine: Callable[[tuple[float, ...]], float] = math.fsum
     # The conditions of the statement. If one fails, the value is still given and marked as outside
     # the hypotheses; but see `refusal`.
     hypotheses: tuple[Hypothesis, ...] = ()
-    # the letters of the formula whose meaning differs from that in most bounds
+    # These letters of the formula have another meaning than in most bounds.
     letters: tuple[Letter, ...] = ()
-    # the end of the range in which an upper bound is known to be optimal; None if there is no such
-    # limit
+    # Up to this budget an upper bound is known to be optimal; None if there is no such limit.
     optimal: Frontier | None = None
 
     @cached_property

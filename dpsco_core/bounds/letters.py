@@ -20,7 +20,7 @@ def delta_of(setting: Setting) -> float:
     return setting.budget.delta if isinstance(setting.budget, ApproxDP) else math.nan
 
 
-# The meanings of letters, unless a bound defines them otherwise.
+# Letters have these meanings unless a bound defines them otherwise.
 COMMON = (
     Letter("n", "records (users, where they have several items)", lambda s: s.n),
     Letter("m", "items per user", lambda s: s.m),
@@ -78,8 +78,8 @@ ESTIMATED = (
     *BLOCKS,
 )
 
-# LaTeX that defines two symbols of lower bounds over spikes: the number B of spikes, and the least
-# share g_d of wrong signs.
+# These define two symbols of lower bounds over spikes in LaTeX: the number B of spikes, and the
+# least share g_d of wrong signs.
 BINOMIAL = r"B\sim\mathrm{Bin}(n,q)"
 WRONG_SIGNS = (
     r",\ g_d(t)=\tfrac12\min_s\frac{1+(e^t-1)F_{d-1}(s-1)}{1+(e^t-1)F_d(s)},\ "

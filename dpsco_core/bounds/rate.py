@@ -38,14 +38,14 @@ class Rate:
 
     terms: Mapping[str, str]  # the formula of each term, by the term's name
     unit: str = ""  # the formula of a factor in front of all terms; if empty, the factor is 1
-    # A function of a `Setting` that returns a factor in front of all terms which the formula does
-    # not show: the papers measure in units of the moment.
+    # This function returns a factor in front of all terms that the formula does not show: the
+    # papers measure in units of the moment.
     scale: Callable[[Setting], float] = lambda _: 1.0
-    # the letters whose meaning differs from that in `COMMON`
+    # These letters have another meaning than in `COMMON`.
     letters: tuple[Letter, ...] = ()
-    # The function that combines the terms into the rate: the sum, or `max`.
+    # This function combines the terms into the rate; it is a sum or `max`.
     combine: Callable[[tuple[float, ...]], float] = math.fsum
-    # Whether the statement covers a setting.
+    # This function says whether the statement covers a setting.
     applies: Callable[[Setting], bool] = lambda _: True
     void: float = math.inf  # each term's value where the rate is undefined; 0 for a lower bound
 

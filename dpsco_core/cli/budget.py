@@ -60,7 +60,7 @@ FLAGS = {
 # method, because a command may take longer.
 PASS_POINTS = 16
 REPLACED = "neighbours replace one record"
-# What the numbers of each section assume: neighbours, sampling and accounting.
+# These words say what the numbers of each section assume: neighbours, sampling and accounting.
 STATED = {
     "conversions": f"{REPLACED}; no sampling; noise_multiplier is noise over sensitivity",
     "composition": f"{REPLACED}; each release spends the whole budget on all records; by each "

@@ -45,7 +45,7 @@ _PROBLEM = {
     "rho": "zCDP budget",
     "radius": "bound R on the norm of the mean",
 }
-# The algorithms to which the bound from a packing applies, by the kind of the budget.
+# By the kind of the budget, the bound from a packing applies to these algorithms.
 BINDS = {
     ZCDP: "every zCDP algorithm",
     PureDP: "every pure DP algorithm, which is also {rho}-zCDP",
@@ -57,7 +57,7 @@ OWN_DATA = (
     "its own instance dpsco bounds takes theirs, the spike_probability of the problem, where a "
     "form may be smaller."
 )
-# The meanings of the numbers that are printed, by their names in each part of the result.
+# The printed numbers have these meanings, by their names in each part of the result.
 _OF_PROBLEM = {
     "rho": "zCDP budget of Gaussian noise at this budget",
     "epsilon": "budget of the bounds on pure DP algorithms",
@@ -91,11 +91,11 @@ OF_PROOFS = {
     "nearest": "least mean distance of any answer at so many spikes",
     "bound": "lower bound on the mean error",
 }
-# These meanings by the title of the part; the part on a packing of the user's own has none.
+# By its title, each part of the result has its meanings; that on the user's own packing has none.
 _MEANINGS = {"problem": _OF_PROBLEM, "floors": _OF_FLOORS} | dict.fromkeys(
     ("proof", "pure_proof", "expectile_proof"), OF_PROOFS
 )
-# The algorithms that a bound is about, by the value of "binds".
+# By the value of "binds", a bound is about these algorithms.
 _ALGORITHMS = {
     "approx": "every {budget} algorithm",
     "zcdp": "every {rho}-zCDP algorithm",

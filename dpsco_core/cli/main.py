@@ -23,7 +23,7 @@ DESCRIPTION = (
     "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
 )
-# A summary of each command, in the order of the help. The module of the same name defines the
+# Each command has a summary here, in the order of the help. The module of the same name defines the
 # command and its `add_` function.
 COMMANDS = {
     "catalogue": "list methods, problems, data and bounds",

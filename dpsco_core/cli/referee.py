@@ -40,7 +40,7 @@ from dpsco_core.scenario import Scenario
 
 KINDS = ("upper", "lower")
 MOST_SECONDS = 86_400.0
-# A function that writes the reports to a path and returns the exit status.
+# A writer writes the reports to a path and returns the exit status.
 Writer = Callable[[str, Sequence[Report]], int]
 
 

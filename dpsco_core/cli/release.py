@@ -35,7 +35,7 @@ FLAGS = {
     "target-unit": "the unit of what a model leaves unexplained of a target that is a number "
     "(needed for huber and absolute, otherwise 1 by default)",
 }
-# Flags that are given once, or once for each column.
+# These flags are given once, or once for each column.
 LENGTHS = {
     "bound": "the mean is at most this far from the centre; the parameter at most this long",
     "unit": "p-th root of a bound on the p-th central moment of a column (default 1, "

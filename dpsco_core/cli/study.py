@@ -77,7 +77,8 @@ def run_study_command(chosen: argparse.Namespace) -> None:
     scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
     require(bool(scenario.methods), "methods", "at least one for a study", "none")
     workers = worker_count(scenario, chosen.workers)
-    # The workers of a cluster check their own memory.
+    # Here one sample counts, or none if a cluster runs the study; several workers are checked when
+    # they start.
     require_memory(scenario, 0 if chosen.dask else 1, listed=True)
     with Store(chosen.out) as store:
         try:

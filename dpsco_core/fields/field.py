@@ -10,17 +10,17 @@ from dpsco_core.base.limits import Limits
 from dpsco_core.base.parsing import number, one_of, real, shorten, whole
 from dpsco_core.base.seeds import FRESH, fresh_seed
 
-# The kinds of value: an integer (whole), a number (real), one of a few words (choice), one or
-# several names from the catalogue (slug, slugs), and a list of numbers (numbers).
+# A value is an integer (whole), a number (real), one of a few words (choice), one or several names
+# from the catalogue (slug, slugs), or a list of numbers (numbers).
 Kind = Literal["whole", "real", "choice", "slug", "slugs", "numbers"]
-# The upper end of the range of a number: a constant, a function of the scenario, or None for the
-# limit of the program in use, which is an attribute of `Limits`.
+# The upper end of a range is a constant, a function of the scenario, or None for the limit of the
+# program in use, which is an attribute of `Limits`.
 End = float | Callable[[Any], float] | None
 Span = tuple[float, float]
-# A text on a page, or a function that makes the text from a scenario.
+# Words are a text on a page, or a function that makes the text from a scenario.
 Words = str | Callable[[Any], str]
-# What a field changes: the records (data), what a method does with them (run), or only the list of
-# runs (study).
+# A field changes the records (data), what a method does with them (run), or only the list of runs
+# (study).
 Scope = Literal["data", "run", "study"]
 
 
@@ -37,7 +37,7 @@ class Field:
     """A field of a scenario: its values, its meaning, and its presentation."""
 
     kind: Kind
-    # The meaning of the field, which follows its name in tables, docstrings and the help of flags;
+    # The meaning of the field follows its name in tables, docstrings and the help of flags;
     # `{choices}` stands for the list of choices.
     meaning: str
     label: Words  # the label of the field's control
@@ -46,22 +46,22 @@ class Field:
     is_shown: Callable[[Any], bool] = lambda _: True  # whether the control is shown for a scenario
     front: int = 0  # the place among the open controls; 0 if it is folded away
     plain: Words = ""  # an explanation in plain words beside the control
-    # What the smallest and the largest value mean, in a word or two each.
+    # These words, one or two each, say what the smallest and the largest value mean.
     ends: tuple[str, str] | None = None
     name: str = ""  # the name in a list of differences, for a field without a symbol
     symbol: str = ""  # the symbol of the field, such as ε; may be empty
     sign: Sign | None = None  # the glossary entry of the symbol
-    # the range of a number, both ends included; both ends are None if other fields decide
+    # A number is between these ends, both included; both are None if other fields decide.
     low: float | None = None
     high: End = None
     choices: Sequence[str] = ()  # the allowed words or slugs
     optional: bool = False  # whether the value may be None
     offered: tuple[float, ...] = ()  # the values that a slider offers
-    # the values of a sweep over this field; empty if no study sweeps it
+    # A sweep over this field has these values by default; no study sweeps it if there are none.
     grid: tuple[float, ...] = ()
     linear: bool = False  # whether an axis of this field is linear rather than logarithmic
     scope: Scope = "data"
-    # The value that replaces the field in the cells of a study, so that equal cells of different
+    # This value replaces the field in the cells of a study, so that equal cells of different
     # studies have equal keys.
     neutral: Any = None
     # Whether the field is younger than some stored results: their keys and random streams include

@@ -25,8 +25,8 @@ class Measurement:
     standard_error: float  # the standard error of the mean; NaN with a single trial
     low: float  # the 10 % quantile of the errors over the trials
     high: float  # the 90 % quantile of the errors over the trials
-    # The ratio to the error of the table's `reference_of` in the same trials; None for the
-    # reference itself, and if there is none.
+    # The price is relative to the error of the table's `reference_of` in the same trials; it is
+    # None for the reference itself, and if there is none.
     price: Ratio | None
     seconds: float  # the median time of a release, in seconds
     refusal: str = ""  # why the method cannot run; empty if it can

@@ -84,7 +84,7 @@ BY_TRIALS = (
 )
 
 
-# The names of the scenarios in a script: the run that is shown, then its companions.
+# In a script the scenarios have these names: the run that is shown, then its companions.
 NAMES = ("scenario", "beside", "pinned")
 
 

@@ -13,7 +13,7 @@ from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.results.slopes import range_of_terms
 from dpsco_core.scenario import Scenario
 
-# How a formula's symbols are read off a setting if they are not fields of a scenario.
+# These functions read a formula's symbols off a setting if they are not fields of a scenario.
 OF_SETTING: dict[str, Callable[[Setting], float]] = {
     "q": lambda setting: setting.exponent,
     "L": lambda setting: setting.constants.lipschitz,

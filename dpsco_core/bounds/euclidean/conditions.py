@@ -241,9 +241,9 @@ _POSITIVE = ("coordinate_moment", "strong_convexity", "sample_strong_convexity",
 
 
 def name_terms(
-    # the names of the terms, in the order in which `formula` returns their values
+    # The terms have these names, in the order in which `formula` returns their values.
     terms: tuple[str, ...],
-    # The fields of `Constants` that must be finite (a strong convexity also positive);
+    # These fields of `Constants` must be finite (a strong convexity also positive);
     # ``"gaussian_rho"`` means that the budget must allow Gaussian noise.
     needs: tuple[str, ...],
     formula: Formula,  # the terms at a setting where all of these exist

@@ -26,7 +26,7 @@ def no_noise(t: int, square: float) -> float:
 class RiskOnSet:
     """The constants of a population risk on its constraint set, on which the bounds depend."""
 
-    # the largest distance from the start of a run, the centre of the set, to a point of the set
+    # A run starts at the centre of the set, at most this far from any point of the set.
     start: float
     span: float  # the l2 diameter of the set
     slope: float  # a bound on the norm of the population gradient over the set
@@ -77,7 +77,7 @@ class Walk:
     """The sizes of a run's steps, and the weights of the points in its average."""
 
     sizes: Sequence[float]
-    # The weights in the average of the points after each step, or before each step (see `queried`).
+    # The average has these weights, of the points after each step or before it (see `queried`).
     weights: Sequence[float]
     queried: bool = False  # whether the average is over the points at which gradients were computed
     pull: float = math.inf  # a bound on the mean squared norm of a step's direction, if known
@@ -87,8 +87,8 @@ def risk(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    # a bound on the mean squared norm of a step's noise, given the step's number and a mean squared
-    # distance
+    # This function bounds the mean squared norm of a step's noise, given the number of the step and
+    # the mean squared distance before it.
     energy: Callable[[int, float], float],
 ) -> float:
     """Return the least bound on the mean excess risk of a run's average.
@@ -166,7 +166,8 @@ def by_descent(
         return math.inf
     weights, sizes, counts = _steps_in_average(steps)
     left = weights * (1 - sizes * objective.strong_convexity) / (2 * sizes)
-    # The distance before a step occurs, with a negative sign, in the inequality of the step before.
+    # The distance before a step also occurs, with a negative sign, in the inequality of the
+    # previous step.
     left[1:] -= weights[:-1] / (2 * sizes[:-1])
     contractions = np.maximum(1 - sizes * objective.smoothness, 0.5)
     noises = 1 / (2 * contractions) * sizes * energies[counts]

@@ -37,7 +37,7 @@ from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.mean.floors import BINDS, INFORMATION, NAMES, SCORED, WEIGHTED
 from dpsco_core.problems.base import Setting
 
-# The tried radii r of the ball of means, as shares of the mean's norm.
+# These radii of the ball of means are tried, as shares of the mean's norm.
 _SHARES = np.geomspace(1e-3, 0.999, 400)
 
 

@@ -75,8 +75,8 @@ _UNRESTRICTED = Hypothesis(
 )
 
 
-# Lower rates in units of g M/2: those of Kamath et al. (2022), and the rate (6) that Theorem 1 of
-# Zhao et al. (2024) quotes.
+# Lower rates are in units of g M/2: those of Kamath et al. (2022), and the rate (6) that Theorem 1
+# of Zhao et al. (2024) quotes.
 _lower_rate = partial(two_terms, unit="g*M/2", void=0.0)
 QUOTED = _lower_rate(
     "sqrt(d/n)",

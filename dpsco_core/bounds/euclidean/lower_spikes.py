@@ -140,7 +140,7 @@ def risk_card(
     strong: bool,
     losses: str = "",  # the summary's words for the class, if it differs from that of most bounds
     binds_all: bool = False,  # whether an (epsilon, delta) bound is proven for all such algorithms
-    # other fields of the card, or values that differ from those of most lower bounds
+    # These are other fields of the card, or values that differ from those of most lower bounds.
     **fields: Any,
 ) -> BoundCard:
     """Return the card of a lower bound on linear losses, or on strongly convex ones."""

@@ -41,11 +41,11 @@ class Objective:
     epsilon: float  # epsilon of the budget; the theorems are for less than 1
     delta: float
     lipschitz: float  # the Lipschitz constant L
-    # The diameter :math:`\|C\|_2=2R`, twice the largest norm of a point: the l2 diameter of a
+    # This is :math:`\|C\|_2=2R`, twice the largest norm of a point, and the l2 diameter of a
     # symmetric set.
     diameter: float
     width: float  # the Gaussian width :math:`G_C`, or an upper bound on it
-    # the least norm :math:`C_{\min}` of a boundary point; 0 where the set has none
+    # This is :math:`C_{\min}`, the least norm of a boundary point; 0 if the set is not symmetric.
     inradius: float = 0.0
 
     def __post_init__(self) -> None:

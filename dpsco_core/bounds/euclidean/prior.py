@@ -58,12 +58,13 @@ def _check_gradient_energy(setting: Setting) -> str:
 
 
 _rate = partial(two_terms, unit="L*D", combine=max)
-# The optimal rate for Lipschitz losses, of Bassily et al. (2019) and Feldman et al. (2020).
+# Bassily et al. (2019) and Feldman et al. (2020) have this rate, which is optimal for Lipschitz
+# losses.
 OPTIMAL = _rate("1/sqrt(n)", "sqrt(d/rho)/n")
-# The rate of Bassily et al. (2014) for the population risk, by uniform convergence.
+# Bassily et al. (2014) have this rate for the population risk, by uniform convergence.
 UNIFORM_CONVERGENCE = _rate("d^(1/4)/sqrt(n)", "sqrt(d/rho)/n")
-# The rate of Chaudhuri et al. (2011) as Arora et al. (2020) quote it, in which the smoothness term
-# has another unit than the other terms.
+# Arora et al. (2020) quote this rate of Chaudhuri et al. (2011), in which the smoothness term has
+# another unit than the other terms.
 CHAUDHURI = Rate(
     terms={
         "sampling": "1/sqrt(n)",

@@ -68,8 +68,8 @@ def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, f
     return root * d ** ((3 - q) / 2), root * d ** ((1 + q) / 2) / math.pow(rho, 0.25)
 
 
-# The corrected rates of Wang et al. (2020) for convex and for strongly convex losses. Their printed
-# analysis had d^2 (Kamath et al. 2022, section 1.1, footnote 4).
+# These are the corrected rates of Wang et al. (2020) for convex and for strongly convex losses.
+# Their printed analysis had d^2 (Kamath et al. 2022, section 1.1, footnote 4).
 WANG = Rate(terms={"privacy": "M*d/(rho*n)^(1/3)"}, scale=moment_scale)
 WANG_STRONG = Rate(
     terms={"privacy": "1/lambda*(d^3/(rho*n))"}, scale=lambda s: moment_scale(s) ** 2

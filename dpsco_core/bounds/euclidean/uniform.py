@@ -20,7 +20,7 @@ from dpsco_core.base.valley import lowest_between
 def convex_risk(
     diameter: float,  # the diameter M of the constraint set
     gradient_bound: float,  # the bound R on the norm of the population gradient
-    # The bias B of the oracle and its mean squared error G^2, both uniform over the set.
+    # The bias B of the oracle, and its mean squared error G^2, hold at all points of the set.
     bias: float,
     second_moment: float,
     steps: float,  # the number T of steps, at least 1
@@ -55,8 +55,8 @@ class UniformOracle:
     covering: float
     failure: float
     reach: float  # a bound on the deviation that always holds
-    # The mean squared norm of the noise if a single step spends the whole budget; each of T steps
-    # has T times as much.
+    # This is the mean squared norm of the noise if a single step spends the whole budget; each of T
+    # steps has T times as much.
     noise_energy: float
 
     @property

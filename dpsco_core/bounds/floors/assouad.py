@@ -16,14 +16,14 @@ from dpsco_core.bounds.instances.binomial import expectation
 from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
 
-# The tried values of n t, t the chance that a record differs between both shifts, in units of the
-# number of differing records that a budget makes distinguishable.
+# Shifts are tried at which n t has these values. Here t is the chance that a record differs between
+# both shifts, and the unit is the number of differing records that a budget makes distinguishable.
 _SIZES = np.geomspace(0.02, 20, 60)
 # The search for theta starts at this logarithm of theta.
 _SMALLEST = -60.0
 # If rho b^2 exceeds this number, b differing records count as distinguished with certainty.
 _LARGEST_INFORMATION = 36.0
-# A table of y and the square root of y tanh y, for the starting points of `_overlap`.
+# This table of y and the square root of y tanh y gives the starting points of `_overlap`.
 _ARGUMENTS = np.linspace(0, 20, 2001)
 _ROOTS = np.sqrt(_ARGUMENTS * np.tanh(_ARGUMENTS))
 

@@ -17,9 +17,9 @@ from dpsco_core.bounds.floors.van_trees import Costs, bessel_zero, costs, mean_c
 from dpsco_core.data.shifts import Cut, Shifts
 from dpsco_core.privacy.budget import Budget
 
-# The tried tilts c, each of which changes densities by a factor between 1 - c and 1 + c.
+# These tilts c are tried, each of which changes densities by a factor between 1 - c and 1 + c.
 _TILTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-# The levels at which values are clipped, and those for the norms of a spherical law.
+# Values are clipped at these levels, and the norms of a spherical law at the second ones.
 _LEVELS = np.geomspace(0.1, 60, 60)
 _NORMS = np.geomspace(0.3, 300, 80)
 # The mass of a law beyond these log odds is negligible.

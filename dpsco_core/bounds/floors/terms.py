@@ -24,7 +24,7 @@ from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 
-# The notion of privacy of the algorithms that a floor binds.
+# A floor binds the algorithms that are private in one of these notions.
 Notion = Literal["zcdp", "approx", "pure"]
 NOTIONS: tuple[Notion, ...] = ("zcdp", "approx", "pure")
 
@@ -290,7 +290,7 @@ def _check_equal_scales(setting: Setting) -> str:
 
 KNOWN_SHAPE = Hypothesis(text="the shape of the law is known, and its shifts", check=_check_shape)
 EQUAL_SCALES = Hypothesis(text="coordinates of one scale", check=_check_equal_scales)
-# The conditions on the budget of bounds on the algorithms of each notion.
+# A bound on the algorithms of a notion has these conditions on the budget.
 BUDGETS: dict[Notion, tuple[Hypothesis, ...]] = {
     "zcdp": (),
     "approx": (APPROXIMATE_BUDGET,),

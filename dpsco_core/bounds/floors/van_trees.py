@@ -15,8 +15,8 @@ from scipy.special import jv
 
 from dpsco_core.base.root import find_root
 
-# The constants C_1 to C_10 of theory/instance-floors.md, 1, rounded down: 4/(3 sqrt 3) E^(3/2),
-# where E is the ground state energy of -Laplace + |x|.
+# These are the constants C_1 to C_10 of theory/instance-floors.md, 1, rounded down: 4/(3 sqrt 3)
+# E^(3/2), where E is the ground state energy of -Laplace + |x|.
 _CONSTANTS = (
     0.791602,
     1.762623,

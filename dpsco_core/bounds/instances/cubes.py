@@ -86,7 +86,7 @@ def holds_whole_cube(body: ConstraintSet) -> bool:
     return is_round(body) or touches_at_signs(body)
 
 
-# A family: the possible numbers of coordinates, and the cube for each number.
+# A family has the possible numbers of coordinates, and the function that makes the cube of each.
 Family = tuple[range, Callable[[int], Cube]]
 
 

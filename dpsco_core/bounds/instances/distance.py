@@ -34,7 +34,7 @@ from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.spikes import check_point, mean_power
 from dpsco_core.bounds.instances.two_sided import sum_of_signs
 
-# How the chance of an answer near the secret pattern is bounded: by Fano's inequality, by the
+# A bound on the chance of an answer near the secret pattern is by Fano's inequality, by the
 # divergence in both directions, or by that divergence and the Renyi divergences of all orders.
 Chance = Literal["fano", "both ways", "all orders"]
 # The integral over distances has this many points.

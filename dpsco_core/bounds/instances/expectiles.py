@@ -28,7 +28,7 @@ from dpsco_core.bounds.instances.groups import (
 
 # Up to this dimension sums of signs are exact; above it, dominating normal variables replace them.
 EXACT = 400
-# The numbers of grid points for the norm of an answer, for the level t and for the cube K.
+# Norms of an answer, levels t and cubes K have grids of so many points.
 _RHOS, LEVELS, _CUBES = 501, 1200, 120
 # All cubes K are tried at one level in this many.
 _COARSE = 16
@@ -122,8 +122,8 @@ class _Distances:
     levels: Floats  # the distances t, in increasing order
     marks: NDArray[np.intp]  # the levels at which all cubes were tried
     choice: NDArray[np.intp]  # the best cubes at these levels, for every norm
-    # For every level t, the largest log ratio of likelihoods at which the mean distance is proven
-    # to be at least t; these do not increase.
+    # At this log ratio of likelihoods, and at all smaller ones, the mean distance is proven to be
+    # at least the level t. The ratios do not increase with t.
     log_ratios: Floats
 
     @property
@@ -156,7 +156,7 @@ def _interpolate_cubes(
 
 
 def _least_log_bound(
-    # The interpolated index of the best cube, for every pair of a level and a norm.
+    # This is a guess of the best cube's index, for every pair of a level and a norm.
     index: Floats,
     factor: Floats,  # a row for every level, and a column for every cube
     level: NDArray[np.intp] | np.intp,
@@ -333,7 +333,7 @@ class _Capped:
     lead: Floats  # a multiplier of both kinds of factors, shape (norms,)
     free: Floats  # the factors without a cap, shape (norms,)
     capped: Floats  # the factors with each cap, shape (caps, norms)
-    # The largest log of exp(b epsilon) - 1 at which a cap may be used, shape (caps, norms).
+    # A cap may be used if the log of exp(b epsilon) - 1 is at most this; shape (caps, norms).
     limit: Floats
 
     def worst(self, log_growth: float) -> float:

@@ -67,9 +67,9 @@ def _bind_form(value_at: ValueAt, best: Best, **form: bool | str) -> tuple[Value
     return partial(value_at, **form), partial(best, **form)
 
 
-# For each form, the bound at p and the p at which it is largest. The convex forms of the packing,
-# and of the hypercube under concentrated DP, are fixed multiples of the l2 forms, so they share
-# their maximiser.
+# Each form has a function for the bound at p, and one for the p at which it is largest. The convex
+# forms of the packing, and of the hypercube under concentrated DP, are fixed multiples of the l2
+# forms, so they share their maximiser.
 FORMS: dict[str, tuple[ValueAt, Best]] = {
     "fano-cdp": (spikes.spike_fano_cdp, spikes.best_cdp),
     "fano-pure": (spikes.spike_pure, spikes.best_pure),
@@ -327,7 +327,7 @@ _PRIORS: dict[type[HardInstance], Callable[..., dict[str, float]]] = {
     Corners: _hardest_corner,
     SignBlocks: _hardest_block,
 }
-# The functions that return the hidden words of a law on a set, for the laws that have such words.
+# Some laws hide words of a set; these functions return the words of a set, or None.
 _WORDS: dict[type[HardInstance], Callable[[ConstraintSet], WordPrior | None]] = {
     Corners: corners_of,
     SignBlocks: blocks_of,

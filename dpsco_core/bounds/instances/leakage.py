@@ -13,8 +13,8 @@ from dpsco_core.base.root import find_root
 
 # Under (epsilon, delta)-DP with a small delta, this spread of the prior gives the largest bounds.
 FULL = 1.0
-# The largest spread at which every coordinate of the anti-copy has variance proxy 32/27. The
-# catalogue's data have this spread, so that the bounds for both privacy notions apply to them.
+# This is the largest spread at which every coordinate of the anti-copy has variance proxy 32/27.
+# The catalogue's data have this spread, so that the bounds for both privacy notions apply to them.
 CONCENTRATED = math.sqrt(1 - (1 - 2 * math.sqrt(2) / 3) ** 2)
 
 
@@ -26,9 +26,9 @@ class Leakage:
     """
 
     spread: float  # the spread r of the prior for which the leakage is bounded
-    # The pairs (c, e) with :math:`E_PZ\le c\sqrt{E\|f\|^2}+e\sqrt dF` for :math:`\|f\|\le F`.
+    # For each pair (c, e), :math:`E_PZ\le c\sqrt{E\|f\|^2}+e\sqrt dF` if :math:`\|f\|\le F`.
     pairs: tuple[tuple[float, float], ...]
-    # a bound on :math:`E_PZ` for :math:`\|f\|\le1`, in addition to those of the pairs
+    # This is one more bound on :math:`E_PZ` for :math:`\|f\|\le1`, besides those of the pairs.
     capped: float = math.inf
 
     def kappa(self, d: int) -> float:

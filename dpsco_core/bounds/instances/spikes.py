@@ -136,7 +136,7 @@ def spike_fano_cdp(
     moment_order: float,  # the moment order k > 1
     rho: float,  # the budget of zCDP, above 0
     *,
-    # the packing's log size and distance; None for the paper's :math:`(2^{d/8},d/8)`
+    # The packing has this log size and distance; None is the paper's :math:`(2^{d/8},d/8)`.
     packing: tuple[float, float] | None = None,
     squared: bool = False,  # whether the squared error is bounded instead
 ) -> float:

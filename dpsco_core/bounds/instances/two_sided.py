@@ -40,12 +40,12 @@ from dpsco_core.bounds.instances.spikes import check_point, mean_power
 _LINES = 48  # The first grid has this many slopes, each of which gives a line.
 # The table of slopes extends down to minus `_DEEPEST`, in steps of `_EVEN_STEP`.
 _DEEPEST, _EVEN_STEP = 1000.0, 0.01
-# The width of the cells of c, each of which contains at most one node of the conjugate's table.
+# Cells of c have this width, so that each contains at most one node of the conjugate's table.
 _CELL = 0.004
 _ROUNDS = 5  # In each of these rounds, slopes are added next to those whose lines matter.
 _ENOUGH_LINES = 150  # An envelope of this many lines is not refined further.
 _SMALL = 0.03  # The bound is not refined below this share of its value without information.
-# The number of intervals of an answer's norm, and how often an interval is halved.
+# The norms of an answer are divided into so many intervals, which are halved up to so many times.
 _INTERVALS, _HALVINGS = 10, 6
 # Up to this dimension the law of a sum of signs is exact.
 _ATOMS = 256

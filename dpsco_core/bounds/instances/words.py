@@ -20,8 +20,8 @@ from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.instances.packing import average_over_spikes
 from dpsco_core.bounds.instances.spikes import check_point
 
-# The proof technique behind a bound. Bounds by the first two hold for rho-zCDP algorithms; those by
-# the third hold for (epsilon, delta) algorithms and, at delta = 0, for pure ones.
+# This is the proof technique of a bound. Bounds by the first two hold for rho-zCDP algorithms;
+# those by the third hold for (epsilon, delta) algorithms and, at delta = 0, for pure ones.
 Argument = Literal["two-sided", "fano", "approx"]
 
 

@@ -82,7 +82,7 @@ class CornerBounds:
     d: int  # the dimension, at least 2
     moment_order: float  # the moment order p, at least 2
     level: Level  # the privacy level of the algorithms that are bound
-    # The excess loss at margins of minus a size, as a function of the size: convex and increasing.
+    # This function returns the excess loss at margins -a for sizes a; it is convex and increasing.
     loss: Callable[[Floats], Floats]
     reach: float = 1.0  # the largest margin g r at q = 1: the moment scale times the radius
     largest: float = 1.0  # the largest spike probability q at which the law is in the class

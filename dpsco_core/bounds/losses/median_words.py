@@ -37,7 +37,8 @@ class FarWords:
 
     words: WordPrior  # the words that hide the direction
     places: Places  # the law's name for these directions
-    # The excess risk of an answer in units of that of the linear loss of `words`, at s = 1.
+    # At s = 1 the excess risk of an answer is the linear loss of `words`, multiplied by this
+    # factor.
     factor: float
 
 

@@ -16,7 +16,7 @@ from dpsco_core.bounds.instances.assouad import hidden_spikes, overlap, squared_
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.level import Level
 
-# A function that returns, at numbers b of records that tell, the least share that stays unknown.
+# This function returns the least share of a sign that stays unknown if b records tell of it.
 Left = Callable[[Floats], Floats]
 
 

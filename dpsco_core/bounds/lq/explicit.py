@@ -35,7 +35,7 @@ SMALLEST = (
 GAUSSIAN = " With Gaussian noise."
 FREE = (LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, LIPSCHITZ_EVERYWHERE)
 KAPPA = r"\kappa=(r-1)d^{2(1/r-1/q')},\ r=\min\{q',2\ln d+1\}"
-# LaTeX for the kappa that the paper prints, and by which it sets its parameters.
+# The paper prints this kappa, and sets its parameters by it.
 PRINTED_KAPPA = r",\ \kappa_0=\min\{\tfrac1{q-1},2\ln d\}"
 
 

@@ -89,7 +89,8 @@ class _Sets:
     loss: str  # the loss of an answer, in LaTeX
     fano: str  # the loss that remains by Fano's inequality, in LaTeX
     left: str  # the loss that remains for every (epsilon, delta) algorithm, in LaTeX
-    # the summaries for two-sided information, for Fano's inequality and for group privacy
+    # The cards of the bounds by two-sided information, by Fano's inequality and by group privacy
+    # have these summaries.
     summaries: tuple[str, str, str]
     letters: tuple[Letter, ...]
     fano_proof: Proof = "fano over words"

@@ -50,9 +50,9 @@ BOTH_ORDERS: tuple[Order, ...] = ("shuffled", "public")
 def b4(
     inputs: MirrorInputs,
     steps: int,  # the number T of steps, from 1 to n
-    # the threshold :math:`\tau`, for which the paper takes :math:`\beta M+\lambda`
+    # This is the threshold :math:`\tau`, for which the paper takes :math:`\beta M+\lambda`.
     threshold: float,
-    # the step weight :math:`\gamma`; None for the best one, of `best_weight`
+    # This is the step weight :math:`\gamma`; None is the best one, `best_weight`.
     step_weight: float | None = None,
 ) -> Terms4:
     r"""Return B4, an explicit bound on the mean excess risk over data and noise.

@@ -45,8 +45,8 @@ def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> Energy:
 def least_regret(
     steps: int,  # the number m of gradient steps
     energy: Energy,  # the two parts of `step_energy`
-    # A bound on :math:`D_\Phi(u\|w_1)`, such as :math:`\frac\kappa2\max_C\|u\|_q^2` if :math:`w_1`
-    # minimises Phi over the set.
+    # This bounds :math:`D_\Phi(u\|w_1)`; it may be :math:`\frac\kappa2\max_C\|u\|_q^2` if
+    # :math:`w_1` minimises Phi over the set.
     divergence: float,
 ) -> tuple[float, float, float]:
     r"""Return the terms of mirror descent's regret a step, a bound on its mean excess risk.

@@ -28,7 +28,7 @@ def b3_prime(
     n: int,
     d: int,
     lipschitz: float,  # the Lipschitz constant L
-    # a bound on :math:`\|\theta^*\|_2`, which is at most :math:`d^{1/2-1/q}\|\theta^*\|_q`
+    # This bounds :math:`\|\theta^*\|_2`, which is at most :math:`d^{1/2-1/q}\|\theta^*\|_q`.
     distance: float,
     factor: float,  # the deviation of a phase's noise over L times its step size
     step: float,  # the step size :math:`\eta`

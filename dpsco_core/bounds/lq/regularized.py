@@ -47,12 +47,12 @@ class Regularized:
 
     n: int  # the number of records
     space: RegularSpace  # the l_q space, with the constants of its smooth norm
-    # The Lipschitz constant L and the smoothness beta of every record's loss, with respect to
-    # :math:`\|\cdot\|_q`; positive and finite.
+    # The loss of every record has the Lipschitz constant L and the smoothness beta, with respect to
+    # :math:`\|\cdot\|_q`; both are positive and finite.
     lipschitz: float
     smoothness: float
     radius: float  # a public bound on :math:`\|\theta^*\|_q`, never computed from the data
-    # A bound on :math:`E\|g_1\|_{q'}^2` for a run of one step; each of T steps has T times as much.
+    # This bounds :math:`E\|g_1\|_{q'}^2` for a run of one step; each of T steps has T times that.
     energy: float
 
     @property

@@ -47,8 +47,8 @@ from dpsco_core.methods.mean.coordinatewise import (
 from dpsco_core.methods.mean.not_private import SampleMean
 from dpsco_core.problems.base import Setting
 
-# What is clipped, and which noise is added: the norm with Gaussian noise, or the coordinates with
-# Gaussian or Laplace noise.
+# A release clips the norm and adds Gaussian noise, or clips the coordinates and adds Gaussian or
+# Laplace noise.
 Release = Literal["norm", "gaussian", "laplace"]
 BELOW_TWO = Hypothesis(
     text="p < 2",

@@ -138,14 +138,14 @@ def balanced_radius(setting: Setting, beta: float) -> float:
     return printed_bias(setting).best_radius(slope)
 
 
-# The rate of Zhao et al. (2024), Theorem 2, at the balancing radius. Its third term is the
+# Theorem 2 of Zhao et al. (2024) has this rate at the balancing radius. Its third term is the
 # sub-exponential part of the sampling error.
 CLIPPED = Rate(
     terms={**CDP.terms, "sampling tail": "sqrt(d)*(d/n)^(1-1/p)"},
     unit="M",
     letters=letters.CLIPPING,
 )
-# The rate of Kamath, Singhal and Ullman (2020) for directional moments. Norm clipping attains it
+# Kamath, Singhal and Ullman (2020) have this rate for directional moments. Norm clipping attains it
 # with the sharp clipping bias (theory/zhao-et-al.md, 3.6).
 DIRECTIONAL_RATE = two_terms(
     "sqrt(d/n)", "(d/(sqrt(rho)*n))^(1-1/p)", unit="M", letters=letters.CLIPPING

@@ -272,7 +272,7 @@ _PAPER_BLOCKS = enough_records(
 _EVEN_BLOCKS = enough_records(
     "m = 4 ln(2d/0.05), rounded up to even", lambda setting: even_blocks(setting.d, BETA)
 )
-# The LaTeX by which Gaussian and Laplace bounds differ: the ratio inside the threshold tau, and the
+# Gaussian and Laplace bounds differ in this LaTeX: the ratio inside the threshold tau, and the
 # noise term of the proven bound, of the rate with logarithms, of the printed and the squared bound.
 _GAUSSIAN_LATEX = (
     r"\frac{\sqrt\rho\,n}{\sqrt d}",

@@ -91,8 +91,8 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
     )
 
 
-# The LaTeX of the sampling term, with placeholders for the largest squared length of a record
-# (instead of R^2) and for the factor of the noise.
+# The sampling term has placeholders for the largest squared length of a record (instead of R^2) and
+# for the number of records.
 SAMPLE = r"\Big[\tfrac1{0.025}\Big(3\lambda^2+\frac{4%s\lambda}{%s^2}\Big)\Big]^{1/4}+"
 SPREAD = r",\ \lambda=\frac{dg^2}%s,\ "
 NOISE = r"+\sigma q_d"

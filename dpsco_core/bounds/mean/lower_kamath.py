@@ -68,7 +68,7 @@ def _bound_over_spikes(
     instance: Instance,
     privacy: Literal["pure", "zcdp"],
     proof: Proof,
-    # The functions for the bound at p and the best p; None for those of `FORMS`.
+    # These functions return the bound at p and the best p; None takes those of `FORMS`.
     form: tuple[ValueAt, Best] | None = None,
     quantity: Quantity = "l2 error",
     smallest_d: int = 1,

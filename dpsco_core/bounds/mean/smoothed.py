@@ -36,7 +36,7 @@ from dpsco_core.problems.base import Setting
 SECOND_ORDER = 3 / (8 * math.sqrt(2))
 
 
-# The rate of Corollary 4.2 of Kamath et al. (2022) at p = 2, which the method has at every order:
+# The method has this rate, that of Corollary 4.2 of Kamath et al. (2022) at p = 2, at every order:
 # by Lemma B.4 in its fixed-point form, at the truncation level that balances bias and noise.
 SMOOTHED = two_terms("sqrt(d/n)", "d^(3/4)/(rho^(1/4)*sqrt(n))", scale=moment_scale)
 

@@ -34,28 +34,29 @@ def _count(formula: str) -> Rate:
     )
 
 
-# The count of Theorem 2.1, of Algorithm 5 in Bassily and Sun (2023), and roughly of group privacy.
+# Theorem 2.1, Algorithm 5 of Bassily and Sun (2023), and roughly group privacy have this count.
 SINGLE_PASS = _count("n*m")
-# Theorem 3.2 (C.3), Algorithm 3 on smooth losses. The paper adds the last two terms, which is valid
-# but loose: both are m/epsilon sqrt(beta/lambda) (theory/lowy-liu-asi.md, 3.3).
+# These counts are those of Theorem 3.2 (C.3) for Algorithm 3 on smooth losses. The paper adds the
+# last two terms, which is valid but loose: both are m/epsilon sqrt(beta/lambda)
+# (theory/lowy-liu-asi.md, 3.3).
 _LEADING = "m*n*(1 + epsilon*kappa^(1/4)*min((m*n)^(1/8), (epsilon^2*n^2*m/d)^(1/8)))"
 _SUMMANDS = "n^(1/4)*m^(5/4)/epsilon", "n^(1/2)*m^(5/4)/(d^(1/4)*epsilon^(1/2))"
 SMOOTH = _count(f"{_LEADING} + sqrt(kappa)*min({', '.join(_SUMMANDS)})")
 SMOOTH_PRINTED = _count(f"{_LEADING} + sqrt(kappa)*({' + '.join(_SUMMANDS)})")
-# Theorem 4.1 (D.3), Algorithm 3 on smoothed losses. The printed count omits m T/epsilon, which the
-# other terms cover only for m up to about n^(5/2) epsilon^3. It has epsilon^(1/4) in place of
-# epsilon^(5/4), which is larger only for epsilon below 1 (theory/lowy-liu-asi.md, 3.4 and 8, item
-# 19).
+# These counts are those of Theorem 4.1 (D.3) for Algorithm 3 on smoothed losses. The printed count
+# omits m T/epsilon, which the other terms cover only for m up to about n^(5/2) epsilon^3. It has
+# epsilon^(1/4) in place of epsilon^(5/4), which is larger only for epsilon below 1
+# (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
 NON_SMOOTH = _count("m*n*(1 + n^(3/8)*m^(1/4)*epsilon^(5/4)) + n^(3/4)*m^(3/2)/sqrt(epsilon)")
 NON_SMOOTH_PRINTED = _count("m*n*(1 + n^(3/8)*m^(1/4)*epsilon^(1/4))")
-# Bassily and Sun (2023), at n = d and epsilon = 1.
+# Bassily and Sun (2023) have this count at n = d and epsilon = 1.
 BASSILY_SUN = _count("m*n^(3/2)")
-# Asi and Liu (2024): for smooth losses, for any losses (Remark 4.2), and for any losses without the
-# last term (section 1).
+# Asi and Liu (2024) have these counts for smooth losses, for any losses (Remark 4.2), and for any
+# losses without the last term (section 1).
 ASI_LIU = _count("beta*R/L*(n*m)^(3/2)")
 ASI_LIU_NON_SMOOTH = _count("(n*m)^3 + (n*m)^2*sqrt(d)")
 ASI_LIU_SIMPLIFIED = _count("(n*m)^3")
-# Contribution 1 of Lowy, Liu and Asi (2024), at n = d and epsilon = 1.
+# Contribution 1 of Lowy, Liu and Asi (2024) has these counts, at n = d and epsilon = 1.
 SIMPLIFIED = _count("max(kappa^(1/4)*(n*m)^(9/8), sqrt(kappa)*n^(1/4)*m^(5/4))")
 SIMPLIFIED_NON_SMOOTH = _count("n^(11/8)*m^(5/4)")
 
@@ -135,12 +136,14 @@ class TableRow(NamedTuple):
 
     slug: str
     name: str
-    # whether the excess risk is optimal up to logarithms; otherwise the method takes linear time
+    # Whether the excess risk is optimal up to logarithms; otherwise the method takes linear time.
     optimal: bool
-    # The numbers of gradients for smooth and for non-smooth losses; None without such a result.
+    # Smooth and non-smooth losses take these numbers of gradients; None says that there is no
+    # result.
     smooth: Count | None
     non_smooth: Count | None
-    # one sentence for every assumption that fails, without logarithms and constants
+    # This function returns a sentence for every assumption that fails, without logarithms and
+    # constants.
     failures: Callable[[UserLevel], tuple[str, ...]]
 
 

@@ -137,8 +137,8 @@ def phased_sgd_risk(
     case: UserLevel,
     schedule: SgdSchedule,
     *,
-    # The distance D, which is at least the distance of the start from a minimiser (R/2 from the
-    # centre of a ball); by default R.
+    # D is at least the distance of the start from a minimiser (R/2 from the centre of a ball); None
+    # takes the diameter R.
     distance: float | None = None,
     failure: float = 0.0,  # the probability P(B) of the filter's failure, 0 without a filter
 ) -> Terms5:
@@ -271,7 +271,7 @@ def stability(case: UserLevel, users: float, regulariser: float) -> float:
 
 def restarts(
     case: UserLevel,
-    # The regulariser :math:`\lambda` and the variance :math:`V^2` of the whole gradient.
+    # These are the regulariser :math:`\lambda` and the variance :math:`V^2` of the whole gradient.
     regulariser: float,
     variance: float,
     steps: int,  # the number T of steps in all stages together
@@ -296,7 +296,7 @@ def phased_erm_risk(
     case: UserLevel,  # the sizes and constants, with a finite smoothness
     schedule: ErmSchedule,  # the schedule, with full batches
     *,
-    # The distance D, at least the distance of the start from a minimiser; by default R.
+    # D is at least the distance of the start from a minimiser; None takes the diameter R.
     distance: float | None = None,
     failure: float = 0.0,  # the probability P(B) of the filter's failure, 0 without a filter
 ) -> Terms5:

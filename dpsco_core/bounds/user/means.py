@@ -99,7 +99,7 @@ def at_best_pure_radius(
         try:
             plan = UserMeanClipped(tuning="theory").plan(setting)
         except NotApplicable:
-            # No moment is finite, or the mean is unbounded; the hypotheses state which.
+            # No moment is finite, or the mean is unbounded, and a hypothesis then says so.
             return void(math.inf)
         return if_pure(plan, parts_of_run(plan))
 
@@ -159,7 +159,7 @@ _ALIKE = (
     "Users are independent, and of a user only the mean of its items enters, whose variance and "
     "moment have the part in common in them."
 )
-# LaTeX for the squared sampling error of n users' means, and for the factor c by which such a mean
+# This LaTeX is the squared sampling error of n users' means, and the factor c by which such a mean
 # changes the root of the moment.
 _SAMPLING = r"\frac{dg^2}n\big(\gamma+\tfrac{1-\gamma}m\big)"
 _KEEPS = r"c^2=\min\Big\{1,\frac{\gamma+(1-\gamma)(p-1)/m}{\max\{\gamma,1-\gamma\}}\Big\},\ "

@@ -71,8 +71,8 @@ LOCAL_NEEDS = (
 )
 
 
-# Levy et al. (2021), as section 1 quotes it without conditions; also the prior methods' rate under
-# their own conditions.
+# Section 1 quotes this rate of Levy et al. (2021) without conditions. It is also that of the prior
+# methods under their own conditions.
 QUOTED = OPTIMAL.drop("*ln(1/delta)")
 
 _PRIOR = replace(

@@ -32,7 +32,7 @@ from dpsco_core.privacy import ApproxDP
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-# The slugs of the problems in which the loss of every item is strongly convex.
+# In the problems with these slugs the loss of every item is strongly convex.
 ITEMS_STRONG = ("quadratic",)
 NEEDS = ("lipschitz", "diameter")
 ANY_EPSILON = approximate(math.inf)
@@ -98,8 +98,8 @@ LINEAR_TIME = _rate("1/sqrt(n*m*epsilon)", "sqrt(d*ln(1/delta))/(epsilon*sqrt(n*
 # The proof of Theorem B.1 gives this rate: R^2/(eta T_1) and d eta L^2 at eta = R/(L sqrt(d m n
 # epsilon)). For epsilon below 1 it is smaller than as stated (theory/lowy-liu-asi.md, 3.1).
 LINEAR_TIME_PROVEN = _rate("sqrt(d/(n*m*epsilon))", "sqrt(d/(n*m*epsilon))")
-# The rate of an optimal item-level method with group privacy (footnote 3), for example that of
-# Feldman, Koren and Talwar (2020), which takes linear time.
+# An optimal item-level method with group privacy has this rate (footnote 3); that of Feldman, Koren
+# and Talwar (2020), for example, takes linear time.
 GROUP_PRIVACY = _rate("1/sqrt(n*m)", "sqrt(d*ln(1/delta))/(epsilon*n)")
 # Remark 3.6 has this rate, by the reduction of Feldman et al. (2020), section 5.1. Without the
 # logarithm it is the rate that the paper calls optimal, although the paper names no lower bound.

@@ -11,7 +11,7 @@ from dpsco_core.explain.need.runs import Unknown
 from dpsco_core.explain.recipe.recipe import NoisyRelease
 from dpsco_core.scenario import Scenario
 
-# The words before the end of the searched range, beyond which an answer lies.
+# These words stand before the end of the searched range, beyond which an answer lies.
 SIDE_WORDS = {"below": "at most", "above": "more than"}
 
 
