@@ -22,7 +22,8 @@ SMALL_MEAN = small_mean(10.0)
 KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
 # This is the sharp bias of clipping at distance t from the mean, `hinge_bias`, in LaTeX.
 HINGE = r"h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p},\ h_2(t)=\tfrac12\big(\sqrt{1+t^2}-t\big)"
-# The formula of a bound on a run whose answer lies in a ball begins so, with the letters below.
+# If the answer of a run lies in a ball, the formula of its bound begins with this LaTeX, whose
+# letters are `BALL`.
 IN_BALL = r"\min\{D,V\},\ V="
 BALL = (
     Letter("D", "diameter of the ball that holds the run's answer; infinite where none does"),

@@ -49,7 +49,7 @@ LIPSCHITZ_MOMENT = Hypothesis(
 )
 
 
-# -- Lower bounds: a spike of probability q has norm min(G_2/q^(1/2), G_p/q^(1/p)) -----------------
+# In the lower bounds below, a spike of probability q has norm min(G_2/q^(1/2), G_p/q^(1/p)).
 
 # A function of (order, q, u) that returns the lower bound for records of norm sqrt(d)/q^(1/order).
 ValueAt = Callable[[float, float, float], float]

@@ -235,7 +235,9 @@ def tilts_of(law: Distribution) -> tuple[Tilt, ...]:
 
 
 def near_floor(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | None:
-    """Return floor B on the mean l2 error at a setting, its family and its costs.
+    """Return the floor for laws near that of the records, its family of laws and its costs.
+
+    It is floor B on the mean l2 error, Theorem 3 of theory/instance-floors.md, 7.
 
     None says that the law has no known shifts, that the budget does not fit the notion, or that
     users have several items.

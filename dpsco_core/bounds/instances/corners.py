@@ -66,7 +66,7 @@ class CornerWords(WordPrior):
             largest_count, lambda count: self._loss_by_group_privacy(count, epsilon, delta)
         )
 
-    # -- Remaining losses under rho-zCDP --------------------------------------------------------
+    # The next methods return the losses that remain under rho-zCDP.
 
     def _loss_under_zcdp(self, argument: Argument, rho: float) -> Falling:
         """Return the loss that remains under rho-zCDP, by two-sided information or by Fano."""
@@ -109,7 +109,7 @@ class CornerWords(WordPrior):
             left = wrong if self.signed else 2 * wrong
         return np.where(information > 0, left, self.start)
 
-    # -- Remaining losses under (epsilon, delta)-DP, which is pure at delta = 0 ------------------
+    # The last method is for (epsilon, delta)-DP, which is pure DP at delta = 0.
 
     def _loss_by_group_privacy(self, count: Floats, epsilon: float, delta: float) -> Floats:
         """Return the loss that remains under group privacy, at each number b = `count` of spikes.

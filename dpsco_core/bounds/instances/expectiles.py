@@ -50,7 +50,7 @@ def omega(g: Floats | float) -> Floats:
     return np.asarray(0.5 / (np.hypot(1.0, g) + g))
 
 
-# -- The law of the sum of signs W = (2 Bin(d, 1/2) - d)/sqrt(d) ---------------------------------
+# The next functions are about the law of the sum of signs W = (2 Bin(d, 1/2) - d)/sqrt(d).
 
 
 @lru_cache(maxsize=256)
@@ -102,7 +102,7 @@ def log_cube(threshold: Floats, d: int) -> Floats:
         )
 
 
-# -- The l2 form: the distance to a sign vector --------------------------------------------------
+# The rest is for the l2 form of the error, the distance from an answer to a sign vector.
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,10 +178,10 @@ def _least_log_bound(
 
 
 def _log_factor(level: Floats | float, cube: Floats) -> Floats:
-    r"""Return the logarithm of :math:`C(t,K)=\max_{0\le r\le t}\frac{t-r}{(K-r^2)^3}`.
+    r"""Return the log of the factor C in the bound :math:`E(t-\ell)_+\le C\,E(K-\ell^2)_+^3`.
 
-    C(t, K) is the factor of the cubic bound K at level t, infinite unless :math:`K>t^2`: S1 of
-    theory/sharper-approx-bounds.md, 2.
+    It is :math:`C(t,K)=\max_{0\le r\le t}\frac{t-r}{(K-r^2)^3}` at a level t and a cube K, and
+    infinite unless :math:`K>t^2`. See S1 of theory/sharper-approx-bounds.md, 2.
     """
     t = np.asarray(level, dtype=np.float64)
     has_room = cube > t * t * (1 + 1e-9)

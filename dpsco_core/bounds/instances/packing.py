@@ -109,7 +109,7 @@ def best(
     return maximise(lambda q: value(q, False), min(low, high), high)
 
 
-# -- Squared errors and linear losses: the product with a sign vector -----------------------------
+# The rest is for squared errors and linear losses, by the scalar product with a sign vector.
 
 
 @lru_cache(maxsize=256)

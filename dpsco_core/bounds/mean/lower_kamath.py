@@ -260,7 +260,7 @@ def _condition_below_mean_bound(terms: Callable[[Setting], Terms]) -> Hypothesis
     """Return the condition that a lower rate is at most R, which the answer 0 never exceeds."""
 
     def check(setting: Setting) -> str:
-        """Return the reason why the bound exceeds R; empty if it does not."""
+        """Return the reason why the lower rate exceeds R; empty if it does not."""
         rate = math.fsum(terms(setting).values())
         bound = setting.constants.mean_gradient_bound
         if rate <= bound:
