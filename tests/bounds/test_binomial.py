@@ -18,13 +18,18 @@ def test_log_pmf_agrees_with_exact_fractions(n, p):
     assert np.allclose(probabilities[usable], exact[usable], rtol=1e-12)
 
 
-def test_log_pmf_agrees_with_big_integers_where_log_factorials_cancel():
-    n, p = 100_000, 0.25
-    for count in (24_000, 25_000, 25_613):
+@pytest.mark.parametrize(
+    ("n", "counts"),
+    [(100_000, (24_000, 25_000, 25_613)), (140_000, (5_000, 35_000, 136_000))],
+    ids=["looked up", "beyond the table"],
+)
+def test_log_pmf_agrees_with_big_integers_where_log_factorials_cancel(n, counts):
+    p = 0.25
+    for count in counts:
         exact = math.log(math.comb(n, count)) + count * math.log(p)
         exact += (n - count) * math.log1p(-p)
         assert log_pmf(np.array([float(count)]), n, np.array([p]))[0] == pytest.approx(
-            exact, abs=2e-9
+            exact, rel=1e-13, abs=2e-9
         )
 
 

@@ -21,12 +21,27 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _SMALL_EXCESS = np.array(
     [0.0, *(math.lgamma(x + 1) - x * math.log(x) + x for x in range(1, 16))], dtype=np.float64
 )
+# Up to this integer the excess is looked up, in a table of 1 MB.
+_TABLED = 1 << 17
 # For a single probability, up to this many counts are summed one by one.
 _FINE_NODES = 4096
 
 
 def _log_factorial_excess(x: Floats) -> Floats:
-    r"""Return :math:`\ln x! - x\ln x + x` at each integer x, by Stirling's series from 16 on."""
+    r"""Return :math:`\ln x! - x\ln x + x` at each integer x, from a table if all are small."""
+    if x.size and x.max() < _TABLED:
+        return _excess_table()[x.astype(np.intp)]
+    return _computed_excess(x)
+
+
+@lru_cache(maxsize=1)
+def _excess_table() -> Floats:
+    """Return the table of `_log_factorial_excess` at 0, 1, 2 and so on, below `_TABLED`."""
+    return _computed_excess(np.arange(_TABLED, dtype=np.float64))
+
+
+def _computed_excess(x: Floats) -> Floats:
+    """Return `_log_factorial_excess` without the table, by Stirling's series from 16 on."""
     large = np.maximum(x, 16.0)
     inverse = 1 / large
     square = inverse * inverse

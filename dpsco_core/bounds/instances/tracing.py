@@ -33,6 +33,7 @@ SHAPES = np.geomspace(0.1, 4000.0, 218)
 # 1e-11 where there is no kink. Data have a single shape, for which halving alone reaches 1e-12.
 _HALVINGS, _CHORDS = 16, 6
 _HALVINGS_ALONE = 46
+_NEWTON_STEPS = 12
 
 
 def largest_tracing_probability(
@@ -197,25 +198,20 @@ class TracingBounds:
         return _best_candidate(self.l2_at, (q,), u)
 
     def best_squared(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
-        """Return the q in (0, largest] and the u at which `squared_at` is largest."""
-        a = self.power
-        total, candidates = u * self._second_moment(u), []
+        r"""Return the q in (0, largest] and the u at which `squared_at` is largest.
+
+        At a given u and pair (c, h), write :math:`\alpha=\sqrt{S_2}\beta` and
+        :math:`h=c\sqrt{S_2}\sigma`. The slope in :math:`x=nqc` is 0 at
+        :math:`x=u\sqrt{S_2}\frac{1-\beta^2}{\beta+\sigma}`, for the positive root of
+        :math:`(1+a)\beta^3+(1+2a)\sigma\beta^2-(1-a)\beta-\sigma`.
+        """
+        a, longest = self.power, np.sqrt(self._second_moment(u))
+        candidates = []
         for c, h in self._squared_pairs(u):
-            # With this share, the A of T2 is total - share x at x = n q c.
-            share = h / c
-
-            def rises(
-                x: Floats, share: Floats = share, total: Floats = total, u: Floats = u
-            ) -> Floats:
-                """Return a number with the sign of the squared bound's slope at x."""
-                left = np.maximum(total - share * x, 0.0)
-                alpha = _positive_root(u, x, left) + 1e-300
-                return np.asarray(a - x / (2 * u * alpha + x) * (1 + share / alpha))
-
-            # If `share` were 0, the maximum would be at this x, as that of T1; it is at a smaller
-            # one.
-            top = np.sqrt(4 * u * total) * a / math.sqrt((1 - a) * (1 + a))
-            candidates.append(self._spike_probability_of(_change_of_sign(rises, top), c, largest))
+            slack = h / (c * longest)
+            share = _largest_share(a, slack)
+            x = u * longest * (1 - share) * (1 + share) / (share + slack)
+            candidates.append(self._spike_probability_of(x, c, largest))
         q, shape = self.best_l2(largest, u)
         best = _best_candidate(self.squared_at, tuple(candidates), u)
         value = self.squared_at(np.array([q, best[0]]), np.array([shape, best[1]]))
@@ -286,6 +282,20 @@ class TracingBounds:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             q = np.where(x > 0, x / (self.n * np.asarray(per_spike)), largest)
         return np.clip(q, min(1e-300, largest), largest)
+
+
+def _largest_share(a: float, slack: Floats) -> Floats:
+    """Return the positive root of the cubic polynomial of `TracingBounds.best_squared`.
+
+    The coefficients change sign once, so that there is one such root. The polynomial is convex
+    there, so that Newton's method falls to the root from a point above it.
+    """
+    root = np.full_like(slack, 1 / math.sqrt(1 + 2 * a))
+    for _ in range(_NEWTON_STEPS):
+        value = ((1 + a) * root + (1 + 2 * a) * slack) * root**2 - (1 - a) * root - slack
+        slope = (3 * (1 + a) * root + 2 * (1 + 2 * a) * slack) * root - (1 - a)
+        root = root - value / slope
+    return root
 
 
 def _change_of_sign(rises: Callable[[Floats], Floats], top: Floats) -> Floats:

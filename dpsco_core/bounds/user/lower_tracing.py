@@ -41,21 +41,24 @@ from dpsco_core.problems.base import Setting
 _SUMMED = 200.0  # Up to this mean number of spikes, the mean of the root is computed as a sum.
 
 
-@lru_cache(maxsize=65_536)
-def mean_root(m: int, q: float) -> float:
-    r"""Return :math:`E\sqrt M` for a count :math:`M\sim\mathrm{Bin}(m,q)`, or slightly more.
+def mean_root(m: int, q: Floats) -> Floats:
+    r"""Return :math:`E\sqrt M` for :math:`M\sim\mathrm{Bin}(m,q)` at each q, or slightly more.
 
     From 200 expected spikes on it is Jensen's bound :math:`\sqrt{mq}`, which is less than 0.1 %
     larger.
     """
     mean = m * q
-    if mean > _SUMMED or q >= 1:
-        return math.sqrt(mean)
-    top = min(m, math.ceil(mean + 10 * math.sqrt(mean) + 40))
-    counts = np.arange(1.0, top + 1)
-    weights = np.exp(log_pmf(counts, m, np.array([q])))
-    # The omitted terms have a total share below 1e-15, and each counts as the whole block.
-    return min(math.sqrt(mean), mean, float(weights @ np.sqrt(counts)) + 1e-15 * math.sqrt(m))
+    roots = np.sqrt(mean)
+    is_summed = (mean <= _SUMMED) & (q < 1)
+    if np.any(is_summed):
+        few = mean[is_summed]
+        largest = float(np.max(few))
+        counts = np.arange(1.0, min(m, math.ceil(largest + 10 * math.sqrt(largest) + 40)) + 1)
+        weights = np.exp(log_pmf(counts, m, q[is_summed][:, None]))
+        # The omitted terms have a total share below 1e-15, and each counts as the whole block.
+        sums = weights @ np.sqrt(counts) + 1e-15 * math.sqrt(m)
+        roots[is_summed] = np.minimum(np.minimum(np.sqrt(few), few), sums)
+    return np.asarray(roots)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +77,8 @@ class UserTracing:
         for name in ("n", "m", "d"):
             require(getattr(self, name) >= 1, name, "a positive integer", getattr(self, name))
 
-    def leakage(self, q: float) -> float:
-        r"""Return x of (U) at q, a bound on the leakage of all users' blocks together.
+    def leakage(self, q: Floats) -> Floats:
+        r"""Return x of (U) at each q, a bound on the leakage of all users' blocks together.
 
         It is for answers f with :math:`\|f\|\le1`.
         """
@@ -89,14 +92,14 @@ class UserTracing:
         if epsilon > 600:
             return self.n * fresh
         # By Cauchy and Schwarz, E M^(3/2) is at most the root of E M times E M^2.
-        blocks = math.sqrt(mean * (mean * (1 - q) + mean**2))
-        c = max(expectile(epsilon), math.sqrt(delta * self.d * blocks / root))
-        return self.n * min(fresh, square * (c * root + delta * self.d * blocks / c))
+        blocks = np.sqrt(mean * (mean * (1 - q) + mean**2))
+        c = np.maximum(expectile(epsilon), np.sqrt(delta * self.d * blocks / root))
+        return self.n * np.minimum(fresh, square * (c * root + delta * self.d * blocks / c))
 
     def values(self, q: Floats, u: Floats) -> Floats:
         """Return the lower bound at each q (rows) and shape u (columns); 0 for d = 1."""
         gain = median_gain(u, self.d, self.spread)
-        x = np.array([self.leakage(float(one)) for one in q])[:, None]
+        x = self.leakage(q)[:, None]
         root = 2 * gain / (x + np.sqrt(x * x + 4 * u * gain) + 1e-300)
         return np.asarray(q[:, None] ** spike_exponent(self.moment_order) * root)
 

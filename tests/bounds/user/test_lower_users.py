@@ -169,7 +169,14 @@ def test_spikes_with_users_agree_with_the_losses_at_every_count(level: Level) ->
 def test_the_mean_root_errs_upwards_and_only_a_little(m: int, q: float) -> None:
     counts = np.arange(m + 1)
     exact = float(binom.pmf(counts, m, q) @ np.sqrt(counts))
-    assert exact * (1 - 1e-12) <= mean_root(m, q) <= exact * 1.002
+    root = float(mean_root(m, np.array([q]))[0])
+    assert exact * (1 - 1e-12) <= root <= exact * 1.002
+
+
+def test_the_mean_roots_of_several_probabilities_are_those_of_each() -> None:
+    q = np.array([1e-9, 1e-3, 0.19, 0.21, 0.7, 1.0])
+    each = [float(mean_root(1000, q[i : i + 1])[0]) for i in range(len(q))]
+    assert mean_root(1000, q) == pytest.approx(each, rel=1e-14)
 
 
 def test_users_of_one_record_have_the_bounds_of_records() -> None:
