@@ -13,7 +13,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.second_moment import second_moment_missing
 
 Terms = Mapping[str, float]
-VOID = "void"  # The only term of a bound that proves nothing has this name.
+VOID = "void"  # A bound that proves nothing at a setting has a single term, of this name.
 
 
 def pooled(setting: Setting) -> Setting:
@@ -23,17 +23,17 @@ def pooled(setting: Setting) -> Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Hypothesis:
-    """One condition of a statement."""
+    """One condition of a bound's statement, with the function that checks it at a setting."""
 
-    text: str  # the condition in words, for a table
+    text: str  # the condition in words, as tables print it
     # A function that takes a `Setting` and returns an empty string if the condition holds there;
     # otherwise one sentence with the failing condition and its numbers.
     check: Callable[[Setting], str]
     # Whether the condition is about the set that contains the answer. A lower bound has no value on
     # a set that lacks its hard instances.
     is_about_set: bool = False
-    # Whether the condition only limits the settings for which the row is meant and is not needed
-    # for its proof. For example, sharper rows replace those for infinite variance from p = 2 on.
+    # Whether the condition only says for which settings the bound is meant, and is not needed for
+    # its proof. For example, bounds for infinite variance give way to sharper ones from p = 2 on.
     is_scope: bool = False
 
     def seen_from(self, view: Callable[[Setting], Setting]) -> "Hypothesis":
@@ -65,10 +65,10 @@ class Letter:
     r"""What a letter of a formula means, and its value at a setting where it has one of its own."""
 
     token: str  # the letter as in the LaTeX: ``"d"``, ``r"\rho"``, ``"R_q"``
-    # the meaning of the letter; an empty one hides the letter, which is then an index inside the
-    # formula
+    # The meaning of the letter. An empty one keeps the letter, which is then an index inside the
+    # formula, out of lists.
     meaning: str
-    # A function of a `Setting`; NaN where the letter has no value of its own.
+    # This function returns the letter's value at a `Setting`, NaN if it has none of its own.
     value: Callable[[Setting], float] = lambda _: math.nan
     # The letter's own formula in LaTeX, such as ``r"\kappa=\frac{\beta R}L"``, which is printed
     # after the formula of a rate.
@@ -93,7 +93,7 @@ class AtPlan:
 
     # The method with tight calibration and practical tuning. Its plan is used if there is no run.
     method: Method
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the names of the terms, in the order of `formula`
     # A function that takes the method's plan and returns the terms, which are infinite if nothing
     # is proven for such a run.
     formula: Callable[[Any], tuple[float, ...]]
@@ -106,48 +106,50 @@ class AtPlan:
             return dict.fromkeys(self.names, math.inf)
 
     def terms_of_run(self, plan: Plan) -> Terms:
-        """Return the terms of the run with this plan."""
+        """Return the bound's terms, by name, at the parameters in the plan of one run."""
         return dict(zip(self.names, self.formula(plan), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """A bound on the error, evaluated at a `Setting`.
+    """A proven upper or lower bound on an error, which can be evaluated at a `Setting`.
 
     Notes
     -----
-    A bound at item level is evaluated at n m records where users have m items. A lower bound is
-    then one on user-level algorithms too: whoever hides a user's whole block hides each item of it,
-    so that user-level privacy is item-level privacy of the n m i.i.d. items at the same budget.
+    If n users have m items each, a bound at item level is evaluated at n m records. A lower bound
+    then binds user-level algorithms too: an algorithm that hides all items of a user hides each of
+    them, so that it is private at item level, with the same budget.
     """
 
     card: BoundCard  # the card of the bound in the catalogue, with its source
     # A function that takes a `Setting` and returns the terms by name, in the order of the formula.
     # For a bound on a run it is an `AtPlan`.
     evaluate: Callable[[Setting], Terms]
-    # the function that combines the values of the terms into the bound; `sum` for most bounds
+    # This function combines the values of the terms into the bound; for most bounds it is a sum.
     combine: Callable[[tuple[float, ...]], float] = math.fsum
     # The conditions of the statement. If one fails, the value is still given and marked as outside
     # the hypotheses; but see `refusal`.
     hypotheses: tuple[Hypothesis, ...] = ()
-    # the letters of the formula whose meaning differs from that in most bounds
+    # These letters of the formula have another meaning than in most bounds.
     letters: tuple[Letter, ...] = ()
-    # the end of the range in which an upper bound is known to be optimal; None if there is no such
-    # limit
+    # Up to this budget an upper bound is known to be optimal; None if there is no such limit.
     optimal: Frontier | None = None
 
     @cached_property
     def parameters(self) -> Literal["run", "own", ""]:
-        """Whose parameters an upper bound is at: a run's, its own statement's, or of no method."""
+        """Whose parameters an upper bound holds for.
+
+        "run" are those of a run at hand, "own" those of its own statement, and "" says that the
+        bound is about no method.
+        """
         if isinstance(self.evaluate, AtPlan):
             return "run"
         return "own" if self.card.method else ""
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
-        """Return the terms of the bound by name; a bound on runs is evaluated for the run with
-        `plan`.
+        """Return the terms of the bound by name; a bound on runs takes the run's `plan`.
 
-        Where the proof does not hold (see `why_void`), there is the single term `VOID`.
+        If the proof does not hold at the setting (see `why_void`), there is the single term `VOID`.
         """
         if self.why_void(setting):
             return {VOID: math.inf if self.card.kind == "upper" else 0.0}
@@ -156,10 +158,11 @@ class Bound:
         return dict(self.evaluate(self.setting_of_statement(setting)))
 
     def setting_of_statement(self, setting: Setting) -> Setting:
-        """Return the setting as the statement counts records: users, or all of their items.
+        """Return the setting as the bound's statement counts records.
 
-        Only a bound for a single law is given the law of the records, which counts users whose
-        items are one record (theory/instance-floors.md, 8.1).
+        At user level a record is a user, at item level each of the n m items is one. Only a bound
+        for a single law keeps the law of the records, and its record is a user's m items
+        (theory/instance-floors.md, 8.1).
         """
         if self.card.of_law:
             return setting
@@ -172,7 +175,7 @@ class Bound:
         return self.combined(self.terms(setting, plan))
 
     def combined(self, terms: Terms) -> float:
-        """Return the bound's value from its terms."""
+        """Return the value of the bound from its terms, in the units of ``card.quantity``."""
         if VOID in terms:
             return terms[VOID]
         return float(self.combine(tuple(terms.values())))
@@ -199,21 +202,21 @@ class Bound:
         return not any(h.check(view) for h in self.hypotheses if h.is_scope)
 
     def why_void(self, setting: Setting) -> str:
-        """Return why the proof is about other records than those of `setting`; empty if it is not.
+        """Return why the proof does not cover the records of `setting`; empty if it does.
 
-        It needs a second moment, or items that are independent within a user.
+        A proof may need a finite second moment, or items that are independent within a user.
         """
         return self.needs_variance(setting) or independent_items(self.card).check(setting)
 
     def needs_variance(self, setting: Setting) -> str:
-        """Return why the proof fails at a tail index below 2; empty where it does not."""
+        """Return why the proof fails at a setting of tail index below 2; empty if it holds."""
         return second_moment_missing("proof of this bound", self.card, setting.moment_order)
 
     def refusal(self, setting: Setting) -> str:
-        """Return why the bound has no value at `setting`; empty where it has one.
+        """Return why the bound has no value at `setting`; empty if it has one.
 
-        Its proof does not hold (`why_void`); or it is a lower bound whose hard instances are not in
-        the set, so that its value would be about another one.
+        The reason is that its proof does not hold (`why_void`), or that it is a lower bound whose
+        hard instances have means or minimisers outside the constraint set.
         """
         if reason := self.why_void(setting):
             return reason
@@ -231,9 +234,9 @@ def bound_like(
     combine: Callable[[tuple[float, ...]], float] = math.fsum,
     letters: tuple[Letter, ...] = (),
     optimal: Frontier | None = None,
-    **changes: Any,  # the fields of the card that change
+    **changes: Any,  # fields of the card that replace those of `card`
 ) -> Bound:
-    """Return a bound with the card `card`, in which the given fields are changed."""
+    """Return a bound whose card is `card` with some fields replaced; the rest is passed on."""
     return Bound(
         card=replace(card, **changes),
         evaluate=evaluate,
@@ -244,6 +247,6 @@ def bound_like(
     )
 
 
-def lettered(letters: tuple[Letter, ...], bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
-    """Return bounds with these letters, except those that already have letters of their own."""
+def set_letters(letters: tuple[Letter, ...], bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
+    """Return the bounds with `letters` on all those that have no letters of their own."""
     return tuple(b if b.letters else replace(b, letters=letters) for b in bounds)

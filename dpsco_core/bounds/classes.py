@@ -1,4 +1,7 @@
-"""Whom a bound binds, and for which laws it holds at a setting: only like meets like."""
+"""Which algorithms a lower bound binds, and for which laws an upper one holds.
+
+Two bounds are compared only if they are about the same class.
+"""
 
 import math
 from dataclasses import replace
@@ -16,10 +19,10 @@ _MOMENTS = (COORDINATE, DIRECTIONAL, VARIANCE, BOUNDED)
 
 
 def binding(budget: Budget) -> tuple[Privacy, ...]:
-    """Return the classes of algorithms whose lower bounds bind every algorithm of a budget.
+    """Return the notions of privacy whose lower bounds bind every algorithm of a budget.
 
-    A pure algorithm is one of zCDP and of (epsilon, delta) too. An (epsilon, delta) budget says
-    nothing of zCDP, and that of zCDP names no delta.
+    A pure algorithm satisfies zCDP and (epsilon, delta)-DP too, so that their bounds bind it. An
+    (epsilon, delta) algorithm need not satisfy zCDP, and a zCDP budget names no delta.
     """
     if isinstance(budget, PureDP):
         return ("none", "approx", "zcdp", "pure")
@@ -27,7 +30,9 @@ def binding(budget: Budget) -> tuple[Privacy, ...]:
 
 
 def name_bound_algorithms(card: BoundCard, budget: Budget | None = None) -> str:
-    """Return which algorithms a lower bound binds, at a budget if there is one, after "every".
+    """Return the words for the algorithms that a lower bound binds, to follow "every".
+
+    With a budget, the words include the parameter at which the bound is taken.
 
     Examples
     --------
@@ -50,18 +55,20 @@ def name_bound_algorithms(card: BoundCard, budget: Budget | None = None) -> str:
 
 
 def laws_for(losses: LossClass) -> LawClass:
-    """Return the class of laws over which worst cases of a problem's losses are meant.
+    """Return the class of laws over which the lower bounds for these losses are worst cases.
 
-    Where the loss of every record is Lipschitz, as a distance is, data may be anywhere.
+    If the loss of every record is Lipschitz, as a distance is, gradients are bounded whatever the
+    data; otherwise the moments of the gradients' coordinates are.
     """
     return BOUNDED if losses.lipschitz else COORDINATE
 
 
 def of_class(setting: Setting, laws: LawClass = COORDINATE) -> Setting:
-    """Return the setting at which no more is certified than moments of coordinates and R.
+    """Return `setting` with the constants that hold for every law of a class, not just for its own.
 
-    For bounded gradients the setting certifies their bound and its consequences, but not the
-    smoothness of the risk under a law.
+    For `COORDINATE` only the moments of coordinates and R stay certified, and all other constants
+    are the largest which these allow. For `BOUNDED` gradients the bound on them stays, but not the
+    smoothness of the risk, which depends on the law.
     """
     constants = setting.constants
     if laws == BOUNDED:
@@ -87,11 +94,11 @@ def of_class(setting: Setting, laws: LawClass = COORDINATE) -> Setting:
 
 
 def covered(card: BoundCard, setting: Setting) -> tuple[LawClass, ...]:
-    """Return the classes of laws on which an upper bound holds at a setting: its own first.
+    """Return the classes of laws for which an upper bound holds at a setting, its own first.
 
-    All laws of the coordinates' class are in another one if the constants of that are as large here
-    as the class makes them (`of_class`). A mean moves within every class of moments as far as its
-    public bound; the shifts of a law of gradients are not those of the law of its records.
+    The bound also holds for the whole class of bounded coordinate moments if the constants of its
+    own class are as large, at this setting, as any law of that class makes them (see `of_class`).
+    A bound for means over a class of moments holds for all shifts of a law in the class too.
     """
     classes = [card.laws]
     if card.laws in _MOMENTS and card.laws != COORDINATE:

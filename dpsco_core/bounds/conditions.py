@@ -20,12 +20,12 @@ def check_sizes(n: int, d: int) -> None:
 
 
 def moment_scale(setting: Setting) -> float:
-    """Return the root of the coordinates' moment bound: the unit of the coordinate-wise class."""
+    """Return the p-th root of the bound on the coordinates' p-th moments: the unit of gradients."""
     return math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)
 
 
 def scaled_mean_bound(setting: Setting) -> float:
-    """Return R in units of the moment scale; infinite if either is unknown or void."""
+    """Return R, the bound on the mean gradient, over the moment scale; infinite if unknown."""
     scale = moment_scale(setting)
     if not 0 < scale < math.inf:
         return math.inf
@@ -33,7 +33,7 @@ def scaled_mean_bound(setting: Setting) -> float:
 
 
 def in_moment_units(setting: Setting) -> Setting:
-    """Return the setting with gradients in units of the moment scale: excess risks are too."""
+    """Return the setting with gradients, and thus excess risks, in units of the moment scale."""
     c, scale = setting.constants, moment_scale(setting)
     constants = replace(
         c,
@@ -47,10 +47,10 @@ def in_moment_units(setting: Setting) -> Setting:
 
 
 def certified(text: str, template: str, number: Callable[[Setting], float]) -> Hypothesis:
-    """Return the condition that a number is finite.
+    """Return the condition that the problem certifies a constant, that is, that it is finite.
 
-    `template` names the number in the sentence of a failure; ``{p}`` in it becomes the order of
-    moments.
+    `number` is the constant as a function of a setting, `text` the condition in words. `template`
+    names the constant in the sentence of a failure; ``{p}`` in it becomes the order of moments.
     """
 
     def check(setting: Setting) -> str:
@@ -116,14 +116,13 @@ MEAN_UNRESTRICTED = Hypothesis(
 
 
 def _check_contains_means(setting: Setting) -> str:
-    """Check that the set contains all means of the priors, whose l2 norms are at most R.
+    """Return why the set does not contain all means of the priors; empty if it does.
 
-    Their coordinates are at most R/sqrt(d), so that they lie in a cube whose corners are on the
-    sphere of radius R: signs and biases have at most that, and the words of the packing have it
-    once they are moved by half their size, which leaves every central moment as it is. The set's
-    own R is its largest l2 norm. So the l_q balls with q >= 2 hold the cube, and no set does whose
-    points far from 0 are sparse: l1 balls, simplices and l_q balls with q < 2. What is symmetric
-    about 0 here stays the same when a coordinate changes sign: one corner stands for all.
+    The coordinates of these means are at most R/sqrt(d), where R is the largest l2 norm in the set,
+    so that they lie in a cube with corners on the sphere of radius R. (The words of the packing do
+    after a shift by half their size, which changes no central moment.) The l_q balls with q >= 2
+    contain the cube; l1 balls, simplices and l_q balls with q < 2 do not. A symmetric set here
+    stays the same when a coordinate changes sign, so that one corner is checked for all.
     """
     body, bound = setting.constraint, setting.constants.mean_gradient_bound
     if body is None or not math.isfinite(bound):
@@ -145,7 +144,7 @@ PRIOR_IN_SET = Hypothesis(
 
 
 def small_mean(limit: float) -> Hypothesis:
-    """Return the condition R <= `limit`, R in units of the moment scale."""
+    """Return the condition that the mean's norm bound R is at most `limit` moment scales."""
 
     def check(setting: Setting) -> str:
         """Return the reason why the mean is too large; empty if it is not."""
@@ -160,7 +159,7 @@ def small_mean(limit: float) -> Hypothesis:
 
 
 def large_enough(smallest: int) -> Hypothesis:
-    """Return the condition d >= `smallest`, of the packing."""
+    """Return the condition that d is at least `smallest`; below it the packing proves nothing."""
     return Hypothesis(
         text=f"d >= {smallest}",
         check=lambda s: (

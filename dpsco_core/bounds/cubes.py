@@ -1,7 +1,7 @@
-"""Lower bounds over signs, on sets whose means fill no ball: the largest cubes in these sets.
+"""Lower bounds from signs on sets other than balls, by the cubes of means that these sets contain.
 
-See theory/bounds-everywhere.md, 5. On the l2 ball, and where a set reaches the ball around it in
-the direction of all signs, a bound stays as it is.
+See theory/bounds-everywhere.md, 5. The bound for the l2 ball holds unchanged on every set that
+touches its circumscribed ball in the direction of all sign vectors.
 """
 
 import math
@@ -25,14 +25,16 @@ from dpsco_core.geometry.base import ConstraintSet, Symmetric
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 
-# The factor between the sizes of neighbouring cubes: the best size is within its root of one.
+# Neighbouring cubes differ in size by these factors, for an l2 and for a squared error. The best
+# size is within the root of the factor of a tried one.
 SIZE_STEP, SQUARED_STEP = 1.6, 2.2
-# A function of a setting, a form and the largest norm of a mean.
+# A function of a setting, a form and the largest norm of a mean, in moment units, that returns a
+# lower bound in moment units.
 Value = Callable[[Setting, Form, float], float]
 
 
 def _set_with_own_cubes(setting: Setting) -> ConstraintSet | None:
-    """Return the set if it needs cubes of its own; None where the cube of the ball fits."""
+    """Return the constraint set if bounds on it need cubes; None if that for the ball holds."""
     body = setting.constraint
     if body is None or holds_whole_cube(body) or not has_cubes(body):
         return None
@@ -42,10 +44,11 @@ def _set_with_own_cubes(setting: Setting) -> ConstraintSet | None:
 def _scale_and_largest_square(
     setting: Setting, body: ConstraintSet, *, strong: bool
 ) -> tuple[float, float]:
-    r"""Return the factor of the set in moment units, and the largest squared norm of a mean.
+    r"""Return the size of the set of means over that of `body`, and a mean's largest squared norm.
 
-    Both are in moment units. A quadratic loss of strong convexity :math:`\lambda` has its minimiser
-    at :math:`\mu/\lambda`, and gradients :math:`\lambda w-\mu`, of norm at most R on the set.
+    Both are in moment units. If `strong`, means belong to a quadratic loss of strong convexity
+    :math:`\lambda`, whose minimiser is :math:`\mu/\lambda` and whose gradients
+    :math:`\lambda w-\mu` have norm at most R on the set. Otherwise the set of means is `body`.
     """
     scale = moment_scale(setting)
     if not strong:
@@ -61,23 +64,26 @@ def _scale_and_largest_square(
 
 
 def _is_certified(setting: Setting, *, strong: bool) -> bool:
-    """Return whether the constants on which the bound depends are finite and positive."""
+    """Whether the constants on which a bound on cubes depends are finite, and positive if need be.
+
+    `strong` is for bounds on strongly convex losses.
+    """
     scale = moment_scale(setting)
     finite = 0 < scale < math.inf and math.isfinite(setting.constants.mean_gradient_bound)
     return finite and (not strong or setting.constants.strong_convexity > 0)
 
 
 def _budget_of_notion(setting: Setting, privacy: Privacy) -> Budget:
-    """Return the budget for which a lower bound on a notion's algorithms is made large."""
+    """Return the budget of the algorithms of a notion, for which the best cube is searched."""
     if privacy == "zcdp":
         return ZCDP(rho=setting.rho)
     return PureDP(epsilon=setting.pure_epsilon) if privacy == "pure" else setting.budget
 
 
 def _own_cube(setting: Setting, body: ConstraintSet, *, strong: bool) -> Cube:
-    """Return the cube of hard data, which is the best one for their loss and budget.
+    """Return the cube on which the catalogue's hard data lie: the best for their loss and budget.
 
-    If users have m items, it is the cube for all n m items: `make_instance` of the catalogue.
+    If users have m items, it is the best one for all n m items.
     """
     form: Form = "squared" if strong else "l2"
     n, order = setting.n * setting.m, setting.moment_order
@@ -87,13 +93,11 @@ def _own_cube(setting: Setting, body: ConstraintSet, *, strong: bool) -> Cube:
 def _best_cubes(
     setting: Setting, body: ConstraintSet, form: Form, privacy: Privacy, *, strong: bool
 ) -> tuple[Cube, ...]:
-    """Return the cubes that may give the largest bound: up to two counts for up to two budgets.
+    """Return cubes on which a bound may be largest: up to two sample sizes times two budgets.
 
-    Every cube in the set gives a bound by the theorem for its dimension, so that any choice is
-    valid where the data are the worst of a class. These are the best for records, n of them and all
-    n m items: the first where most users have a spike, or none, the second where spikes are rare.
-    Under (epsilon, delta) they are also the best under epsilon alone, where a bound may be larger
-    that is not the one that chooses.
+    Every cube in the set gives a valid bound, by the theorem for its dimension. The sample sizes
+    are all n m items, for rare spikes, and the n users. Under (epsilon, delta) the best cubes under
+    pure epsilon-DP are added, because the bound that chooses cubes need not be the largest one.
     """
     unit, room = _scale_and_largest_square(setting, body, strong=strong)
     target, order = _budget_of_notion(setting, privacy), setting.moment_order
@@ -109,10 +113,14 @@ def _best_cubes(
 
 
 def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
-    """Return a bound over signs, in moment units, on every set whose cubes are known."""
+    """Return the function that evaluates a bound over signs on every set with known cubes.
+
+    `value` is the bound on the l2 ball; both are in moment units. If the setting fixes a spike
+    probability, the cube is that of the hard data.
+    """
 
     def on_set(setting: Setting, form: Form, cap: float) -> float:
-        """Return the bound on the set of a setting."""
+        """Return the largest bound over the tried cubes in the set of a setting."""
         body = _set_with_own_cubes(setting)
         if body is None:
             return value(setting, form, cap)
@@ -138,23 +146,23 @@ def _value_on_cube(
 
 
 def on_cubes_of_class(value: Value, *, strong: bool) -> Value:
-    """Return a bound on the worst data of a class, in moment units, on sets with known cubes.
+    """Return the function that evaluates a bound by tracing on every set with known cubes.
 
-    Like `on_cubes`, for a prior whose means lie inside the cube of signs, but it is the largest
-    value over `_cubes_of_many_sizes`, whatever n and the budget: a maximum over fixed cubes falls
-    with n and the budget if the bound does. The data of the catalogue are drawn from this prior in
-    all coordinates: at a fixed spike probability the bound is about these data, and stays as it is.
+    Unlike `on_cubes` it takes the maximum over the same cubes at every n and budget, those of
+    `_cubes_of_many_sizes`, so that it falls with n and the budget as the bound on each cube does.
+    The catalogue's data vary in all coordinates: if the setting fixes a spike probability, the
+    bound is about these data, and `value` is returned unchanged.
     """
 
     def on_set(setting: Setting, form: Form, cap: float) -> float:
-        """Return the bound on the set of a setting."""
+        """Return the largest bound over the cubes in the set of a setting."""
         body = _set_with_own_cubes(setting)
         if body is None or setting.spike_probability is not None:
             return value(setting, form, cap)
         if not _is_certified(setting, strong=strong):
             return 0.0
         scales = _scale_and_largest_square(setting, body, strong=strong)
-        # The squared error takes ten times as long on each cube.
+        # A squared error takes ten times as long on each cube, so that fewer cubes are tried.
         cubes = _cubes_of_many_sizes(body, SIZE_STEP if form == "l2" else SQUARED_STEP)
         return max(_value_on_cube(value, setting, form, cube, *scales) for cube in cubes)
 
@@ -163,9 +171,9 @@ def on_cubes_of_class(value: Value, *, strong: bool) -> Value:
 
 @lru_cache(maxsize=256)
 def _cubes_of_many_sizes(body: ConstraintSet, step: float = SIZE_STEP) -> tuple[Cube, ...]:
-    """Return cubes of every kind in a set: the smallest, the largest, and many between.
+    """Return cubes of means in a set, of every family, from the fewest coordinates to the most.
 
-    `step` is the factor between the sizes of neighbours.
+    `step` is the factor between the numbers of coordinates of neighbouring cubes.
     """
     cubes = []
     for counts, cube_of in families(body):
@@ -175,7 +183,7 @@ def _cubes_of_many_sizes(body: ConstraintSet, step: float = SIZE_STEP) -> tuple[
 
 
 def _most_signs(setting: Setting) -> int:
-    """Return the largest number of signs that vary freely in a setting's set."""
+    """Return the largest number of freely varying signs on a cube in the set of a setting."""
     body = _set_with_own_cubes(setting)
     if body is None or setting.spike_probability is not None:
         return setting.d
@@ -183,7 +191,10 @@ def _most_signs(setting: Setting) -> int:
 
 
 def within_cubes(on_ball: Hypothesis, *, strong: bool) -> Hypothesis:
-    """Return the condition that a fixed spike probability keeps the signs inside of the set."""
+    """Return the condition that the setting's spike probability keeps all means inside the set.
+
+    `on_ball` is that condition for the l2 ball; it is used on sets that need no cubes.
+    """
 
     def check(setting: Setting) -> str:
         """Return the reason why no cube of means is in the set; empty if there is one."""
@@ -234,7 +245,7 @@ def known_cubes_of_class(set_of_data: Hypothesis) -> Hypothesis:
 
 
 def _check_two_signs(setting: Setting) -> str:
-    """Return the reason why fewer than two signs vary; empty if two do."""
+    """Return the reason why fewer than two signs vary freely; empty if at least two do."""
     if _most_signs(setting) >= 2:
         return ""
     if setting.d < 2:

@@ -10,17 +10,17 @@ from dpsco_core.problems.base import Setting
 
 
 def epsilon_of(setting: Setting) -> float:
-    """Return the epsilon of the budget; NaN if it has none."""
+    """Return the epsilon of a pure or (epsilon, delta) budget; NaN under zCDP."""
     budget = setting.budget
     return budget.epsilon if isinstance(budget, (PureDP, ApproxDP)) else math.nan
 
 
 def delta_of(setting: Setting) -> float:
-    """Return the delta of the budget; NaN if it has none."""
+    """Return the delta of an (epsilon, delta) budget; NaN under any other."""
     return setting.budget.delta if isinstance(setting.budget, ApproxDP) else math.nan
 
 
-# The meanings of letters, unless a bound defines them otherwise.
+# Letters have these meanings unless a bound defines them otherwise.
 COMMON = (
     Letter("n", "records (users, where they have several items)", lambda s: s.n),
     Letter("m", "items per user", lambda s: s.m),
@@ -57,7 +57,7 @@ LOWER_RHO = Letter(r"\rho", "zCDP budget of the algorithms that it binds", lambd
 SCALE = Letter("g", "root of the coordinates' moment", moment_scale)
 LOWER = (
     SCALE,
-    # This letter is an index inside the formula.
+    # D is an index inside the formula, so that it has no meaning to print.
     Letter("D", ""),
     Letter("N", "number of words of the packing"),
     Letter("B", "number of spiked records, at random"),
@@ -78,8 +78,8 @@ ESTIMATED = (
     *BLOCKS,
 )
 
-# LaTeX that defines two symbols of lower bounds over spikes: the number B of spikes, and the least
-# share g_d of wrong signs.
+# These define two symbols of lower bounds over spikes in LaTeX: the number B of spikes, and the
+# least share g_d of wrong signs.
 BINOMIAL = r"B\sim\mathrm{Bin}(n,q)"
 WRONG_SIGNS = (
     r",\ g_d(t)=\tfrac12\min_s\frac{1+(e^t-1)F_{d-1}(s-1)}{1+(e^t-1)F_d(s)},\ "

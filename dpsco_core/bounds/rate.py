@@ -20,11 +20,11 @@ _NAMES = {latex: name for name, latex in LETTERS_IN_LATEX.items()}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rate:
-    r"""Terms with constant 1, in the language of `dpsco_core.base.formula`.
+    r"""A rate as a sum or maximum of formulas, with all hidden constants taken as 1.
 
-    As a function of a `Setting` it returns its terms by name. They are `void` where it does not
-    apply, where a letter has no value, and where a term has none or is infinite: there the
-    statement says nothing.
+    The formulas are in the language of `dpsco_core.base.formula`. A rate is called with a `Setting`
+    and returns its terms by name. All are `void` if the statement does not cover the setting, or if
+    a letter or a term has no finite value there.
 
     Examples
     --------
@@ -37,15 +37,15 @@ class Rate:
     """
 
     terms: Mapping[str, str]  # the formula of each term, by the term's name
-    unit: str = ""  # the formula of the factor in front of all terms; if empty, 1
-    # A function of a `Setting` that returns a factor in front of all terms which the formula does
-    # not show: the papers measure in units of the moment.
+    unit: str = ""  # the formula of a factor in front of all terms; if empty, the factor is 1
+    # This function returns a factor in front of all terms that the formula does not show: the
+    # papers measure in units of the moment.
     scale: Callable[[Setting], float] = lambda _: 1.0
-    # the letters whose meaning differs from that in `COMMON`
+    # These letters have another meaning than in `COMMON`.
     letters: tuple[Letter, ...] = ()
-    # The function that combines the terms into the rate: the sum, or `max`.
+    # This function combines the terms into the rate; it is a sum or `max`.
     combine: Callable[[tuple[float, ...]], float] = math.fsum
-    # Whether the statement covers a setting.
+    # This function says whether the statement covers a setting.
     applies: Callable[[Setting], bool] = lambda _: True
     void: float = math.inf  # each term's value where the rate is undefined; 0 for a lower bound
 
@@ -67,7 +67,7 @@ class Rate:
 
     @property
     def formula(self) -> str:
-        """The unit, times the sum or the maximum of the terms, in LaTeX."""
+        """The LaTeX of the whole rate: the unit times the sum or the maximum of the terms."""
         return latex_of(self._whole.expression)
 
     @property
@@ -77,9 +77,9 @@ class Rate:
         return tuple(letter.definition for letter in letters if letter.definition)
 
     def drop(self, part: str) -> "Rate":
-        """Return the rate without a part of its terms, such as ``"*ln(1/delta)"``.
+        """Return the rate with `part` removed from every term that has it.
 
-        Raises `InvalidInput` if no term has it.
+        A part is a text such as ``"*ln(1/delta)"``. Raises `InvalidInput` if no term has it.
         """
         terms = {name: text.replace(part, "") for name, text in self.terms.items()}
         require(terms != self.terms, "part", "one of the rate's", part)
@@ -87,7 +87,7 @@ class Rate:
 
     @cached_property
     def _vocabulary(self) -> dict[str, Letter]:
-        """The letters by their names in formulas."""
+        """All letters that a formula of this rate may use, by their names in formulas."""
         return {_NAMES.get(e.token, e.token): e for e in (*COMMON, *self.letters)}
 
     @cached_property
@@ -107,7 +107,7 @@ class Rate:
 
     @cached_property
     def _formulas(self) -> dict[str, Formula]:
-        """The formulas of the terms, each with the unit."""
+        """The parsed formula of each term, times the unit, by the term's name."""
         return {name: self._parse(self._in_units(text)) for name, text in self.terms.items()}
 
     def _in_units(self, text: str) -> str:
@@ -115,7 +115,7 @@ class Rate:
         return f"{self.unit}*({text})" if self.unit else text
 
     def _parse(self, text: str) -> Formula:
-        """Return a formula in the letters of the rate."""
+        """Return the formula that a text stands for, in the letters of the rate."""
         return parse_formula(text, {name: name for name in self._vocabulary})
 
 
@@ -125,9 +125,7 @@ def is_approximate(setting: Setting) -> bool:
 
 
 def two_terms(sampling: str, privacy: str, **fields: Any) -> Rate:
-    """Return a rate with one term for the sample and one for privacy; `fields` are passed on to
-    `Rate`.
-    """
+    """Return a rate with one term for sampling and one for privacy; `fields` go to `Rate`."""
     return Rate(terms={"sampling": sampling, "privacy": privacy}, **fields)
 
 
@@ -137,9 +135,7 @@ def bound_at_rate(
     hypotheses: tuple[Hypothesis, ...],
     **changes: Any,  # further arguments of `bound_like`: the fields of the card that change
 ) -> Bound:
-    """Return the bound whose formula is `rate` and whose card is `card` with the given fields
-    changed.
-    """
+    """Return the bound with the formula, LaTeX and letters of `rate`, and a changed `card`."""
     return bound_like(
         card,
         evaluate=rate,

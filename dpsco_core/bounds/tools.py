@@ -14,19 +14,20 @@ from dpsco_core.methods.base import Method
 from dpsco_core.methods.records.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
-# The explicit high-probability bounds fail with this probability.
+# Explicit high-probability bounds are evaluated at this failure probability.
 BETA = 0.05
-# Corollary 4.2 of Kamath et al. (2022) fails with this probability.
+# Corollary 4.2 of Kamath et al. (2022) is stated with this failure probability.
 PAPER_BETA = 0.1
 SMALL_MEAN = small_mean(10.0)
 KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
-# The sharp bias of clipping at distance t from the mean, `hinge_bias`, in LaTeX.
+# This is the sharp bias of clipping at distance t from the mean, `hinge_bias`, in LaTeX.
 HINGE = r"h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p},\ h_2(t)=\tfrac12\big(\sqrt{1+t^2}-t\big)"
-# The beginning of the formula of a bound on a run whose answer lies in a ball, and its letters.
+# If the answer of a run lies in a ball, the formula of its bound begins with this LaTeX, whose
+# letters are `BALL`.
 IN_BALL = r"\min\{D,V\},\ V="
 BALL = (
     Letter("D", "diameter of the ball that holds the run's answer; infinite where none does"),
-    # This letter is defined later in the formula.
+    # The formula itself defines V, so that the list of letters leaves it out.
     Letter("V", ""),
 )
 PARTS = ("sampling", "clipping bias", "privacy noise")
@@ -42,10 +43,9 @@ def check_beta(beta: float) -> None:
 class Parts:
     """The terms of an explicit bound, in the units of the error."""
 
-    # the parts of the error: finite data, clipping and privacy
-    sampling: float
-    bias: float
-    noise: float
+    sampling: float  # the part of the error due to finitely many records
+    bias: float  # the part of the error due to clipping
+    noise: float  # the part of the error due to privacy
 
     @property
     def values(self) -> tuple[float, float, float]:
@@ -53,11 +53,11 @@ class Parts:
         return self.sampling, self.bias, self.noise
 
     def total(self) -> float:
-        """Return the sum: the bound of a high-probability form."""
+        """Return the sum of the terms, which is the bound if it holds with high probability."""
         return math.fsum((self.sampling, self.bias, self.noise))
 
     def root_sum_square(self) -> float:
-        """Return the root of the sum of squares: the bound of a mean-square form."""
+        """Return the root of the sum of squares, which is the bound on a root mean square error."""
         return math.hypot(self.sampling, self.bias, self.noise)
 
     def scaled(self, unit: float) -> Parts:
@@ -66,10 +66,10 @@ class Parts:
 
 
 def in_ball(parts: Parts, combine: Callable[[tuple[float, ...]], float], radius: float) -> Parts:
-    """Return the terms of a bound on how far an answer in a ball is from the mean in that ball.
+    """Return the terms of an error bound if the answer and the mean lie in a ball of this radius.
 
-    Where they combine to more than the diameter, they are scaled to it. Terms that say nothing of a
-    run stay as they are (theory/bounds-of-runs.md, 2).
+    Terms that combine to more than the ball's diameter are scaled down to the diameter; infinite
+    ones, by which nothing is proven of a run, stay (theory/bounds-of-runs.md, 2).
     """
     value, diameter = combine(parts.values), 2 * radius
     return parts.scaled(diameter / value) if diameter < value < math.inf else parts
@@ -77,10 +77,13 @@ def in_ball(parts: Parts, combine: Callable[[tuple[float, ...]], float], radius:
 
 def at_run(
     method: Method,
-    formula: Callable[[Any], Parts],  # a function that takes the method's plan
+    formula: Callable[[Any], Parts],  # the parts as a function of a plan of the method
     combine: Callable[[tuple[float, ...]], float],
 ) -> AtPlan:
-    """Return the terms of a run whose answer and mean are both in its ball; see `in_ball`."""
+    """Return the bound on a method's runs whose terms `formula` computes from the plan.
+
+    The answer and the mean lie in the ball of the plan, which caps the terms: see `in_ball`.
+    """
 
     def terms(plan: Any) -> tuple[float, ...]:
         """Return the terms of the bound at the parameters of a run's plan."""
@@ -90,15 +93,15 @@ def at_run(
 
 
 def void(sampling: float) -> Parts:
-    """Return an infinite bound, in which only the sampling term may be finite."""
+    """Return the terms of a bound that proves nothing: only the sampling term may be finite."""
     return Parts(sampling=sampling, bias=math.inf, noise=math.inf)
 
 
 def terms_of(formula: Callable[[Setting], Parts]) -> Callable[[Setting], Terms]:
-    """Return the parts of a formula as named terms."""
+    """Return the function that evaluates a formula at a setting and names its terms by `PARTS`."""
 
     def terms(setting: Setting) -> Terms:
-        """Return the parts by the names of their terms."""
+        """Return the terms of the formula at a setting, by name."""
         return dict(zip(PARTS, formula(setting).values, strict=True))
 
     return terms
@@ -109,10 +112,13 @@ def rate_terms(
     unit: Callable[[Setting], float],
     rate: Callable[[Setting], tuple[float, ...]],
 ) -> Callable[[Setting], Terms]:
-    """Return the terms of a rate by name, times a unit."""
+    """Return the function that evaluates a rate at a setting: its terms by name, times a unit.
+
+    `rate` returns the terms in the order of `names`, and `unit` their common factor.
+    """
 
     def terms(setting: Setting) -> Terms:
-        """Return the terms of the rate by name."""
+        """Return the terms of the rate at a setting, by name."""
         size = unit(setting)
         return {name: size * term for name, term in zip(names, rate(setting), strict=True)}
 
@@ -120,11 +126,12 @@ def rate_terms(
 
 
 def joint_bias(level: float, mean_bound: float, d: int, order: float) -> float:
-    r"""Bound the norm of the bias of clipping to [-T, T], for means of norm at most R < T.
+    r"""Return a bound on the l2 norm of the bias b of clipping every coordinate to [-T, T].
 
     .. math:: \sum_jb_j^2\le(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0),\quad\psi(a)=h_p(T-a)^2
 
-    Not every coordinate of the mean can be as large as R. It is infinite for T <= R. See
+    `level` is T, and `mean_bound` the bound R < T on the norm of the mean; the bound is infinite
+    for T <= R. It uses that not all coordinates of the mean can be as large as R. See
     theory/kamath-liu-zhang.md, 3.2.
     """
     centre, edge = hinge_bias(level, order), hinge_bias(level - mean_bound, order)
@@ -137,7 +144,7 @@ def joint_bias(level: float, mean_bound: float, d: int, order: float) -> float:
 
 
 def directional_unit(setting: Setting) -> float:
-    """Return M, the root of the directional moment."""
+    """Return M, the root of the bound on the gradients' moments in every direction."""
     return setting.constants.directional_moment
 
 
@@ -147,7 +154,7 @@ def root_sum_square(values: tuple[float, ...]) -> float:
 
 
 def enough_records(text: str, smallest_n: Callable[[Setting], int]) -> Hypothesis:
-    """Return the condition that n is at least a number."""
+    """Return the condition that n is at least `smallest_n` of a setting; `text` is its formula."""
 
     def check(setting: Setting) -> str:
         """Return the reason why n is too small; empty if it is not."""

@@ -1,8 +1,8 @@
-r"""Upper bounds of answering without data: 0 for a mean, of a risk the centre of the set.
+r"""Upper bounds on the error of answers without data: 0 for a mean, the set's centre for a risk.
 
-Such an answer depends on no record. It is (0, 0)-DP, so that each of its bounds holds under every
-budget, for every n and every number of items per user: no promise for all data needs to be larger.
-Nothing else is proven here than that, and no method of the catalogue is meant by it.
+Such an answer depends on no record. It is (0, 0)-DP, so that its bounds hold under every budget,
+for every n and every number of items per user. They are trivial upper bounds for what is possible,
+and describe no method of the catalogue.
 
 The error of 0 is the norm of the mean, at most R. With c the centre, :math:`D_0` the largest
 distance of a point of the set from it, R a bound on the gradient of the risk, and F convex,
@@ -45,7 +45,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.hinge import Hinge
 from dpsco_core.problems.logistic import Logistic
 
-# the beginning of the names of these bounds, to which a row adds its losses
+# The names of these bounds begin with this text, to which a bound adds its losses.
 NAME = "Answering without data"
 
 _NO_MOMENT = "No record enters the answer, so that no moment does."
@@ -65,10 +65,10 @@ _LETTERS = (
 
 
 def farthest(body: ConstraintSet) -> float:
-    """Return the largest distance of a point of the set from its centre.
+    """Return the largest l2 distance of a point of the set from the centre of the set.
 
-    On simplices it is that of a vertex, elsewhere `ConstraintSet.reach`, which is exact where the
-    centre is 0.
+    On simplices it is the distance of a vertex. On other sets it is `ConstraintSet.reach`, which is
+    exact if the centre is 0.
     """
     if not isinstance(body, Simplex | SolidSimplex):
         return body.reach
@@ -86,7 +86,7 @@ def _centre_norm(setting: Setting) -> float:
 
 
 def mean_error(setting: Setting) -> float:
-    """Return the bound on the error of the answer 0: a mean may have that distance from it."""
+    """Return the largest l2 error of the answer 0: the public bound R on the norm of the mean."""
     return setting.constants.mean_gradient_bound
 
 
@@ -112,10 +112,13 @@ def smooth_risk(setting: Setting) -> float:
 
 
 def _risk_at_centre(loss_at_zero: float) -> Callable[[Setting], float]:
-    """Return the bound, as a function of a setting, for a loss >= 0 with one value at 0."""
+    """Return the function that bounds the excess risk of the set's centre at a setting.
+
+    The loss is at least 0, and `loss_at_zero` for every record at the parameter 0.
+    """
 
     def risk(setting: Setting) -> float:
-        """Return the risk of the centre at a setting."""
+        """Return the bound on the excess risk of the centre at a setting."""
         if math.isinf(setting.constants.diameter):
             return math.inf
         shift = _centre_norm(setting)
@@ -131,7 +134,7 @@ def _make_row(
     hypotheses: tuple[Hypothesis, ...],
     **changes: Any,
 ) -> Bound:
-    """Return the row of an answer that ignores the data."""
+    """Return the catalogue's upper bound for an answer without data, with the card changed."""
     return bound_like(
         card,
         evaluate=lambda setting: {"without data": value(setting)},
@@ -170,7 +173,7 @@ _RISK_CARD = replace(
 
 
 def _loss_row(problem: type[Logistic] | type[Hinge]) -> Bound:
-    """Return the row of a loss of labels, whose value at the parameter 0 is known."""
+    """Return the upper bound without data for the logistic or the hinge loss."""
     labels = np.array(problem.classes)
     loss_at_zero = float(problem.link.value(np.zeros_like(labels), labels).max())
     slug = problem.card.slug

@@ -29,7 +29,7 @@ from dpsco_core.explain.recipe.training import budget_command
 from dpsco_core.methods.form import form_of
 from dpsco_core.scenario import Scenario
 
-# The longest run for a recipe at the defaults; a slower method shows its example instead.
+# The recipe of a method whose run at the defaults takes longer than this is that of its example.
 MOST_SECONDS = 5.0
 
 
@@ -128,7 +128,10 @@ def run_about(chosen: argparse.Namespace) -> None:
 
 
 def _recipe_point(chosen: argparse.Namespace) -> Scenario:
-    """Return the point of a recipe: the default run's, or the nearest where the method runs."""
+    """Return the scenario point at which a recipe is given.
+
+    It is that of the flags and defaults or, if the method cannot run there, the nearest one.
+    """
     chosen.method = [chosen.slug]
     fields = given_fields(chosen)
     try:
@@ -136,7 +139,7 @@ def _recipe_point(chosen: argparse.Namespace) -> Scenario:
         if refusal(point, chosen.slug) is None:
             return point
     except InvalidInput:
-        pass  # The missing argument may be the method's problem or another of its requirements.
+        pass  # The flags may leave out what the method needs, such as its problem: see below.
     base = replace(nearest(Scenario(), chosen.slug), axis=None, grid=())
     if work(replace(base, methods=(chosen.slug,), trials=1), chosen.slug).seconds > MOST_SECONDS:
         base = example_point(chosen.slug)
@@ -164,7 +167,7 @@ def _print_code(slug: str, method_recipe: Recipe | None, library: str) -> None:
 
 
 def _wrap_text(text: str, mark: str = "") -> str:
-    """Return a text in lines of the terminal's width, the first one with a mark."""
+    """Return a text wrapped to `WIDTH`, with `mark` before its first line."""
     return textwrap.fill(
         plain_text(text),
         WIDTH,

@@ -33,7 +33,7 @@ CURVE_ALONE = (
     "less private than the noise that its ledger records; that it is not (epsilon, delta)-DP has "
     "not been shown."
 )
-SAME = 1e-6  # the relative difference of two epsilons that are the same up to rounding
+SAME = 1e-6  # Two epsilons that differ by this share are the same up to rounding.
 
 
 def add_audit(commands: Any) -> None:
@@ -75,7 +75,7 @@ def run_audit_command(chosen: argparse.Namespace) -> int:
         return run_function_audit(chosen)
     require(chosen.far_value is None, "far-value", "left out without function", chosen.far_value)
     task = _audit_task(chosen).validate()
-    for result in run_audit(task):  # there is at least one look, at the end
+    for result in run_audit(task):  # There is at least one look, at the end.
         if sys.stderr.isatty():
             last_look = result.evidence[-1]
             line = f"\r{last_look.runs:,} of {task.runs:,} runs: epsilon is at least "
@@ -184,7 +184,7 @@ def _print_findings(task: Audit, judged: Judged) -> None:
 
 
 def _setting_text(point: Scenario) -> str:
-    """Return where an audit was made, and the flags that change it."""
+    """Return the sentence on the sizes and the budget of an audit, and the flags that set them."""
     sizes = {"n": point.n, "d": point.d} | ({"m": point.m} if point.m > 1 else {})
     names = ("rho",) if point.rho is not None else ("epsilon", "delta")
     flags = [name for name in names if getattr(point, name)]
@@ -194,7 +194,7 @@ def _setting_text(point: Scenario) -> str:
 
 
 def _print_attack(achieved: Attack) -> None:
-    """Print the attack by the runs, and where its box is beside the claim's trade-off curve."""
+    """Print the error rates of the best attack, beside what the claimed trade-off curve allows."""
     alarms, misses = achieved.alarm_interval[1], achieved.miss_interval[1]
     place = "below the curve" if achieved.refutes else "not below the curve"
     print_text(
@@ -206,13 +206,13 @@ def _print_attack(achieved: Attack) -> None:
 
 
 def ledger_notes(result: AuditFindings) -> list[str]:
-    """Return the ledgers' notes on an audit's claim, which hold whatever the runs show."""
+    """Return what the method's own ledger says against its claim, whatever the runs show."""
     flaws = [f"by its own ledger the claim does not hold: {flaw}" for flaw in result.flaws]
     return flaws + ([result.booked] if result.booked else [])
 
 
 def claim_notes(task: Audit, result: AuditFindings) -> list[str]:
-    """Return a note if printed noise spends less than the budget, and so has another claim."""
+    """Return a note if the audited claim is not the budget, as printed noise spends less; or []."""
     budget, delta = task.point.budget, result.delta
     allowed = gaussian_epsilon(budget.rho, delta) if isinstance(budget, ZCDP) else budget.epsilon
     if (

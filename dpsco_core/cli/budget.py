@@ -56,11 +56,11 @@ FLAGS = {
 }
 
 
-# the `points` of `allocate_passes` for several passes: finer than in the plan of a method, because
-# a command may take longer
+# The argument `points` of `allocate_passes` for several passes. It is larger than in the plan of a
+# method, because a command may take longer.
 PASS_POINTS = 16
 REPLACED = "neighbours replace one record"
-# For each section, a sentence on how its numbers are meant.
+# These words say what the numbers of each section assume: neighbours, sampling and accounting.
 STATED = {
     "conversions": f"{REPLACED}; no sampling; noise_multiplier is noise over sensitivity",
     "composition": f"{REPLACED}; each release spends the whole budget on all records; by each "
@@ -90,9 +90,9 @@ def add_budget(commands: Any) -> None:
 
 
 def run_budget(chosen: argparse.Namespace) -> None:
-    """Print what a budget is worth in each use that the flags ask for, as text or JSON.
+    """Print what a privacy budget is worth in each use that the flags ask for, as text or JSON.
 
-    With `--noise-multiplier` it is the epsilon that a noise costs.
+    With `--noise-multiplier` it prints the epsilon that the given noise costs instead.
     """
     texts = {name: getattr(chosen, name) for name in FLAGS}
     inputs = {k: None if text is None else read_number(k, text) for k, text in texts.items()}
@@ -122,17 +122,17 @@ def run_budget(chosen: argparse.Namespace) -> None:
             | {"stated": {name: STATED[name] for name in numbers if name in STATED}}
         )
         return
-    print(f"Answer: {answer.line}")  # one line, whatever its numbers
+    print(f"Answer: {answer.line}")  # The answer is one line, however long, and is not wrapped.
     print_text(f"It is {answer.question}.")
     print()
     _print_sections(numbers)
 
 
 def _print_sections(numbers: dict[str, Any]) -> None:
-    """Print each use of the budget under its title, with the assumptions of its numbers.
+    """Print each section of numbers under its title, with what they assume.
 
-    If the budget is for releases on sampled batches, the conversions are left out: their noise is
-    that of one release on all records.
+    If the budget is for releases on sampled batches, the conversions are left out, whose noise is
+    that of a single release on all records.
     """
     is_sampled = numbers.get("noise", {}).get("sampling", "none") != "none"
     for title, rows in numbers.items():
@@ -153,14 +153,18 @@ def _print_sections(numbers: dict[str, Any]) -> None:
             )
         else:
             parts = ", ".join(f"{name} {_format_value(value)}" for name, value in rows.items())
-            qualifier = ", at most" * (title == "batches")  # moments prove only an upper bound
+            qualifier = ", at most" * (title == "batches")  # Moments prove only an upper bound.
             ending = words.replace(":", ";", 1)
             print_text(f"{title.capitalize()}{qualifier}: {parts}{ending}")
             print()
 
 
 def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) -> dict[str, Any]:
-    """Return the requested numbers as plain objects; a chosen sampler excludes the others."""
+    """Return the sections of numbers that the flags ask for, as JSON values by their titles.
+
+    `inputs` are the flags' numbers, and `sampling` the sampling scheme: if one is chosen, sections
+    on other schemes are left out.
+    """
     point = _scenario_point(inputs)
     numbers: dict[str, Any] = {
         "budget": {"kind": point.kind, "delta": point.delta}
@@ -196,7 +200,7 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
                 "delta": composition.basic_delta if name == "basic" else point.delta,
             }
             for name in ("basic", "advanced", "zcdp", "exact")
-            # The theorem is for many small releases; for few large ones it proves less than a sum.
+            # Advanced composition is for many small releases; for few large ones a sum is sharper.
             if name != "advanced" or composition.advanced < composition.basic
         ]
         numbers["total"] = _rho_of_all(composition)
@@ -234,7 +238,7 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
 
 
 def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -> float:
-    """Return the batches in which the records are read; raise `InvalidInput` for bad flags."""
+    """Return the number of batches in the given epochs; raise `InvalidInput` for bad flags."""
     epochs, batch, records = inputs["epochs"], inputs["batch"], inputs["records"]
     assert epochs is not None
     for name in ("steps", "releases"):
@@ -250,19 +254,22 @@ def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -
     if not 0 < epochs < math.inf:
         raise InvalidInput(f"epochs must be finite and above 0, got epochs={epochs:g}.")
     ratio = epochs * read_whole("records", records) / max(1, read_whole("batch", batch))
-    # rounding may lift a product of whole numbers above an integer
+    # Rounding errors may lift the quotient slightly above a whole number of batches.
     return float(math.ceil(ratio * (1 - 1e-12)))
 
 
 def _rho_of_all(composition: Composed) -> dict[str, float]:
-    """Return the total rho of all releases; under a pure budget, of Laplace noise alone."""
+    """Return the rho of all releases together and, under a pure budget, that of Laplace noise."""
     count, laplace = composition.releases, composition.laplace_rho
     total = {"rho": count * composition.rho}
     return total if laplace is None else total | {"laplace_rho": count * laplace}
 
 
 def _noise_section(inputs: dict[str, float | None], chosen: argparse.Namespace) -> dict[str, Any]:
-    """Return the noise of the releases, or what it costs under both kinds of neighbours."""
+    """Return the section on noise: what the releases need, or what a given noise costs.
+
+    It is for both kinds of neighbours, unless the flags choose one.
+    """
     noise, neighbours = inputs["noise-multiplier"], chosen.neighbours
     if noise is None:
         return _for_neighbours(_price_releases(inputs, chosen, None), neighbours).to_dict()
@@ -338,7 +345,7 @@ def _training_code(inputs: dict[str, float | None], chosen: argparse.Namespace) 
 def _price_releases(
     inputs: dict[str, float | None], chosen: argparse.Namespace, neighbours: Neighbours | None
 ) -> Priced:
-    """Return equal releases that meet the budget or have the given noise."""
+    """Return the price of equal releases: the noise for the budget, or the epsilon of a noise."""
     sizes: dict[str, Any] = {"releases": 1, "sampling": chosen.sampling or "none"}
     for name in ("releases", "batch", "records"):
         value = inputs[name]
@@ -353,7 +360,10 @@ def _price_releases(
 
 
 def _allocation_row(point: Point, steps: int, passes: int) -> dict[str, Any]:
-    """Return the noise of steps on randomly allocated records."""
+    """Return the noise that steps on randomly allocated records need for a budget.
+
+    Each record is used at one secret step of each pass.
+    """
     if point.kind != "approx":
         raise InvalidInput(
             "budget must be an (epsilon, delta) one for random allocation, "

@@ -8,12 +8,12 @@ from dpsco_core.results.report import catalogue_json
 
 
 def add_catalogue(commands: Any) -> None:
-    """Add the command `dpsco catalogue` to a parser's commands."""
+    """Add the command `catalogue` to the parser."""
     add_command(commands, "catalogue", run_catalogue)
 
 
 def run_catalogue(chosen: argparse.Namespace) -> None:
-    """Print every row of the catalogue, as text or as JSON."""
+    """Print all methods, problems, distributions and bounds, as tables or as JSON."""
     catalogue = catalogue_json()
     if chosen.json:
         print_json(catalogue)

@@ -77,7 +77,7 @@ def _print_entry(entry: Erratum, as_json: bool) -> None:
 
 
 def _print_checks(entry: Erratum) -> None:
-    """Print what an erratum's experiment was computed from, and the commands that check it."""
+    """Print the inputs of an erratum's experiment, and the commands that repeat and check it."""
     if entry.experiment is None:
         return
     print()

@@ -1,4 +1,4 @@
-"""The command `dpsco experiment`: the small experiments of the page Learn that are no studies."""
+"""The command `dpsco experiment`: the small experiments of the lessons on the page Learn."""
 
 import argparse
 from typing import Any

@@ -45,19 +45,19 @@ _PROBLEM = {
     "rho": "zCDP budget",
     "radius": "bound R on the norm of the mean, in multiples of the unit: half of --diameter",
 }
-# The algorithms to which the bound from a packing applies, by the kind of the budget.
+# By the kind of the budget, the bound from a packing applies to these algorithms.
 BINDS = {
     ZCDP: "every zCDP algorithm",
     PureDP: "every pure DP algorithm, which is also {rho}-zCDP",
     ApproxDP: "every {rho}-zCDP algorithm: the Gaussian releases that meet the budget",
 }
-# A note on why the command bounds may print a smaller value for a form of the same name.
+# This note explains why `dpsco bounds` may print a smaller value of the same bound.
 OWN_DATA = (
     "every form is at its own best spike probability, as in dpsco bounds on other data; on data of "
     "its own instance dpsco bounds takes theirs, the spike_probability of the problem, where a "
     "form may be smaller."
 )
-# What the numbers mean, by the name in the problem, the floors and the proofs.
+# The printed numbers have these meanings, by their names in each part of the result.
 _OF_PROBLEM = {
     "rho": "zCDP budget of Gaussian noise at this budget",
     "epsilon": "budget of the bounds on pure DP algorithms",
@@ -91,17 +91,17 @@ OF_PROOFS = {
     "nearest": "least mean distance of any answer at so many spikes",
     "bound": "lower bound on the mean error",
 }
-# The same by the title of a part of the result; a packing of one's own has none.
+# By its title, each part of the result has its meanings; that on the user's own packing has none.
 _MEANINGS = {"problem": _OF_PROBLEM, "floors": _OF_FLOORS} | dict.fromkeys(
     ("proof", "pure_proof", "expectile_proof"), OF_PROOFS
 )
-# The algorithms that a bound is about, by the value of "binds".
+# By the value of "binds", a bound is about these algorithms.
 _ALGORITHMS = {
     "approx": "every {budget} algorithm",
     "zcdp": "every {rho}-zCDP algorithm",
     "pure": "every {epsilon}-DP algorithm",
 }
-_LIMITS = ("sampling", "privacy")  # the two limits on distinguishing codewords
+_LIMITS = ("sampling", "privacy")  # Either of these hides which codeword is the true one.
 FANO = "fano-distance-cdp"  # the form that the dashboard and `dpsco run` call CDP Fano
 _DEFAULTS: dict[str, float] = {
     "separation": 1.0,
@@ -136,7 +136,10 @@ def add_fano(commands: Any) -> None:
 
 
 def run_fano(chosen: argparse.Namespace) -> None:
-    """Print the numbers of the page Lower bounds; raise `InvalidInput` for bad flags."""
+    """Print Fano's inequality for a packing, or the lower bounds on the hard mean problem.
+
+    Raises `InvalidInput` for bad flags.
+    """
     flags = {name: getattr(chosen, name) for name in (*_PACKING, *_PROBLEM)}
     if flags["bits"] is not None:
         numbers = _packing_numbers(flags)
@@ -152,7 +155,10 @@ def run_fano(chosen: argparse.Namespace) -> None:
 
 
 def _packing_budget(flags: dict[str, str | None]) -> Budget:
-    """Return the budget of a packing; raise `InvalidInput` if two are given."""
+    """Return the budget of the flags for a packing, by default 0.5-zCDP.
+
+    Raises `InvalidInput` if rho is given beside epsilon or delta.
+    """
     rho, epsilon, delta = (
         None if flags[name] is None else _parse_number(name, flags[name])
         for name in ("rho", "epsilon", "delta")
@@ -233,17 +239,17 @@ def _problem_numbers(flags: dict[str, str | None], hard: str) -> dict[str, Any]:
 
 
 def _parse_number(name: str, text: str | None) -> float:
-    """Return the number of an option, or the option's default if it is left out."""
+    """Return the number that the flag `name` has as its text, or its default if it is left out."""
     return _DEFAULTS[name] if text is None else read_number(name, text)
 
 
 def _parse_whole(name: str, text: str | None) -> int:
-    """Return the whole number of an option, or the option's default if it is left out."""
+    """Return the integer that the flag `name` has as its text, or its default if left out."""
     return read_whole(name, _parse_number(name, text))
 
 
 def _print_numbers(numbers: dict[str, Any]) -> None:
-    """Print the parts of the result, each as a table or as a list of values with their meaning."""
+    """Print each part of the command's result, a table or a list of values with their meanings."""
     if "best" in numbers:
         _print_sharpest(numbers["problem"], numbers["best"])
     for title, part in numbers.items():

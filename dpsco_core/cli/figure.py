@@ -32,7 +32,10 @@ def add_figure(commands: Any) -> None:
 
 
 def draw_figure(chosen: argparse.Namespace) -> int:
-    """Run the command and return its exit status; raises `InvalidInput`."""
+    """Check the flags, draw the figure in a process of its own, and return the exit status.
+
+    Raises `InvalidInput` for bad flags.
+    """
     section = read_whole("section", read_number("section", chosen.section))
     reproduced_paper(chosen.like).section(section)
     require(chosen.out.endswith(".pdf"), "out", "a file that ends in .pdf", shorten(chosen.out))

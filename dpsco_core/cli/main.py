@@ -23,7 +23,7 @@ DESCRIPTION = (
     "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
     "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
 )
-# A summary of each command, in the order of the help. The module of the same name defines the
+# Each command has a summary here, in the order of the help. The module of the same name defines the
 # command and its `add_` function.
 COMMANDS = {
     "catalogue": "list methods, problems, data and bounds",
@@ -47,7 +47,7 @@ COMMANDS = {
     "export": "write the cells of a results file as CSV or Parquet",
     "app": "open the dashboard",
 }
-MODULES = {"export": "study"}  # commands that share a module with another one
+MODULES = {"export": "study"}  # These commands stand in the module of another one.
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run_command(chosen: argparse.Namespace) -> int:
     """Load plugin code, run the command and return its exit status."""
-    # The import loads the whole catalogue, so `--help` avoids it.
+    # This import loads the whole catalogue, which `--help` does not need.
     with silent_when_interrupted():
         from dpsco_core.plugins import extend
 

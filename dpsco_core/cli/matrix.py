@@ -26,7 +26,7 @@ def add_matrix(commands: Any) -> None:
 
 
 def run_matrix(chosen: argparse.Namespace) -> None:
-    """Print how many methods and bounds there are for each class of problems."""
+    """Print how many methods run and bounds hold in each cell of problem, set, budget and m."""
     if chosen.problem is not None:
         one_of("problem", chosen.problem, PROBLEM_SLUGS)
     cells = tuple(matrix(chosen.problem))
@@ -44,7 +44,7 @@ def run_matrix(chosen: argparse.Namespace) -> None:
 
 
 def _matrix_row(cell: MatrixCell) -> list[str]:
-    """Return the row of a class of problems as texts."""
+    """Return the row of a cell of the matrix: its coordinates and its counts, as texts."""
     counts = (cell.methods, cell.uppers, cell.lowers, cell.wider)
     return [
         cell.problem,

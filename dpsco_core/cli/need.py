@@ -31,7 +31,8 @@ from dpsco_core.scenario import Scenario
 
 UNKNOWNS = ("n", "epsilon", "rho")
 LISTS = ("n", "epsilon", "delta", "rho")  # the fields that may have several values
-MOST_NUMBERS = 20_000_000  # the largest run whose noise is printed, because that needs one run
+# The noise is printed only if the records hold no more numbers than this, since that takes a run.
+MOST_NUMBERS = 20_000_000
 
 
 def add_need(commands: Any) -> None:
@@ -99,7 +100,7 @@ def run_need(chosen: argparse.Namespace) -> None:
 
 
 def _read_lists(chosen: argparse.Namespace) -> dict[str, list[str]]:
-    """Return the texts of the flags that may have several values, without those left out."""
+    """Return the values of the flags in `LISTS` that are given, as lists of texts by name."""
     texts = {name: getattr(chosen, name) for name in LISTS}
     values = {
         name: [text for part in parts for text in part.split(",")]
@@ -168,7 +169,7 @@ def _table_rows(
 
 
 def _print_noise(scenario: Scenario, row: Need) -> None:
-    """Print the noise at the computed value: the sigma that reaches the target."""
+    """Print the noise of a method at the records or the budget that reach the target error."""
     noisy = _recipe_there(scenario, row)
     release = None if noisy is None else noisy.main_release
     if noisy is None or release is None:
@@ -182,7 +183,11 @@ def _print_noise(scenario: Scenario, row: Need) -> None:
 
 
 def _recipe_there(scenario: Scenario, row: Need) -> Recipe | None:
-    """Return the recipe at the computed value; None without one, or if its run is too large."""
+    """Return a method's recipe at the records or the budget that reach the target error.
+
+    None says that the search found no such value, that the method is not private, or that the run
+    is too large.
+    """
     if row.side != "inside" or not math.isfinite(row.value):
         return None
     point = point_at(scenario, row.unknown, row.value)
@@ -192,13 +197,13 @@ def _recipe_there(scenario: Scenario, row: Need) -> Recipe | None:
 
 
 def _release_there(scenario: Scenario, row: Need) -> NoisyRelease | None:
-    """Return the release with the largest share of the budget at the computed value."""
+    """Return the release with the largest share of the budget in `_recipe_there`, or None."""
     noisy = _recipe_there(scenario, row)
     return None if noisy is None else noisy.main_release
 
 
 def _need_fields(row: Need) -> dict[str, Any]:
-    """Return an answer for JSON."""
+    """Return the answer for one method as JSON values, with its floors."""
     floors = [_plain_values(vars(floor)) for floor in row.floors]
     return _plain_values(vars(row)) | {"floors": floors}
 

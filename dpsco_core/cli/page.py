@@ -17,6 +17,6 @@ def add_page(commands: Any) -> None:
 
 
 def make_page(chosen: argparse.Namespace) -> int:
-    """Run the command and return its exit status."""
+    """Write the page in a process of its own, and return its exit status."""
     arguments = {name: getattr(chosen, name) for name in ("file", "out", "over", "own")}
     return start_child("dpsco_app.static_page.sliders", arguments)

@@ -35,7 +35,10 @@ def add_paper(commands: Any) -> None:
 
 
 def run_paper(chosen: argparse.Namespace) -> None:
-    """Print the papers, or one of them; raises `InvalidInput`."""
+    """Print the list of papers, or a paper's statements in numbers.
+
+    Raises `InvalidInput` for bad flags.
+    """
     require(chosen.tex is None or chosen.key is not None, "KEY", "given with --tex", "none")
     if chosen.tex is not None:
         require_writable(chosen.tex)

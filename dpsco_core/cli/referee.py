@@ -40,7 +40,7 @@ from dpsco_core.scenario import Scenario
 
 KINDS = ("upper", "lower")
 MOST_SECONDS = 86_400.0
-# A function that writes the reports to a path and returns the exit status.
+# A writer writes the reports to a path and returns the exit status.
 Writer = Callable[[str, Sequence[Report]], int]
 
 
@@ -88,7 +88,10 @@ def add_referee(commands: Any) -> None:
 
 
 def run_referee(chosen: argparse.Namespace) -> int:
-    """Run the command and return its exit status; raises `InvalidInput`."""
+    """Check claims, print and write the reports, and return the exit status.
+
+    Raises `InvalidInput` for bad flags.
+    """
     files = _output_files(chosen)
     if any(path.endswith(".pdf") for path in files) and not _has_figures():
         install = "pip install 'dpsco-explorer[app]'"
@@ -132,7 +135,7 @@ def _output_files(chosen: argparse.Namespace) -> dict[str, Writer]:
 
 
 def _has_figures() -> bool:
-    """Return whether the library that draws figures is installed."""
+    """Whether matplotlib, which draws the figures of a PDF, is installed."""
     return importlib.util.find_spec("matplotlib") is not None
 
 
@@ -154,9 +157,9 @@ def _write_text(path: str, text: str) -> int:
 
 
 def _write_pdf(path: str, reports: Sequence[Report]) -> int:
-    """Write a PDF in a process of its own, because the dashboard's code draws the pages.
+    """Write the reports as a PDF, in a process that runs the dashboard's code; return its status.
 
-    It reads them from its standard input: they may be longer than an argument can be.
+    The reports go through its standard input, since they may be longer than an argument can be.
     """
     command = [sys.executable, "-m", "dpsco_app.pages.check.paper", path]
     text = json.dumps(reports_dict(reports), allow_nan=False)

@@ -41,7 +41,7 @@ FLAGS = {
     "target-unit": "the same as --unit for what a model leaves unexplained of a target that is a "
     "number, in the unit of the target (needed for huber and absolute, otherwise 1 by default)",
 }
-# Flags that are given once, or once for each column.
+# These flags are given once, or once for each column.
 LENGTHS = {
     "bound": "in the unit of the column: the mean is at most this far from the centre; with "
     "--target in the unit of the target over that of the column: the coefficients are at most this "
@@ -219,7 +219,10 @@ def _release_json(
 def _read_lengths(
     name: str, texts: list[str] | None, columns: list[str], has_intercept: bool
 ) -> dict[str, float | list[float]]:
-    """Return what a repeated flag states: nothing, one number, or one for each column."""
+    """Return the argument of `release` that a repeatable flag stands for, by its name.
+
+    It is empty if the flag is left out, one number, or one for each column (and the intercept).
+    """
     if texts is None:
         return {}
     values = [read_number(name, text) for text in texts]

@@ -70,7 +70,7 @@ def run_scenario(chosen: argparse.Namespace) -> None:
 
 
 def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:
-    """Yield the outcomes, and show a progress bar if standard error is a terminal."""
+    """Run a scenario and yield its outcomes, with a progress bar on a terminal."""
     is_terminal = sys.stderr.isatty()
     expected = cost(scenario).seconds / workers if is_terminal else 0.0
     started = last_print = time.monotonic()

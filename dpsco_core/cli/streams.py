@@ -20,19 +20,18 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 
 
 def open_streams() -> None:
-    """Open standard streams that the caller has closed on the null device.
+    """Connect standard streams that the caller has closed to the null device.
 
-    The system gives a new file the lowest free number, so a results file could otherwise become
-    standard error, and a message would be written into it. Without a standard error, Python prints
-    such messages to standard output.
+    The system gives a new file the lowest free number, so that a results file could otherwise
+    become standard error, and messages would be written into it.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # The new descriptor gets this number, because it is the lowest free one.
+            # The null device gets the number of the closed stream, which is the lowest free one.
             os.open(os.devnull, os.O_RDWR)
-            os.set_inheritable(number, True)  # worker processes need it, too
+            os.set_inheritable(number, True)  # Worker processes need the stream, too.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115, for the process
@@ -41,9 +40,9 @@ def open_streams() -> None:
 
 @contextmanager
 def silent_when_interrupted() -> Iterator[None]:
-    """Exit without a message on Ctrl-C while the library is being imported.
+    """Exit without a message if Ctrl-C interrupts the block, which imports the library.
 
-    For an exception in the midst of an import, Python would print a traceback.
+    Python would otherwise print a traceback of the import.
     """
     handler = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
@@ -58,9 +57,10 @@ def silent_when_interrupted() -> Iterator[None]:
 
 
 def print_every_character() -> None:
-    """Escape characters that standard output cannot encode, such as ``\u2013`` in Latin-1.
+    """Make standard output escape characters that it cannot encode, as ``\u2013`` in Latin-1.
 
-    Python does so for standard error, but otherwise ends with `UnicodeEncodeError`.
+    Python does so for standard error; printing to standard output would raise
+    `UnicodeEncodeError`.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -78,20 +78,21 @@ def require_writable(target: str) -> None:
         if path.is_dir():
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.is_file():
-            path.open("ab").close()  # opening for appending changes nothing
-        elif not os.path.exists(target):  # a device or a pipe is checked when it is written
-            os.stat(os.path.join(path.parent, ""))  # fails unless the path exists and is a folder
+            path.open("ab").close()  # Opening a file for appending does not change it.
+        elif not os.path.exists(target):  # A device or a pipe is not checked before.
+            os.stat(os.path.join(path.parent, ""))  # This fails unless there is such a folder.
             if not os.access(path.parent, os.W_OK | os.X_OK):
                 raise OSError(errno.EACCES, os.strerror(errno.EACCES))
             with suppress(FileNotFoundError):
-                os.lstat(path)  # refuses a name that is too long
+                os.lstat(path)  # This fails if the name is too long.
 
 
 def exit_status(command: Callable[[], int | None]) -> int:
-    """Run a command and return its exit status: 0 if it returns None, 2 after one sentence.
+    """Run a command and return the exit status of the process.
 
-    Bad input and what the system refuses become that sentence on standard error. Ctrl-C gives 130,
-    in silence; a reader who stops reading the output is no failure.
+    It is what the command returns, 0 for None. Bad input and errors of the system become one
+    sentence on standard error and status 2. Ctrl-C gives 130, without a message. A closed pipe
+    behind standard output, as of `head`, is no failure.
     """
     try:
         status = command() or 0
@@ -153,9 +154,9 @@ def _describe_system_error(problem: OSError) -> str:
 
 
 def start_child(module: str, arguments: Mapping[str, Any]) -> int:
-    """Run a module with its arguments as JSON, and return its exit status.
+    """Run a module of the dashboard in a process of its own, and return its exit status.
 
-    The library imports nothing of the dashboard: it starts it.
+    The module gets its arguments as JSON. The library imports nothing of the dashboard.
     """
     command = [sys.executable, "-m", module, json.dumps(arguments)]
     return subprocess.run(command, check=False).returncode
@@ -164,8 +165,8 @@ def start_child(module: str, arguments: Mapping[str, Any]) -> int:
 def child_status(command: Callable[[Mapping[str, Any]], None], arguments: str) -> int:
     """Run a command in the process that `start_child` has started, and return its exit status.
 
-    It has the catalogue of the process that started it: the files under ``"own"`` are added, and
-    what is installed.
+    `arguments` are those of the command as JSON. The plugin files under ``"own"`` and installed
+    plugins are loaded first, so that the catalogue is that of the process which started this one.
     """
     open_streams()
     print_every_character()
@@ -196,21 +197,22 @@ def in_a_sentence(target: str) -> Iterator[None]:
 
 @contextmanager
 def whole_file(target: str) -> Iterator[Path]:
-    """Yield a temporary path that replaces `target` once it is completely written.
+    """Yield a temporary path to write to, which replaces `target` when the block ends.
 
-    A device or a pipe is written directly. What the system refuses is an `InvalidInput` that names
-    the file.
+    So `target` is never seen half-written. A device or a pipe is written directly. Errors of the
+    system become an `InvalidInput` that names the file.
     """
     path = Path(os.path.realpath(target))
     with in_a_sentence(target):
-        if os.path.exists(target) and not os.path.isfile(target):  # /dev/fd's links do not resolve
+        # `target` and not `path` is tested, because a link of /dev/fd may not resolve.
+        if os.path.exists(target) and not os.path.isfile(target):
             yield Path(target)
             return
         is_existing = path.exists()
         if is_existing:
-            path.open("ab").close()  # fails if the file is read-only
+            path.open("ab").close()  # This fails if the file is read-only.
         with TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-            # The name is that of the file, because archives store it.
+            # The temporary file has the name of the target, because archives store their name.
             part = Path(folder, path.name)
             yield part
             if is_existing:

@@ -36,9 +36,9 @@ from dpsco_core.scenario import Scenario
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST_FILE = 1_000_000  # bytes of a TOML file
-WRITE_EVERY = 0.2  # seconds between updates of the progress line of a terminal
-REPORT_EVERY = 30.0  # seconds between progress lines where standard error is a file
+LARGEST_FILE = 1_000_000  # A TOML file may have this many bytes.
+WRITE_EVERY = 0.2  # On a terminal the progress line is updated after so many seconds.
+REPORT_EVERY = 30.0  # If standard error is a file, a line is written after so many.
 
 
 def add_study(commands: Any) -> None:
@@ -70,22 +70,22 @@ def add_export(commands: Any) -> None:
 
 
 def run_study_command(chosen: argparse.Namespace) -> None:
-    """Run the study of a file, and store its results as they come."""
+    """Run the study that a TOML file describes, store its results as they come, and print them."""
     has_fresh_seed = chosen.seed == FRESH or (
         chosen.seed is None and _read_fields(Path(chosen.file)).get("seed") == FRESH
     )
     scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
     require(bool(scenario.methods), "methods", "at least one for a study", "none")
     workers = worker_count(scenario, chosen.workers)
-    require_memory(
-        scenario, 0 if chosen.dask else 1, listed=True
-    )  # several workers check the problem themselves
+    # Here one sample counts, or none if a cluster runs the study; several workers are checked when
+    # they start.
+    require_memory(scenario, 0 if chosen.dask else 1, listed=True)
     with Store(chosen.out) as store:
         try:
             outcomes = _all_outcomes(scenario, store, workers, chosen.dask)
         except KeyboardInterrupt:
             if sys.stderr.isatty():
-                print(file=sys.stderr)  # ends the progress line
+                print(file=sys.stderr)  # This ends the progress line.
             seed_flag = f" with --seed {scenario.seed}" if has_fresh_seed else ""
             print(
                 f"Stopped: {_stored_of(scenario, store)} are in {chosen.out}; the same command"
@@ -110,9 +110,9 @@ def _stored_of(scenario: Scenario, store: Store) -> str:
 def _all_outcomes(
     scenario: Scenario, store: Store, workers: int, address: str | None
 ) -> list[Outcome]:
-    """Run what the store lacks of a study, with its progress on standard error.
+    """Return all outcomes of a study in the order of their cells; run those that are not stored.
 
-    Return the outcomes in the order of their cells.
+    Progress is shown on standard error, and `address` is that of a Dask cluster or None.
     """
     stored_before = store.stored_cells(scenario)
     running = _run_outcomes(scenario, store, workers, address, stored_before)
@@ -141,7 +141,7 @@ def _print_start(scenario: Scenario, stored_before: int) -> None:
         words = f"{stored_before:,} of {scenario.cells:,} runs were there already."
         print(words, file=sys.stderr, flush=True)
     missing_count = scenario.cells - stored_before
-    if missing_count and not sys.stderr.isatty():  # a terminal has the progress line
+    if missing_count and not sys.stderr.isatty():  # A terminal has the progress line instead.
         print(f"{missing_count:,} runs to do.", file=sys.stderr, flush=True)
 
 
@@ -184,9 +184,8 @@ def _read_fields(path: Path) -> dict[str, Any]:
 
     try:
         require(path.stat().st_size <= LARGEST_FILE, "file", "at most 1 MB", path)
-        return tomllib.loads(
-            path.read_text(encoding="utf-8-sig")
-        )  # some editors add a byte order mark
+        # Some editors begin a file with a byte order mark, which utf-8-sig skips.
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as problem:
         if isinstance(problem, InvalidInput):
             raise
@@ -199,10 +198,10 @@ def _read_fields(path: Path) -> dict[str, Any]:
 def _with_progress_line(
     scenario: Scenario, outcomes: Iterator[Outcome], stored_before: int
 ) -> Iterator[Outcome]:
-    """Yield the outcomes, and tell the progress on standard error.
+    """Yield the outcomes of a study, and show its progress on standard error.
 
-    A terminal has one line that is written again and again; a file gets a line every
-    `REPORT_EVERY` seconds. The time left is predicted from the runs that the store did not have.
+    A terminal has one line that is overwritten; a file gets a line every `REPORT_EVERY` seconds.
+    The time left is predicted from the runs that were not stored before.
     """
     is_terminal = sys.stderr.isatty()
     pause = WRITE_EVERY if is_terminal else REPORT_EVERY
@@ -230,9 +229,8 @@ def run_export(chosen: argparse.Namespace) -> None:
     if not to_terminal:
         require_writable(target)
     base, path = os.path.realpath(chosen.file), Path(os.path.realpath(target))
-    store_files = [
-        Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")
-    ]  # the results file, and the files that SQLite keeps beside it
+    # The results file, and the files that SQLite keeps beside it, must not be overwritten.
+    store_files = [Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")]
     is_own_file = path in store_files or (
         path.exists() and any(p.exists() and p.samefile(path) for p in store_files)
     )
@@ -262,7 +260,7 @@ def run_export(chosen: argparse.Namespace) -> None:
 
 
 def _missing_runs(store: Store) -> list[str]:
-    """Return a sentence for each study in a store that is not complete, or if there is none."""
+    """Return a sentence for each incomplete study of a store, or one if it has no study at all."""
     scenarios = store.scenarios()
     if not scenarios:
         return [f"There is no study in {store.path}: the table has a header and no rows."]
@@ -278,10 +276,10 @@ def _missing_runs(store: Store) -> list[str]:
 
 
 def stored_frame(store: Store) -> pd.DataFrame:
-    """Return the cells of every study in a store, one row each, with their scenarios.
+    """Return the stored cells of every study in a store as a data frame, one row each.
 
     The columns are the number of the study, those of `frame` with the standard error of the error,
-    and the scenario's fields that its cells share; the swept field has the value of the cell.
+    and the fields of the scenario; the swept field has the value of the cell.
     """
     import pandas as pd
 
@@ -298,7 +296,7 @@ def _study_frame(number: int, scenario: Scenario, outcomes: list[Outcome]) -> pd
     uncertain = [o.error_uncertainty for o in outcomes]
     table.insert(list(table).index("error") + 1, "error_uncertainty", uncertain)
     for name, spec in TABLE.items():
-        # Cells have a method, an x and a trial instead of an axis.
+        # The rows' method, x and trial replace the fields of the study, except for its axis.
         if spec.scope == "study" and name != "axis":
             continue
         value = getattr(scenario, name)

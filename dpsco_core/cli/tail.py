@@ -60,7 +60,7 @@ def run_tail(chosen: argparse.Namespace) -> None:
 
 
 def _describe_records(records: "NumberRecords", answer: dict[str, Any]) -> list[str]:
-    """Return the lines on the columns, and on the matching scenario."""
+    """Return the lines to print on each column's mean and tail index, and the notes."""
     from dpsco_core.explain.columns.records import names_in_words, rows_in_words
 
     blurs = [central_moment(values, 2) / math.sqrt(records.count) for values in records.values.T]
@@ -83,7 +83,7 @@ def _describe_records(records: "NumberRecords", answer: dict[str, Any]) -> list[
 
 def _describe_tail(answer: dict[str, Any]) -> str:
     """Return the line on a column's tail index and its interval."""
-    index = float(answer["tail_index"])  # infinity is text in JSON
+    index = float(answer["tail_index"])  # Infinity is text in JSON.
     low, high = map(float, answer["tail_interval"])
     kind = kind_in_words(answer["kind"], can_be_either=answer["can_be_either"])
     interval = interval_in_words(low, high)
@@ -135,7 +135,7 @@ def _print_commands(records: "NumberRecords", file: str) -> None:
 def read_content(file: str) -> bytes:
     """Return the content of a file or of standard input; raise `InvalidInput` on failure."""
     name = "standard input" if file == STDIN else file
-    limit = LARGEST_BYTES + 1  # a device may be endless
+    limit = LARGEST_BYTES + 1  # A device may never end.
     try:
         if file == STDIN:
             content = sys.stdin.buffer.read(limit)
@@ -151,7 +151,7 @@ def read_content(file: str) -> bytes:
 
 
 def _tail_summary(records: "NumberRecords") -> dict[str, Any]:
-    """Return the answer as values, for one column or for records of several."""
+    """Return the summary of the tails as JSON values, for one column or records of several."""
     try:
         fits = tails(records.values, records.chosen)
     except InvalidInput as problem:

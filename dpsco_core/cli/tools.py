@@ -22,16 +22,19 @@ from dpsco_core.results.report import evaluate_all
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-HARDEST = "hardest"  # a value of --distribution: the hardest data known at the other settings
-WIDTH = 96  # the line width of prose
-MOST_COLUMNS = 100  # the largest line width of tables
-CONTINUED = " \\"  # the end of a line of a command that goes on below
+HARDEST = "hardest"  # This value of --distribution asks for the hardest data known.
+WIDTH = 96  # Prose is wrapped to this width.
+MOST_COLUMNS = 100  # Tables are at most this wide.
+CONTINUED = " \\"  # This ends a line of a command that goes on below.
 
 
 def add_command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], object], **words: str
 ) -> argparse.ArgumentParser:
-    """Add a command with the flag --json; `run` takes the parsed arguments."""
+    """Add a command with the flag --json to the parser, and return the command's own parser.
+
+    `run` is called with the parsed arguments; `words` are texts of its help.
+    """
     parser: argparse.ArgumentParser = commands.add_parser(name, allow_abbrev=False, **words)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(does=run)
@@ -56,9 +59,10 @@ def refuted_status(chosen: argparse.Namespace, is_refuted: bool) -> int:
 def require_sound(
     scenario: Scenario, outcomes: Sequence[Outcome] = (), slugs: Sequence[str] | None = None
 ) -> None:
-    """Raise `CodeFailed` if plugin code failed, after everything else has been printed.
+    """Raise `CodeFailed` if plugin code failed in a run or in a bound at its scenario.
 
-    With `slugs`, only these bounds are checked.
+    Commands call it last, when everything else is printed. With `slugs`, only these bounds are
+    checked.
     """
     failures = [o.not_applicable for o in outcomes if o.failed and o.not_applicable]
     plugin_slugs = [
@@ -72,12 +76,12 @@ def require_sound(
 
 
 def read_number(name: str, text: str) -> float:
-    """Return the number of a flag; raise `InvalidInput` if it is not a number."""
+    """Return the number that the text of the flag `name` stands for; `InvalidInput` if none."""
     return float(read_text(name, text))
 
 
 def read_whole(name: str, value: float) -> int:
-    """Return the integer of a flag; raise `InvalidInput` if it is not an integer."""
+    """Return the value of the flag `name` as an integer; raise `InvalidInput` if it is none."""
     if not (math.isfinite(value) and value == int(value)):
         raise InvalidInput(f"{name} must be an integer, got {name}={value}.")
     return int(value)
@@ -173,7 +177,7 @@ def number(value: Any) -> str:
     """
     if value is None or not math.isfinite(value):
         return "-"
-    # For five or more digits, the format g would print a power of ten.
+    # From five digits on, the format g would print a power of ten.
     return f"{value:.4g}" if abs(value) < 9999.5 else f"{value:,.0f}"
 
 
@@ -195,9 +199,9 @@ def format_table(rows: list[list[str]], header: list[str]) -> str:
 
 
 def _narrow_columns(columns: list[list[str]]) -> list[int]:
-    """Return column widths that fit the line, as far as the longest words allow.
+    """Return widths of a table's columns that fit into a line, as far as the longest words allow.
 
-    The first column, of names, is narrowed only where the others are as narrow as they can be.
+    The first column, which has names, is narrowed only when no other column can be.
     """
     widths = [max(map(len, cells)) for cells in columns]
     words = [[len(word) for cell in cells for word in cell.split()] for cells in columns]
@@ -292,7 +296,7 @@ def scenario_from_flags(chosen: argparse.Namespace, *, sampling: bool) -> Scenar
 
 
 def with_seed(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields with a seed; a fresh seed is printed."""
+    """Return the fields with the seed "fresh" replaced by a new one, which is printed."""
     if values.get("seed") != FRESH:
         return values
     seed = fresh_seed()

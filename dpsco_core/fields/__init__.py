@@ -1,7 +1,7 @@
-"""The table of a scenario's fields, the one source of all that is said about them.
+"""The table of a scenario's fields: their types, ranges, texts and controls.
 
 The parser, the checks, the flags of the command line, the controls and the glossary of the
-dashboard, and docs/interfaces.md all read it.
+dashboard, and docs/interfaces.md all read this table.
 """
 
 from dataclasses import fields
@@ -15,14 +15,16 @@ from dpsco_core.fields.words import has_alike_items, has_offset
 TABLE: dict[str, Field] = {f.name: f.metadata["known"] for f in fields(Fields)}
 NAMES = tuple(TABLE)
 AXES += [name for name, known in TABLE.items() if known.grid]
-# These values replace the fields that only a study, or only a run, uses. Equal cells of two studies
-# then have equal keys, and two runs have equal data (see `Field.neutral`).
+# These values replace fields that only a study uses, so that equal cells of two studies have equal
+# keys (see `Field.neutral`), and fields that only a run uses, so that two runs have equal data.
 OF_STUDY = {name: known.neutral for name, known in TABLE.items() if known.scope == "study"}
 OF_RUN = {name: getattr(Fields, name) for name, known in TABLE.items() if known.scope == "run"}
 
 
 def span(name: str, scenario: Fields | None = None, limits: Limits = LIBRARY) -> Span:
-    """Return the smallest and the largest value of a number under the given limits.
+    """Return the smallest and the largest value of a numeric field under the given limits.
+
+    `scenario` matters only for a field whose range depends on others.
 
     Examples
     --------
@@ -56,7 +58,7 @@ def is_linear(axis: str | None) -> bool:
 
 
 def is_in_key(name: str, value: Any) -> bool:
-    """Return whether keys of results and random streams include a field at this value."""
+    """Whether the keys of stored results and random streams include a field at this value."""
     return not TABLE[name].is_late or value != getattr(Fields, name)
 
 

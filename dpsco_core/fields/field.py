@@ -1,4 +1,4 @@
-"""The description of one field of a scenario: a `Field`, a row of the table of fields."""
+"""The description of a field of a scenario: its type, range, texts and control."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -10,25 +10,25 @@ from dpsco_core.base.limits import Limits
 from dpsco_core.base.parsing import number, one_of, real, shorten, whole
 from dpsco_core.base.seeds import FRESH, fresh_seed
 
-# The kinds of value: an integer (whole), a number (real), one of a few words (choice), one or
-# several names from the catalogue (slug, slugs), and a list of numbers (numbers).
+# A value is an integer (whole), a number (real), one of a few words (choice), one or several names
+# from the catalogue (slug, slugs), or a list of numbers (numbers).
 Kind = Literal["whole", "real", "choice", "slug", "slugs", "numbers"]
-# An end of the range of a number. An upper end may depend on the scenario; None stands for the
-# limit of the program in use, which is an attribute of `Limits`.
+# The upper end of a range is a constant, a function of the scenario, or None for the limit of the
+# program in use, which is an attribute of `Limits`.
 End = float | Callable[[Any], float] | None
 Span = tuple[float, float]
-# a text, or a function that makes the text from a scenario
+# Words are a text on a page, or a function that makes the text from a scenario.
 Words = str | Callable[[Any], str]
-# What a field changes: the records (data), what a method does with them (run), or only the list of
-# runs (study).
+# A field changes the records (data), what a method does with them (run), or only the list of runs
+# (study).
 Scope = Literal["data", "run", "study"]
 
 
 class Sign(NamedTuple):
     """The letter of a field in formulas, for a glossary."""
 
-    latex: str
-    name: str
+    latex: str  # the letter in LaTeX
+    name: str  # the name of the quantity
     meaning: str  # the meaning of the letter, one plain sentence
 
 
@@ -37,31 +37,31 @@ class Field:
     """A field of a scenario: its values, its meaning, and its presentation."""
 
     kind: Kind
-    # The meaning of the field, which follows its name in tables, docstrings and the help of flags;
+    # The meaning of the field follows its name in tables, docstrings and the help of flags;
     # `{choices}` stands for the list of choices.
     meaning: str
     label: Words  # the label of the field's control
     help: Words  # the tooltip of the field's control
     group: str  # the group of controls that the field belongs to
     is_shown: Callable[[Any], bool] = lambda _: True  # whether the control is shown for a scenario
-    front: int = 0  # the place among the controls that are always open; 0 if it is folded away
+    front: int = 0  # the place among the open controls; 0 if it is folded away
     plain: Words = ""  # an explanation in plain words beside the control
-    # One word each for the meaning of the smallest and of the largest value.
+    # These words, one or two each, say what the smallest and the largest value mean.
     ends: tuple[str, str] | None = None
     name: str = ""  # the name in a list of differences, for a field without a symbol
     symbol: str = ""  # the symbol of the field, such as ε; may be empty
     sign: Sign | None = None  # the glossary entry of the symbol
-    # the range of a number, both ends included; both ends are None if other fields decide
+    # A number is between these ends, both included; both are None if other fields decide.
     low: float | None = None
     high: End = None
     choices: Sequence[str] = ()  # the allowed words or slugs
     optional: bool = False  # whether the value may be None
     offered: tuple[float, ...] = ()  # the values that a slider offers
-    # the values of a sweep over this field; empty if no study sweeps it
+    # A sweep over this field has these values by default; no study sweeps it if there are none.
     grid: tuple[float, ...] = ()
     linear: bool = False  # whether an axis of this field is linear rather than logarithmic
     scope: Scope = "data"
-    # The value that replaces the field in the cells of a study, so that equal cells of different
+    # This value replaces the field in the cells of a study, so that equal cells of different
     # studies have equal keys.
     neutral: Any = None
     # Whether the field is younger than some stored results: their keys and random streams include
@@ -72,7 +72,7 @@ class Field:
 
     @property
     def description(self) -> str:
-        """The meaning of the field as Markdown."""
+        """The meaning of the field as Markdown, with its choices filled in."""
         return self.meaning.replace("{choices}", ", ".join(f"`{c}`" for c in self.choices))
 
     @property
@@ -81,14 +81,17 @@ class Field:
         return self.symbol or self.name or str(self.label)
 
     def span(self, name: str, scenario: Any, limits: Limits) -> Span | None:
-        """Return the smallest and the largest value under the limits; None if fields decide."""
+        """Return the smallest and the largest value of the field `name` under the limits.
+
+        None says that the field is no number, or that other fields decide on its range.
+        """
         if self.low is None:
             return None
         high = getattr(limits, name) if self.high is None else self.high
         return self.low, high(scenario) if callable(high) else high
 
     def check(self, name: str, value: Any, scenario: Any, limits: Limits) -> None:
-        """Raise `InvalidInput` unless a value is one of the choices, or in the range."""
+        """Raise `InvalidInput` unless a value of the field `name` is a choice or in the range."""
         if value is None and self.optional:
             return
         if self.kind in ("choice", "slug"):
@@ -136,11 +139,11 @@ class Field:
 
 
 def series(low: int, high: int) -> tuple[float, ...]:
-    """Return 1, 2 and 5 times the powers of ten from 10^low to 10^high, which is the last value."""
+    """Return 1, 2 and 5 times the powers of ten from 10^low on, up to 10^high, for a slider."""
     numbers = ((float(f"{digit}e{e}"), e) for e in range(low, high + 1) for digit in (1, 2, 5))
     return tuple(int(value) if e >= 0 else value for value, e in numbers)[:-2]
 
 
 def field(default: Any, **properties: Any) -> Any:
-    """Return a field of a dataclass with its default and its `Field`."""
+    """Return a dataclass field whose metadata hold a `Field` with these properties."""
     return dataclasses.field(default=default, metadata={"known": Field(**properties)})

@@ -1,6 +1,6 @@
-"""The fields of a scenario, with everything that is said about them.
+"""The fields of a scenario: the one place with their defaults, ranges, texts and controls.
 
-A new field is added here, and its effect where it is used.
+A new field is added to this table; the code that uses it gives it its effect.
 """
 
 import math
@@ -48,7 +48,7 @@ from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
 from dpsco_core.problems import MeanEstimation
 
 MEAN = MeanEstimation.card.slug
-# The groups of controls in their order on the page; the last group is folded away.
+# Controls are in these groups, in their order on the page; the last group is folded away.
 GROUPS = ("Problem", "Data", "Size", "Geometry", "Privacy", "Algorithms", "Study", "Fine print")
 AXES: list[str] = []  # the names of the fields with a grid, which a study can sweep
 

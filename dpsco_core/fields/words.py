@@ -1,4 +1,4 @@
-"""Sentences that the help of several fields shares."""
+"""Texts for the help of a scenario's fields, kept apart from the table of fields."""
 
 from collections.abc import Callable
 from typing import Any
@@ -104,7 +104,11 @@ SAME_SEED = (
 
 
 def words(mean: str, points: str, features: str = "") -> Callable[[Any], str]:
-    """Return a function that picks the text for estimation, a loss, or a linear model."""
+    """Return a function that picks a text by the problem of a scenario.
+
+    `mean` is for the estimation of a mean, `features` for linear models, and `points` for other
+    losses, and for linear models if `features` is empty.
+    """
 
     def words_for(scenario: Any) -> str:
         """Return the text for the problem of a scenario."""
@@ -128,7 +132,10 @@ WHERE_TRUTH_IS = words(
 
 
 def has_offset(scenario: Any) -> bool:
-    """Return whether the offset has an effect: a hard instance has its own mean or parameter."""
+    """Whether the field `offset` has an effect, which it lacks if the law sets the truth itself.
+
+    Hard instances do, except those that hide a mean below a linear model.
+    """
     law = catalogue.distribution_class(scenario.distribution)
     return not law.has_prior or (
         law.hides == "mean" and scenario.problem in catalogue.LINEAR_MODELS
@@ -136,7 +143,7 @@ def has_offset(scenario: Any) -> bool:
 
 
 def has_alike_items(scenario: Any) -> bool:
-    """Return whether items of a user may have a part in common: several items per user."""
+    """Whether a scenario has users with several items, whose law allows a part in common."""
     has_items = scenario.m > 1 or scenario.axis == "m"
     can_be_alike = catalogue.can_be_alike(scenario.distribution, scenario.problem)
     return has_items and can_be_alike and scenario.p >= 2
@@ -149,7 +156,7 @@ SET = (
 
 
 def tail_in_short(scenario: Any) -> str:
-    """Return the meaning of a tail index in plain words."""
+    """Return what the tail index of a scenario means, in plain words for beside its control."""
     if scenario.p < 2:
         return "even the variance may be infinite"
     return "only the variance is bounded" if scenario.p == 2 else "how seldom records lie far out"

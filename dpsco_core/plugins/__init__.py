@@ -1,1 +1,1 @@
-"""Rows of the catalogue that others have written: how they come in, and what they cannot end."""
+"""Methods, bounds and laws written by users: how they are loaded, and how their errors are met."""

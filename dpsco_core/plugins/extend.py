@@ -2,10 +2,10 @@
 
 A file is ordinary Python with one or more of the names ``METHODS``, ``BOUNDS``, ``DISTRIBUTIONS``
 and ``CLAIMS``, each a tuple; claims are for the referee alone (`dpsco_core.referee`). A package
-names a module with the same tuples in the entry-point group ``dpsco.methods``. The rows that they
-hold are added to the catalogue of this process, and to those of the workers that it starts. Both
-run as code with all rights of whoever starts the process: only the command line, the start of the
-server and scripts read them, and never a page.
+names a module with such tuples in the entry-point group ``dpsco.methods``. The tuples' entries are
+added to the catalogue of this process, and to those of the workers that it starts. Plugin code runs
+with all rights of whoever starts the process: only the command line, the start of the server and
+scripts load it, and never a page.
 """
 
 import hashlib
@@ -33,15 +33,15 @@ from dpsco_core.plugins.guards import added_bound, guard_law, guard_method
 
 GROUP = "dpsco.methods"
 NAMES = ("METHODS", "BOUNDS", "DISTRIBUTIONS")
-CLAIMS = "CLAIMS"  # the name in a file for claims, which are not rows of the catalogue
-LARGEST = 1_000_000  # the largest size of a file in bytes
+CLAIMS = "CLAIMS"  # A file lists claims, which the catalogue lacks, under this name.
+LARGEST = 1_000_000  # A plugin file may have this many bytes.
 
 
 class OwnFile(NamedTuple):
     """A plugin file as it was read, so that workers anywhere run the same text."""
 
-    path: str
-    text: str
+    path: str  # the absolute path of the file
+    text: str  # the Python code in it
 
     @property
     def digest(self) -> str:
@@ -56,7 +56,7 @@ class Addition:
     methods: tuple[type[Method], ...] = ()
     bounds: tuple[Bound, ...] = ()
     distributions: tuple[type[Distribution], ...] = ()
-    claims: tuple[object, ...] = ()  # inequalities, which are not rows of the catalogue
+    claims: tuple[object, ...] = ()  # the claims for the referee, which the catalogue lacks
 
     @property
     def slugs(self) -> tuple[str, ...]:
@@ -96,7 +96,10 @@ def _read_file(path: str | Path) -> OwnFile:
 
 
 def load_text(*files: OwnFile) -> None:
-    """Load files that have been read; see `load`."""
+    """Load plugin files that have been read into the catalogue: all of them, or none on an error.
+
+    Files that are loaded already are skipped; see `load`.
+    """
     todo = [file for file in dict.fromkeys(files) if file not in _files]
     additions: dict[OwnFile, Addition] = {}
     try:
@@ -136,12 +139,15 @@ def function_in(place: str) -> Callable[..., Any]:
 
 
 def addition_of(file: OwnFile) -> Addition:
-    """Return the addition of a loaded file."""
+    """Return the catalogue rows that a loaded file has added."""
     return _files[file]
 
 
 def _module_name(file: OwnFile) -> str:
-    """Return a name derived from the file's text, so that objects can move between processes."""
+    """Return the module name of a plugin file: the same in every process that runs its text.
+
+    Objects of the file can then be pickled in one process and read in another.
+    """
     return f"dpsco_own_{Path(file.path).stem}_{file.digest}"
 
 
@@ -149,20 +155,20 @@ def _run_file(file: OwnFile) -> Mapping[str, Any]:
     """Run a file as a module, and return its names."""
     module = ModuleType(_module_name(file))
     module.__file__ = file.path
-    sys.modules[module.__name__] = module  # dataclasses and pickle look modules up here
+    sys.modules[module.__name__] = module  # Dataclasses and pickle look modules up here.
     exec(compile(file.text, file.path, "exec"), vars(module))
     return vars(module)
 
 
 @contextmanager
 def _explain_errors(file: OwnFile) -> Iterator[None]:
-    """Turn an error of a file's code into one sentence."""
+    """Turn an error of a plugin file's code, raised in the block, into an `InvalidInput`."""
     try:
         yield
     except InvalidInput:
         raise
     except BaseException as problem:
-        # Whoever started the process has interrupted it.
+        # An interruption by the user is no error of the plugin.
         if isinstance(problem, KeyboardInterrupt):
             raise
         reason = describe_error(problem, file.path)
@@ -201,7 +207,7 @@ def loaded_files() -> tuple[OwnFile, ...]:
 
 
 def code_for(slugs: Iterable[str]) -> str:
-    """Return the lines with which a script loads the rows of `slugs` that are not built in."""
+    """Return the lines of a script that load the plugins behind `slugs`; empty if none do."""
     slug_set = set(slugs)
     lines = [
         f"extend.load({file.path!r})  # has {', '.join(sorted(slug_set & set(addition.slugs)))}\n"
@@ -214,7 +220,7 @@ def code_for(slugs: Iterable[str]) -> str:
 
 
 def digests(slugs: Iterable[str]) -> tuple[str, ...]:
-    """Return the hashes of the files behind `slugs`: results change with them."""
+    """Return the hashes of the plugin files behind `slugs`, which are part of results' keys."""
     slug_set = set(slugs)
     return tuple(file.digest for file, own in _files.items() if slug_set & set(own.slugs))
 
@@ -225,13 +231,16 @@ def is_added(slug: str) -> bool:
 
 
 def _refusal_error(must: str, value: str, reason: str, name: str = "with") -> InvalidInput:
-    """Return the error of plugin code that is refused, with the reason."""
+    """Return the error for plugin code that is refused: "NAME must be MUST, got ..."."""
     reason = shorten(" ".join(reason.split()).rstrip("."))
     return InvalidInput(f"{name} must be {must}, got {name}={value} ({reason}).")
 
 
 def _check_rows(names: Mapping[str, Any], source: str) -> Addition:
-    """Check the values that a module holds under `NAMES`, and return them."""
+    """Return a plugin module's methods, bounds, laws and claims, or raise `InvalidInput`.
+
+    `names` are the module's variables, and `source` names the module in messages.
+    """
     if not any(name in names for name in (*NAMES, CLAIMS)):
         raise _refusal_error(
             f"a file with {', '.join(NAMES[:-1])} or {NAMES[-1]}", source, "none of it"
@@ -262,7 +271,7 @@ def _check_rows(names: Mapping[str, Any], source: str) -> Addition:
 
 
 def _guard(addition: Addition, path: str) -> None:
-    """Make the checked objects report errors of their code in one sentence."""
+    """Wrap the code of added methods and laws so that its errors are one sentence each."""
     for family in addition.methods:
         guard_method(family, path)
     for law in addition.distributions:
@@ -270,14 +279,14 @@ def _guard(addition: Addition, path: str) -> None:
 
 
 def _demand(condition: bool, name: str, must: str, value: object, source: str) -> None:
-    """Raise `InvalidInput` unless a value from a plugin meets a condition."""
+    """Raise `InvalidInput` unless `condition` holds for a value in a plugin's tuple `name`."""
     if not condition:
         class_name = getattr(value, "__name__", None) or type(value).__name__
         raise InvalidInput(f"{name} must hold {must}, got {class_name} in {source}.")
 
 
 def _check_card(card: Any, source: str) -> None:
-    """Refuse a card that has a value of the wrong kind in a field."""
+    """Raise `InvalidInput` if a field of a plugin's card has a value of the wrong type."""
     _demand(isinstance(card, Card), "card", "a Card", card, source)
     for name, hint in get_type_hints(type(card)).items():
         value, must = getattr(card, name), ""
@@ -307,7 +316,7 @@ def _has_card(family: type, kind: type[Card]) -> bool:
 
 
 def _check_method(family: Any, source: str) -> None:
-    """Refuse a class that is not a method, or could see data before it releases."""
+    """Raise `InvalidInput` for a class that is no method, or may see data before it releases."""
     frozen = isinstance(family, type) and is_dataclass(family)
     frozen = frozen and family.__dataclass_params__.frozen
     # A mutable method could store records that it has read, and plan with them.
@@ -355,7 +364,10 @@ def _check_method(family: Any, source: str) -> None:
 
 
 def _check_slugs(additions: Mapping[str, Addition]) -> None:
-    """Refuse rows that refer to missing rows, and slugs that already exist."""
+    """Raise `InvalidInput` for added slugs that are ill-formed or taken, or name missing rows.
+
+    `additions` are the rows by the path of their file.
+    """
     added = additions.values()
     methods = {*catalogue.METHOD_SLUGS, *(m.card.slug for a in added for m in a.methods)}
     bounds = {"", *catalogue.BOUND_SLUGS, *(b.card.slug for a in added for b in a.bounds)}

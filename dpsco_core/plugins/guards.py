@@ -1,7 +1,8 @@
-"""Methods, bounds and laws that were added, so that none can end more than itself.
+"""Wrappers of plugin code, so that an error in it stops only what depends on the plugin.
 
-Each runs inside `dpsco_core.base.plugin_guard.guarded`: an error that it raises, and a result that
-is not a number, a plan or an estimate, becomes one sentence with its slug, its file and the line.
+Methods, bounds and laws of plugins run inside `dpsco_core.base.plugin_guard.guarded`: an error that
+they raise, and a result that is not a number, a plan or an estimate, becomes one sentence with the
+slug, the file and the line.
 """
 
 import math
@@ -23,9 +24,9 @@ from dpsco_core.methods.base import Method, Plan, Release
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.problems.base import Setting
 
-FAILED = "failed"  # the name of the only term of a bound that cannot be evaluated
-# The number of draws of a coordinate that are compared with the properties that a law declares, and
-# the largest allowed gap in standard deviations: a correct law exceeds it with probability 2e^-18.
+FAILED = "failed"  # A bound that cannot be evaluated has a single term, of this name.
+# So many draws of a coordinate are compared with the properties that a law declares. A correct law
+# exceeds the largest allowed gap, in standard deviations, with probability 2e^-18.
 COMPARED, LARGEST_GAP = 2000, 3.0
 
 
@@ -33,7 +34,7 @@ COMPARED, LARGEST_GAP = 2000, 3.0
 class AddedBound(Bound):
     """A plugin's bound: if its code fails, it has no value and gives the reason."""
 
-    bound: Bound
+    bound: Bound  # the bound as the plugin defines it
     path: str  # the path of the plugin's file
 
     def terms(self, setting: Setting, plan: Plan | None = None) -> dict[str, float]:
@@ -45,7 +46,7 @@ class AddedBound(Bound):
         """Return the value that the plugin makes of the terms; NaN where its code fails."""
         try:
             return float(guarded(self.bound.combined, self._label, self.path)(terms))
-        except CodeFailed:  # `failures` reports the error.
+        except CodeFailed:  # The method `failures` reports the error.
             return math.nan
 
     def failures(self, setting: Setting) -> tuple[str, ...]:
@@ -89,14 +90,14 @@ class AddedBound(Bound):
 
 
 def added_bound(bound: Bound, path: str) -> AddedBound:
-    """Return a plugin's bound so guarded that an error in its code becomes a reason or NaN.
+    """Return a plugin's bound in the form that the catalogue holds, in which no error escapes.
 
-    The catalogue stores this form. `path` is the path of the plugin's file.
+    An error in its code becomes NaN or a failed hypothesis. `path` is that of the plugin's file.
     """
     label = f"bound={bound.card.slug}"
 
     def number(call: Any) -> Any:
-        """Return a function of a symbol or frontier that turns errors into NaN."""
+        """Return a plugin's function of a letter or a frontier, with NaN in place of errors."""
         safe = guarded(call, label, path)
 
         def value_or_nan(argument: Any) -> float:
@@ -110,7 +111,7 @@ def added_bound(bound: Bound, path: str) -> AddedBound:
         return value_or_nan
 
     def guarded_check(check: Any) -> Any:
-        """Return a check that reports its own error as a failure."""
+        """Return a hypothesis's check that returns the sentence of its own error, if it has one."""
         safe = guarded(check, label, path)
 
         def failure(setting: Setting) -> str:
@@ -136,7 +137,10 @@ def added_bound(bound: Bound, path: str) -> AddedBound:
 
 
 def guard_method(family: type[Method], path: str) -> None:
-    """Make a class of methods report errors in one sentence."""
+    """Wrap `plan` and `release` of a plugin's class of methods, and where its stage puts records.
+
+    Their errors and wrong results become one sentence each.
+    """
     label = f"method={family.card.slug}"
     for name, check, passes in (
         ("plan", _wrong_plan, (NotApplicable,)),
@@ -150,9 +154,9 @@ def guard_method(family: type[Method], path: str) -> None:
 
 
 def _with_its_own_noise(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that fails if it draws from numpy's global generator.
+    """Return a plugin's function that fails if it draws from numpy's global generator.
 
-    A run that does is not the one that its seed and its ledger say.
+    A run with such draws could not be repeated by its seed, and its ledger would not know of them.
     """
 
     @wraps(call)
@@ -174,7 +178,7 @@ def _global_state() -> tuple[object, ...]:
 
 
 def guard_law(family: type[Distribution], path: str) -> None:
-    """Make a class of distributions report errors in one sentence."""
+    """Wrap the methods and properties of a plugin's law, so that errors are one sentence each."""
     label = f"distribution={family.card.slug}"
     for name, member in list(vars(family).items()):
         if name in ANSWERS and not overrides_answer(family, name):
@@ -190,7 +194,7 @@ def guard_law(family: type[Distribution], path: str) -> None:
 
 
 def _guard_univariate(family: type[Distribution], label: str, path: str) -> None:
-    """Make the coordinate distribution of a class report errors in one sentence."""
+    """Wrap the law of a coordinate that a plugin's law returns, as `guard_law` does the law."""
     get_marginal = family.univariate.fget  # type: ignore[attr-defined]
 
     def univariate(law: Distribution) -> Univariate | None:
@@ -210,7 +214,10 @@ def _guard_univariate(family: type[Distribution], label: str, path: str) -> None
 
 @lru_cache(maxsize=1024)
 def try_law(law: Distribution) -> None:
-    """Call everything a run needs of a law, with two records; raise `CodeFailed` on errors."""
+    """Call everything that a run needs of a plugin's law, and raise `CodeFailed` on an error.
+
+    Two records are drawn, and a declared law of the coordinate is compared with 2000 draws.
+    """
     path = getattr(sys.modules.get(type(law).__module__), "__file__", None) or ""
     label = f"distribution={law.card.slug}"
 
@@ -232,7 +239,7 @@ def try_law(law: Distribution) -> None:
 
 
 def _compare_coordinate(law: Distribution) -> None:
-    """Compare the declared properties of a law's coordinate, if any, with some draws."""
+    """Raise `ValueError` if the declared law of a coordinate, if any, does not fit draws of it."""
     marginal = law.univariate
     if marginal is None:
         return
@@ -293,7 +300,7 @@ def _wrong_number(value: Any, *_: Any) -> str:
 
 
 def _wrong_rows(_: Any, law: Any, out: Any, *__: Any) -> str:
-    """Return what is wrong with the rows that a law has drawn, or nothing."""
+    """Return what is wrong with the rows that a plugin's law has drawn; empty if nothing is."""
     return "" if np.isfinite(out).all() else "a record that it draws is not finite"
 
 

@@ -1,1 +1,1 @@
-"""Outcomes as tables, slopes, reports, scripts and notebooks."""
+"""What is made of the outcomes of runs: tables, slopes, reports, scripts and notebooks."""

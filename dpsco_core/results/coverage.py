@@ -1,4 +1,4 @@
-"""How often the 95 % intervals of a study covered the mean, and how precisely its runs tell."""
+"""How often the 95 % intervals of a study covered the mean, with the uncertainty of that share."""
 
 import math
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from dpsco_core.results.intervals import intervals
 from dpsco_core.runs.study import Outcome, data_point
 from dpsco_core.scenario import Scenario
 
-NOMINAL = 0.95  # the proven coverage, for every distribution in the class
-LEVEL = 0.95  # the confidence of the interval for the coverage
+NOMINAL = 0.95  # This coverage is proven for every law of the class.
+LEVEL = 0.95  # The interval for the coverage has this confidence.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,7 @@ class Coverage:
     """The number of trials of one method, and of those whose interval contained the mean."""
 
     method: str
-    trials: int  # at least 1
+    trials: int  # the number of runs with an interval, at least 1
     covering_trials: int
 
     @property
@@ -46,7 +46,7 @@ class Coverage:
 
     @property
     def high(self) -> float:
-        """The upper end of the same interval."""
+        """The upper end of Clopper and Pearson's 95 % interval for the coverage."""
         if self.covering_trials == self.trials:
             return 1.0
         return float(
@@ -57,10 +57,10 @@ class Coverage:
 
 
 def coverages(scenario: Scenario, outcomes: Iterable[Outcome]) -> tuple[Coverage, ...]:
-    """Return the coverage of every method with intervals, over all points with distinct data.
+    """Return the coverage of every method with intervals, over all points of a study together.
 
-    Points on the axis of a budget share their data, so their runs repeat one observation: only the
-    last of such points counts.
+    Points that differ only in the budget share their data, so that their runs repeat one
+    observation: only the last of such points counts.
     """
     points = {x: data_point(point) for x, point in scenario.points()}
     last_point = {data: x for x, data in points.items()}
@@ -76,7 +76,9 @@ def coverages(scenario: Scenario, outcomes: Iterable[Outcome]) -> tuple[Coverage
 
 
 def axis_start(rows: Iterable[Coverage], step: float = 0.1, largest_start: float = 0.8) -> float:
-    """Return the start of an axis of shares: a multiple of `step` below all intervals.
+    """Return where an axis of coverages starts: a multiple of `step` below all intervals.
+
+    It is at most `largest_start`.
 
     Examples
     --------

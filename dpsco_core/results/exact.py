@@ -1,4 +1,4 @@
-"""Expected errors without privacy on two-point data, and what has no standard error."""
+"""Expected errors of methods without privacy on two-point data, in place of measured ones."""
 
 import math
 from collections.abc import Mapping
@@ -12,13 +12,14 @@ from dpsco_core.methods.mean import SampleMean
 from dpsco_core.results.measured import Measurement, Table
 from dpsco_core.scenario import Scenario
 
-Exact = Mapping[tuple[str, float | None], float | None]  # Expected errors, by method and point.
+# Expected errors by method and value on the axis; None stands for an unknown one.
+Exact = Mapping[tuple[str, float | None], float | None]
 
 PUBLIC = (SampleMean.card.slug, Erm.card.slug)
 
 
 def expected_error(point: Scenario, method: str) -> float | None:
-    r"""Return the expected error of a method at a point; None if no formula gives it.
+    r"""Return the exact expected error of a method at a point; None if no formula gives it.
 
     On two-point data, B of the n records are a spike of length L and the rest are 0. The average
     has the direction of the mean and the length BL/n, which decides the error of the sample mean
@@ -36,11 +37,9 @@ def expected_error(point: Scenario, method: str) -> float | None:
     law = problem.law.two_point
     if method not in PUBLIC or law is None or point.geometry != "l2":
         return None
-    n, q = point.n * point.m, law.spike_probability  # without privacy all items are pooled
-    middle, half_range = (
-        n * q,
-        60 + 12 * math.sqrt(n * q * (1 - q)),
-    )  # B is almost surely within this range
+    n, q = point.n * point.m, law.spike_probability  # Methods without privacy pool all items.
+    # The number B of spikes is almost surely within this range.
+    middle, half_range = n * q, 60 + 12 * math.sqrt(n * q * (1 - q))
     counts = np.arange(max(0, int(middle - half_range)), min(n, int(middle + half_range)) + 1)
     logs = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
     logs += xlogy(counts, q) + xlog1py(n - counts, -q)
@@ -67,10 +66,10 @@ def with_exact_errors(table: Table, scenario: Scenario) -> Table:
 
 
 def _without_standard_error(row: Measurement, point: Scenario | None) -> Measurement:
-    """Return a row without a standard error if its error has no finite variance.
+    """Return a measurement, with a standard error of NaN if its error has no finite variance.
 
-    The error of the sample mean has the records' own tail index, so that averages of it over trials
-    do not settle where that is at most 2 (theory/infinite-variance.md, 1).
+    The error of the sample mean has the tail index of the records. If that is at most 2, averages
+    over trials have no standard error (theory/infinite-variance.md, 1).
     """
     if row.method != SampleMean.card.slug or row.exact or point is None:
         return row
@@ -80,7 +79,11 @@ def _without_standard_error(row: Measurement, point: Scenario | None) -> Measure
 
 
 def _with_exact(row: Measurement, expected: Exact) -> Measurement:
-    """Return a row with its expected error, or with its price relative to the reference's."""
+    """Return a measurement with exact expected errors in place of averages, where known.
+
+    A method without privacy gets its expected error as its mean; a private one gets a price that is
+    relative to the expected error of its reference.
+    """
     expected_mean = expected.get((row.method, row.x))
     if expected_mean is not None:
         return replace(row, mean=expected_mean, standard_error=0.0, exact=True)

@@ -1,4 +1,4 @@
-"""What a sweep suggests: the study with the other tail, and the records that halve an error."""
+"""Follow-ups of a study: the same study with another tail, and the records that halve an error."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import replace
 from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.scenario import Scenario
 
-HEAVY, LIGHT = 2.0, 10.0  # the tail indices that a comparison uses
-LIGHT_FROM = 6.0  # a tail index from this value on is compared with the heavy one
-FLAT = 0.1  # a slope closer to 0 counts as flat
+HEAVY, LIGHT = 2.0, 10.0  # Two tails are compared at these tail indices.
+LIGHT_FROM = 6.0  # From here on, a tail is compared with the heavy one.
+FLAT = 0.1  # A slope closer to 0 counts as flat.
 
 
 def with_other_tail(scenario: Scenario) -> Scenario | None:
     """Return the study with a light tail, or with a heavy one if its own tail is light.
 
-    Everything else stays, including the seed, so that the trials are paired. Compare the two by
-    their prices of privacy, not by raw errors. The result is None along the tail index and on hard
-    instances.
+    Everything else stays, including the seed, so that the trials are paired. Compare the two
+    studies by their prices of privacy, not by raw errors. The result is None for a sweep over the
+    tail index and on hard instances.
     """
     if scenario.axis == "p" or scenario.distribution in HARD_INSTANCES:
         return None

@@ -1,4 +1,4 @@
-"""A 95 % interval for one run: its width, the share of privacy in it, and its coverage."""
+"""95 % intervals of runs: their radius, the share of it due to privacy, and their coverage."""
 
 import json
 import math
@@ -18,23 +18,23 @@ NOMINAL = "probability 0.95"
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """A ball about a run's result that contains the mean in 95% of runs, for a class of laws.
+    """A ball around a run's answer that contains the mean in 95 % of runs, for a class of laws.
 
-    It follows from public numbers alone. In one dimension it is an interval.
+    Its radius follows from public numbers alone. In one dimension it is an interval.
     """
 
-    radius: float
+    radius: float  # the radius of the l2 ball, in the unit of the records
     privacy: float  # the share of the radius due to clipping and noise
-    trials: int  # runs that finished
+    trials: int  # the number of runs that finished
     covering_trials: int  # the number of runs whose ball contained the mean
 
     @property
     def coverage(self) -> float:
-        """The observed share, to compare with 0.95; NaN without a run."""
+        """The share of runs whose ball contained the mean, at best about 0.95; NaN without runs."""
         return self.covering_trials / self.trials if self.trials else math.nan
 
     def json(self) -> dict[str, float | int | None]:
-        """Return the fields that the command line prints."""
+        """Return the interval's fields as the command line prints them in JSON."""
         observed = self.coverage if self.trials else None
         return {
             "radius": self.radius,
@@ -62,9 +62,9 @@ def interval(point: Scenario, method: str, errors: Iterable[float] = ()) -> Inte
 
 @lru_cache(maxsize=2000)
 def _smallest_bound(point: Scenario, method: str, catalogue_size: int) -> Evaluation | None:
-    """Return the smallest bound that holds for a run of the method with probability 0.95.
+    """Return the smallest bound on a run's error that holds with probability 0.95; None if none.
 
-    `catalogue_size` renews the cache after plugins have added bounds; see `bounds_for`.
+    `catalogue_size` is part of the cache's key, so that bounds which plugins add are seen.
     """
     rows = [row for row in bounds_for(point.problem, point.level) if row.card.method == method]
     rows = [b for b in rows if (b.card.guarantee, b.parameters) == (NOMINAL, "run")]
@@ -90,7 +90,7 @@ def intervals(
 
 
 def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the results of a run, each with its interval or None, and every bound."""
+    """Return the results of a run as JSON values, with their intervals, and every bound."""
     run = measured_json(scenario, outcomes)
     ball_of = intervals(scenario, outcomes)
     for row in run["results"]:
@@ -100,6 +100,9 @@ def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def runs_json(runs: Mapping[str, tuple[Scenario, Sequence[Outcome]]]) -> str:
-    """Return the run `shown` as `dpsco run --json` prints it, and the other runs by name."""
+    """Return several runs as one JSON text, by name.
+
+    The run named "shown" is at the top level, as `dpsco run --json` prints it.
+    """
     documents = {name: run_json(*run) for name, run in runs.items()}
     return json.dumps(documents.pop("shown", {}) | documents, indent=2)

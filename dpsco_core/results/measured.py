@@ -1,4 +1,4 @@
-"""Summaries of the trials at each point: the mean error, its interval, and its price."""
+"""Summaries of the trials of each method at each point: mean error, interval and price."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -16,19 +16,19 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """The trials of one method at one point."""
+    """The summary of all trials of one method at one point."""
 
-    method: str  # slug
-    x: float | None  # value on the axis
-    trials: int  # 0 if the method refuses to run
-    mean: float  # NaN if the method refuses to run
+    method: str  # the slug of the method
+    x: float | None  # the point's value on the axis of the scenario
+    trials: int  # the number of trials; 0 if the method refuses to run
+    mean: float  # the mean error; NaN if the method refuses to run
     standard_error: float  # the standard error of the mean; NaN with a single trial
-    low: float  # the 10% quantile of the trials
-    high: float  # the 90% quantile of the trials
-    # The ratio to the error of the table's `reference_of` in the same trials; None for the
-    # reference itself, and if there is none.
+    low: float  # the 10 % quantile of the errors over the trials
+    high: float  # the 90 % quantile of the errors over the trials
+    # The price is relative to the error of the table's `reference_of` in the same trials; it is
+    # None for the reference itself, and if there is none.
     price: Ratio | None
-    seconds: float  # the median over the releases
+    seconds: float  # the median time of a release, in seconds
     refusal: str = ""  # why the method cannot run; empty if it can
     exact: bool = False  # whether the mean is the expected error instead of an average
 
@@ -44,9 +44,9 @@ Table = Mapping[tuple[str, float | None], Measurement]
 
 
 def measured(outcomes: Iterable[Outcome]) -> Table:
-    """Return the measurements by method and point, in the order of their first outcomes.
+    """Return the measurements of outcomes by method and point, in the order of first outcomes.
 
-    Neither the order of the trials nor that of the methods changes a number.
+    The numbers do not depend on the order of the outcomes.
     """
     groups: dict[tuple[str, float | None], list[Outcome]] = {}
     for outcome in outcomes:
@@ -70,15 +70,16 @@ def reference_of(table: Table) -> str:
 
 
 def _has_run(group: Iterable[Outcome]) -> bool:
-    """Return whether every outcome of a group has an error."""
+    """Whether every outcome of a group has a measured error, so that the method ran in each."""
     return not any(math.isnan(o.error) for o in group)
 
 
 def _measurement(group: list[Outcome], price: Ratio | None) -> Measurement:
-    """Return the measured row of a method at one point."""
+    """Return the measurement of one method at one point from its outcomes and its price."""
     example = group[0]
     errors = np.array([o.error for o in group])
-    refusal = max(o.not_applicable or "" for o in group)  # a single failed trial counts
+    # A single failed trial is enough for a refusal.
+    refusal = max(o.not_applicable or "" for o in group)
     is_measured = not np.isnan(errors).any()
     spread = float(np.std(errors, ddof=1)) if is_measured and len(errors) > 1 else math.nan
     low, high = np.quantile(errors, (0.1, 0.9)) if is_measured else (math.nan, math.nan)

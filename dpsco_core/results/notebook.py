@@ -1,4 +1,4 @@
-"""Runs as files to reproduce them: a script, and a Jupyter notebook of the same lines.
+"""Files that reproduce a run: a Python script, and a Jupyter notebook of the same lines.
 
 A script in the percent format, with cells that begin at ``# %%``, serves as both: editors run it
 cell by cell, and `script_to_notebook` converts it to JSON.
@@ -84,7 +84,7 @@ BY_TRIALS = (
 )
 
 
-# The names of the scenarios in a script: the run that is shown, then its companions.
+# In a script the scenarios have these names: the run that is shown, then its companions.
 NAMES = ("scenario", "beside", "pinned")
 
 
@@ -158,20 +158,20 @@ def run_notebook(
 
 
 def _check(scenarios: Sequence[Scenario]) -> None:
-    """Raise an error unless there are as many scenarios as there are names for them."""
+    """Raise `InvalidInput` unless there are one to three scenarios, for which `NAMES` has names."""
     condition = f"one to {len(NAMES)}"
     require(1 <= len(scenarios) <= len(NAMES), "scenarios", condition, f"{len(scenarios)} of them")
 
 
 def _comment_out(mark: str, text: str) -> str:
-    """Return a text unchanged if it is code, or as comments if it is Markdown."""
+    """Return the text of a cell for a script: code unchanged, Markdown as comments."""
     if mark == CELL:
         return text if text.endswith("\n") else text + "\n"
     return "".join(f"# {line}".rstrip() + "\n" for line in text.split("\n"))
 
 
 def _imports(scenarios: Sequence[Scenario]) -> str:
-    """Return the import lines of the script, with the code of plugins."""
+    """Return the import lines of a script, and the lines that load its plugins."""
     pandas = "import pandas as pd\n\n" if len(scenarios) > 1 else ""
     plugin_code = "".join(dict.fromkeys(code_for((*s.methods, s.distribution)) for s in scenarios))
     names = f"Scenario, {'extend, ' if plugin_code else ''}frame, slopes, study, summary"

@@ -13,7 +13,7 @@ from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.results.slopes import range_of_terms
 from dpsco_core.scenario import Scenario
 
-# The symbols of a formula that need the setting: certified constants and sizes of the problem.
+# These functions read a formula's symbols off a setting if they are not fields of a scenario.
 OF_SETTING: dict[str, Callable[[Setting], float]] = {
     "q": lambda setting: setting.exponent,
     "L": lambda setting: setting.constants.lipschitz,
@@ -26,16 +26,16 @@ OF_SETTING: dict[str, Callable[[Setting], float]] = {
 
 
 def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> dict[str, float]:
-    """Return the value at a point of every symbol of a formula; NaN if it has none.
+    """Return the values, at a point, of the symbols that a visitor's formula may use.
 
-    rho is the budget of Gaussian noise, for (epsilon, delta) the one that they allow; D is the
-    diameter of the set in its norm, and `width` its Gaussian width (the proven upper bound for
-    sparse vectors; NaN for a mean, which is unconstrained); q is the exponent of the norm; L the
-    Lipschitz constant of every record's loss; kappa the condition number of the population risk,
-    its smoothness over its strong convexity; G_2 and G_p are the roots of the moments of a record's
-    Lipschitz constant of order 2 and p; M is the root of the p-th raw moment of a gradient in its
-    worst direction. Those in `OF_SETTING` need the setting, and are only computed if they are among
-    `names`.
+    A symbol that has no value there is NaN. rho is the budget of Gaussian noise, for (epsilon,
+    delta) the one that they allow; D is the diameter of the set in its norm, and `width` its
+    Gaussian width (the proven upper bound for sparse vectors; NaN for a mean, which is
+    unconstrained); q is the exponent of the norm; L the Lipschitz constant of every record's loss;
+    kappa the condition number of the population risk, its smoothness over its strong convexity; G_2
+    and G_p are the roots of the moments of a record's Lipschitz constant of order 2 and p; M is the
+    root of the p-th raw moment of a gradient in its worst direction. Symbols in `OF_SETTING` need
+    the setting of the point, and are only computed if they are among `names`.
     """
     values = {"n": point.n, "d": point.d, "m": point.m, "p": point.p, "epsilon": point.epsilon}
     values |= {"delta": point.delta, "rho": gaussian_allowance(point.budget) or None}
@@ -53,10 +53,10 @@ def letters_of(point: Scenario, names: Collection[str] = tuple(OF_SETTING)) -> d
 
 
 def letters_at(setting: Setting, names: Collection[str]) -> dict[str, float]:
-    """Return the values of a formula's symbols at a setting, which may certify less than a point.
+    """Return the values of the symbols `names` at a setting; NaN for one without a value.
 
-    The letters are those of `letters_of`. D is the diameter of the public set in its norm; for a
-    mean this set is the l2 ball that contains it.
+    The symbols are those of `letters_of`, which reads them off a point. D is the diameter of the
+    public set in its norm; for a mean this set is the l2 ball that contains it.
     """
     budget = setting.budget
     values: dict[str, float | None] = {name: getattr(setting, name) for name in ("n", "d", "m")}
@@ -88,7 +88,9 @@ def _condition(constants: Constants) -> float:
 
 
 def own_line(scenario: Scenario, formula: Formula) -> tuple[tuple[float, float], ...]:
-    """Return the points (x, value) of a formula on the scenario's axis, if positive and finite.
+    """Return the points (x, value) of a formula's curve along a scenario's axis.
+
+    Values that are not positive and finite are left out.
 
     Examples
     --------
@@ -104,10 +106,11 @@ def own_line(scenario: Scenario, formula: Formula) -> tuple[tuple[float, float],
 
 
 def own_range(scenario: Scenario, formula: Formula) -> tuple[float, float]:
-    """Return the least and largest slope of a formula's terms along a scenario's axis.
+    """Return the least and the largest log-log slope that a formula allows along an axis.
 
-    It is the range of `dpsco_core.results.slopes.rate_range`, for any positive factors in front of
-    the summands. NaN where a summand is not positive and finite, or there is one point.
+    They are the ends of `dpsco_core.results.slopes.range_of_terms` for the formula's summands, each
+    with an unknown positive factor. Both are NaN if a summand is not positive and finite, or if
+    there is only one point.
 
     Examples
     --------
@@ -124,7 +127,7 @@ def own_range(scenario: Scenario, formula: Formula) -> tuple[float, float]:
 
 
 def check_drawable(scenario: Scenario, formula: Formula) -> None:
-    """Raise `InvalidInput` if the formula has no value at any point of a log axis."""
+    """Raise `InvalidInput` if a formula has no positive value at any point of a study's axis."""
     if scenario.axis is not None:
         values = letters_of(scenario, formula.letters)
         lacking = [name for name in formula.letters if math.isnan(values[name])]

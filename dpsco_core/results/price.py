@@ -1,7 +1,8 @@
-"""The price of privacy: a private error over the non-private one on the same data.
+"""The price of privacy: the ratio of a private error to a non-private one on the same data.
 
-Tails and laws are compared by their prices. The p-th moment is scaled to 1, so the variance, and
-with it every error, falls as p grows: raw errors at two tails compare the laws rather than privacy.
+Tails and laws are compared by their prices. The p-th moment is scaled to 1, so that the variance,
+and with it every error, falls as p grows: a comparison of raw errors at two tails would compare the
+laws rather than the costs of privacy.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from scipy.special import stdtrit
 
 from dpsco_core.catalogue import DEFAULT_METHODS, method_card
 
-if TYPE_CHECKING:  # importing pandas takes a third of a second
+if TYPE_CHECKING:  # Importing pandas takes a third of a second.
     import pandas as pd
 
-Errors = Mapping[int, float]  # Errors by trial.
-BETTER = 0.95  # two errors with a ratio above this may look equal in two digits
+Errors = Mapping[int, float]  # the errors of one method by the number of the trial
+BETTER = 0.95  # Below this ratio an error is clearly better than another.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ class Ratio:
 
 
 def is_no_better(error: float, blind_error: float) -> bool:
-    """Return whether an error is at least about that of an answer without data, if that is not 0.
+    """Whether an error is no better than that of an answer without data, unless that is 0.
 
     Examples
     --------
@@ -50,9 +51,9 @@ def is_no_better(error: float, blind_error: float) -> bool:
 
 
 def reference_method(methods: Iterable[str]) -> str:
-    """Return the method without privacy that prices are relative to; empty if there is none.
+    """Return the slug of the method without privacy that prices are relative to; or "".
 
-    It is the default one of a scenario if that is among `methods`, otherwise the first by name.
+    It is a scenario's default one if that is among `methods`, otherwise the first by name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Results as plain objects, which the command line prints and the dashboard exports."""
+"""Evaluations of bounds, and results as JSON for the command line and the dashboard's exports."""
 
 import math
 from collections.abc import Sequence
@@ -49,16 +49,16 @@ ON_OWN_DATA = (
 class Evaluation:
     """A bound at one point: its value, its terms, and the hypotheses that fail.
 
-    The value and the terms are NaN if the bound says nothing here; see `Bound.refusal`.
+    The value and the terms are NaN if the bound has no value at the point; see `Bound.refusal`.
     `applies` says whether the bound covers methods for the problem's class of losses. It is false
     for a lower bound over a wider class, which does not bind them. See `BoundCard.applies_to`.
     """
 
     bound: Bound
-    x: float | None
-    value: float
-    terms: dict[str, float]
-    failures: tuple[str, ...]
+    x: float | None  # the point's value on the axis of its scenario
+    value: float  # the value of the bound, in the units of its quantity
+    terms: dict[str, float]  # the terms by name, in the same units
+    failures: tuple[str, ...]  # a sentence for every hypothesis that fails
     applies: bool = True
     # The reason why the bound has no value on this set or at this tail index; empty if it has one.
     refusal: str = ""
@@ -77,11 +77,11 @@ class Evaluation:
 
 
 def bound_setting(point: Scenario, row: Bound) -> Setting:
-    """Return the setting at which `row` is evaluated at `point`.
+    """Return the setting at which the bound `row` is evaluated for a point.
 
-    Only a bound for a law is given the law of the records. On its own hard instance a lower bound
-    is evaluated at that instance's spike probability, and elsewhere at the probability that makes
-    it largest.
+    Only a bound for a single law is given the law of the records. On its own hard instance a lower
+    bound is evaluated at the spike probability of the data, and on other data at the probability
+    that makes the bound largest.
     """
     card = row.card
     if card.of_law and point.problem in card.problems:
@@ -91,7 +91,7 @@ def bound_setting(point: Scenario, row: Bound) -> Setting:
 
 
 def known_law(point: Scenario) -> Distribution | None:
-    """Return the distribution of the records at a point, if an l2 ball must contain their mean."""
+    """Return the law of the records at a point if its set is an l2 ball, for floors; else None."""
     problem = point.instance.problem
     if problem.geometry != L2:
         return None
@@ -111,12 +111,11 @@ def evaluate(point: Scenario, row: Bound, x: float | None = None) -> Evaluation:
             plan = planned(point, row.card.method)
         except NotApplicable as refusal:
             refusals = (str(refusal),)
-    unequal = (
-        point.decay > 0 and row.card.law_class != VARIANCE
-    )  # A variance bound is about the sum of the coordinates.
+    # A bound under a variance is about the sum of the coordinates, whatever their scales.
+    unequal = point.decay > 0 and row.card.law_class != VARIANCE
     note = WORST_COORDINATE if unequal and not row.card.of_law else ""
     if row.card.instance and setting.spike_probability is not None:
-        # The note on unequal scales is not needed: hard instances have equal scales.
+        # Hard instances have equal scales, so that this note may replace the one on scales.
         note = ON_OWN_DATA
     elif row.card.infinite_variance and setting.moment_order < 2:
         note = row.card.infinite_variance
@@ -149,7 +148,7 @@ def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list
 
 
 def catalogue_json() -> dict[str, list[dict[str, Any]]]:
-    """Return the whole catalogue as JSON values."""
+    """Return the cards of the whole catalogue as JSON values, for `dpsco catalogue --json`."""
     return {
         "methods": [
             _common_fields(m.card)
@@ -177,14 +176,14 @@ def _common_fields(card: Any) -> dict[str, Any]:
 
 
 def _json_fields(card: Any, *names: str) -> dict[str, Any]:
-    """Return the fields of a card in JSON types."""
+    """Return the named fields of a card, with their values as JSON types."""
     values = {name: getattr(card, name) for name in names}
     classes = (LossClass, LawClass)
     return {k: str(v) if isinstance(v, classes) else to_plain(v) for k, v in values.items()}
 
 
 def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Return a bound with its value at a point as JSON values."""
+    """Return a bound and its evaluation at a point as JSON values."""
     card = evaluation.bound.card
     return {
         "slug": card.slug,
@@ -213,7 +212,7 @@ def bounds_json(scenario: Scenario, slugs: Sequence[str] | None = None) -> dict[
 
 
 def measured_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the results of a run, one object per (x, method), and every bound.
+    """Return the results of a run as JSON values: one object per (x, method), and every bound.
 
     Neither the order nor the numbers depend on the order of the outcomes.
     """
@@ -237,7 +236,7 @@ def _result_json(
     scenario: Scenario, group: list[Outcome], neighbours: str, row: Measurement
 ) -> dict[str, Any]:
     """Return the results of a method at a point as JSON values."""
-    # a failed trial, if there is one
+    # A trial in which the method did not run stands for the group, if there is one.
     outcome = max(group, key=lambda o: o.not_applicable is not None)
     form = form_of(method_class(outcome.method), scenario.calibration, scenario.tuning)
     errors, price = [o.error for o in group], row.price
@@ -272,5 +271,5 @@ def _result_json(
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return `value`, or None if JSON has no number for it."""
+    """Return a finite value unchanged, and None for infinity or NaN, which JSON cannot hold."""
     return value if math.isfinite(value) else None

@@ -1,8 +1,8 @@
 r"""How steep an error is along an axis, and whether the terms of a rate are as steep.
 
 The slope of a sweep is the least-squares slope of the logarithms of the mean errors at its points.
-It is a weighted sum of them, so its uncertainty comes from the trials alone, not from how well a
-straight line fits, and it exists whether or not the curve is straight.
+It is a weighted sum of these logarithms, so that its uncertainty comes from the trials alone, not
+from how well a straight line fits, and it exists whether or not the curve is straight.
 
 A rate :math:`O(\sum_j T_j)` hides a constant in front of every term, so it predicts a range of
 slopes. For adjacent points :math:`x_i < x_{i+1}` and any constants :math:`a_j \ge 0`, not all 0,
@@ -25,10 +25,10 @@ from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.scenario import Scenario
 
-if TYPE_CHECKING:  # importing pandas takes a third of a second
+if TYPE_CHECKING:  # Importing pandas takes a third of a second.
     import pandas as pd
 
-PointErrors = dict[float, dict[int, float]]  # errors of one method, by point and trial
+PointErrors = dict[float, dict[int, float]]  # the errors of one method, by x and then by trial
 Verdict = Literal[
     "consistent with the rate",
     "consistent with an upper bound",
@@ -57,25 +57,25 @@ COLUMNS = [
     "bound",
     "points",
 ]
-# The axes along which an error is a power. p and q are in exponents and have no such slope.
+# The axes along which errors may be powers; p and q are exponents themselves.
 POWER_AXES = ("n", "d", "m", "epsilon")
 LEAST_POINTS = 3
-DIGITS = 2  # slopes are compared as rounded on screen, so that verdict and numbers agree
-WIDEST = 0.5  # a wider interval cannot tell exponent 1/2 from exponent 1
+DIGITS = 2  # Slopes are compared as rounded on screen, so that words and numbers agree.
+WIDEST = 0.5  # A wider interval cannot tell exponent 1/2 from exponent 1.
 
 
 @dataclass(frozen=True, kw_only=True)
 class FittedSlope:
     """A slope and its 95 % interval over the trials, which is NaN with fewer than two trials."""
 
-    fitted: float
-    low: float
-    high: float
-    points: int
+    fitted: float  # the slope of log error against log x
+    low: float  # the lower end of the interval
+    high: float  # the upper end of the interval
+    points: int  # the number of points of the fit
 
     @property
     def has_interval(self) -> bool:
-        """Whether the slope has an interval."""
+        """Whether the slope has an interval, which takes two trials."""
         return not math.isnan(self.low)
 
 
@@ -143,8 +143,8 @@ def slope_rows(scenario: Scenario, errors: Mapping[str, PointErrors]) -> list[di
 
 
 def line_slope(
-    x: Vector,  # shape (k,), k >= 2: positive and not all equal
-    y: Vector,  # shape (k,): positive
+    x: Vector,  # the points, shape (k,) with k >= 2; positive, not all equal
+    y: Vector,  # the values at these points, shape (k,); positive
 ) -> float:
     """Return the least-squares slope of log y on log x.
 
@@ -158,9 +158,9 @@ def line_slope(
 
 def fit_errors(
     x: Vector,
-    errors: Matrix,  # one row per trial, one column per point of x
+    errors: Matrix,  # the errors: a row for each trial, a column for each x
 ) -> FittedSlope:
-    """Return the slope of the mean errors over the trials; NaN below `LEAST_POINTS` points."""
+    """Return the slope of log mean error on log x; NaN below `LEAST_POINTS` points."""
     if len(x) < LEAST_POINTS:
         return FittedSlope(fitted=math.nan, low=math.nan, high=math.nan, points=len(x))
     weights = _weights(x)
@@ -170,11 +170,11 @@ def fit_errors(
 
 
 def rate_range(scenario: Scenario, rate: str, x: Vector) -> tuple[float, float]:
-    """Return the smallest and the largest slope over `x` of a sum of a rate's terms.
+    """Return the smallest and the largest slope over `x` that a rate's terms allow.
 
-    The range holds for any constants in front of the terms (see the top of this file), and also
-    for the maximum and the root of the sum of squares. NaN if there is no rate, or if it is void at
-    one of the points.
+    The range holds for any constants in front of the terms (see the top of this file), and also for
+    the maximum and the root of the sum of squares. Both ends are NaN if there is no rate, or if the
+    rate has no value at one of the points.
     """
     void = (math.nan, math.nan)
     if not rate or len(x) < 2:
@@ -186,10 +186,10 @@ def rate_range(scenario: Scenario, rate: str, x: Vector) -> tuple[float, float]:
 
 
 def range_of_terms(
-    terms: Matrix,  # one row per term, one column per point of x
-    x: Vector,  # positive, increasing
+    terms: Matrix,  # the terms: a row for each term, a column for each x
+    x: Vector,  # the points in increasing order, all positive
 ) -> tuple[float, float]:
-    """Return the smallest and the largest slope over `x` of a sum of terms; see `rate_range`.
+    """Return the smallest and the largest slope over `x` of a sum of terms with any constants.
 
     Examples
     --------
@@ -263,8 +263,9 @@ def _weights(x: Vector) -> Vector:
 def _half_width(weights: Vector, errors: Matrix, level: float) -> float:
     """Return half of Student's interval of a weighted sum of logarithms of mean errors.
 
-    It follows by the delta method on the trials, whose errors at different points may share data:
-    the influence of trial t is the weighted sum of its errors over their means.
+    `level` is the chance of missing. By the delta method on the trials, whose errors at different
+    points may share data, the influence of a trial is the weighted sum of its errors over their
+    means.
     """
     trials = len(errors)
     if trials < 2:

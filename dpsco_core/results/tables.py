@@ -1,4 +1,4 @@
-"""Outcomes as tidy frames, one row per (method, x, trial), and their summary."""
+"""Outcomes as tidy data frames, one row per (method, x, trial), and summaries of these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpsco_core.results.price import Ratio
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-if TYPE_CHECKING:  # importing pandas takes a third of a second
+if TYPE_CHECKING:  # Importing pandas takes a third of a second.
     import pandas as pd
 
 QUANTILES = (0.1, 0.25, 0.75, 0.9)
@@ -106,7 +106,7 @@ def summary(cells: pd.DataFrame, scenario: Scenario | None = None) -> pd.DataFra
 
 
 def interval_half_width(standard_error: float, trials: int) -> float:
-    """Return half of Student's 95 % interval of a mean; 0 if there is only one trial."""
+    """Return half the length of Student's 95 % interval of a mean; 0 for a single trial."""
     if trials < 2 or math.isnan(standard_error):
         return 0.0
     return standard_error * float(scipy.special.stdtrit(trials - 1, 0.975))

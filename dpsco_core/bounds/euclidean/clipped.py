@@ -8,7 +8,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
 from dpsco_core.base.law_classes import DIRECTIONAL
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -39,7 +39,7 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
 RATE = replace(CLIPPED, unit="D*M")
-# Theorem 4: (20) with (73).
+# Theorem 4 has this rate, by its equations (20) and (73).
 RATE_WITH_LOGS = replace(
     RATE,
     terms={
@@ -58,7 +58,7 @@ DIRECTIONAL_RATE = replace(
     },
 )
 ITERATIVE_RATE = replace(CDP, unit="D*M", letters=letters.CLIPPING)
-# Theorem 7, (36), which is claimed and not proven.
+# Theorem 7 claims this rate, equation (36), without a proof.
 ITERATIVE_WITH_LOGS = two_terms(
     "sqrt(d/n)",
     "sqrt(d)*(sqrt(d)/(n*epsilon))^(1-1/p)*ln(1/delta)*ln(n*d)",
@@ -69,10 +69,11 @@ ITERATIVE_WITH_LOGS = two_terms(
 
 
 def oracle(setting: Setting, radius: float, *, printed: bool = False) -> UniformOracle:
-    """Return the explicit Lemma 5: norm clipping under a raw directional moment.
+    """Return how accurate means of clipped gradients are on the whole set: Lemma 5 with constants.
 
-    The net of the set has scale L/n (theory/zhao-et-al.md, 3.4). With `printed` the bias is that of
-    (55) instead of the sharp one.
+    Gradients are clipped to norm `radius`, and have a raw moment in every direction. The net of the
+    set has scale L/n (theory/zhao-et-al.md, 3.4). With `printed` the bias is that of the paper's
+    equation (55) instead of the sharp one.
     """
     n, d, c = setting.n, setting.d, setting.constants
     moment = c.directional_moment
@@ -91,7 +92,10 @@ def oracle(setting: Setting, radius: float, *, printed: bool = False) -> Uniform
 
 @lru_cache(maxsize=4096)
 def explicit(setting: Setting, printed: bool = False) -> Risk:
-    """Return the terms of Kamath et al. (2022), Theorem 3.1, with `oracle` at the best radius."""
+    """Return the terms of an explicit bound on the mean excess risk, at the best clip radius.
+
+    It is Theorem 3.1 of Kamath et al. (2022) with `oracle`; the terms are `RISK_TERMS`.
+    """
     c = setting.constants
     bound = min(c.directional_moment, c.mean_gradient_bound)
     if c.minimum_interior:
@@ -111,7 +115,10 @@ def _root_steps(setting: Setting) -> float:
 
 
 def _root_steps_directional(setting: Setting) -> float:
-    """Return the root of the steps at the radius of theory/zhao-et-al.md, 3.6; NaN without one."""
+    """Return the square root of the number of steps at the radius of theory/zhao-et-al.md, 3.6.
+
+    It is NaN without a budget for Gaussian noise.
+    """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     if rho <= 0:
         return math.nan
@@ -120,7 +127,7 @@ def _root_steps_directional(setting: Setting) -> float:
 
 
 def _root_steps_iterative(setting: Setting, epsilon: float) -> float:
-    """Return the root of Theorem 7's number of steps at its epsilon; NaN without a budget."""
+    """Return the square root of Theorem 7's number of steps at an epsilon; NaN if that is 0."""
     if epsilon <= 0:
         return math.nan
     n, d = setting.n, setting.d
@@ -246,7 +253,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         hypotheses=_EXPLICIT,
     ),
 )
-CLIPPED_RISKS = lettered(_LETTERS, _CLIPPED_RISKS)
+CLIPPED_RISKS = set_letters(_LETTERS, _CLIPPED_RISKS)
 _ITERATIVE_CARD = replace(
     _CARD,
     slug="upper.sco.iterative",
@@ -294,4 +301,4 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
         privacy="approx",
     ),
 )
-ITERATIVE_RISKS = lettered(_LETTERS, _ITERATIVE_RISKS)
+ITERATIVE_RISKS = set_letters(_LETTERS, _ITERATIVE_RISKS)

@@ -1,4 +1,4 @@
-"""What bounds on excess risk share: conditions, each with its sentence, and terms of rows."""
+"""Conditions that bounds on excess risk share, and helpers that evaluate their terms by name."""
 
 import math
 from collections.abc import Callable
@@ -44,7 +44,7 @@ GRADIENT_BOUND = certified(
 def _condition_on_property(
     text: str, sentence: str, property_of: Callable[[Setting], bool]
 ) -> Hypothesis:
-    """Return the condition that a setting has a property, with the sentence for its failure."""
+    """Return the condition that a setting has a property; `sentence` says that it has not."""
     return Hypothesis(text=text, check=lambda setting: "" if property_of(setting) else sentence)
 
 
@@ -98,7 +98,7 @@ KNOWN_HESSIANS = _condition_on_property(
 
 
 def failing_everywhere(text: str, sentence: str) -> Hypothesis:
-    """Return a condition that always fails; its sentence says why a claim is not proven."""
+    """Return a condition that always fails, for claims that are not proven; `sentence` says why."""
     return Hypothesis(text=text, check=lambda setting: sentence)
 
 
@@ -109,9 +109,10 @@ POPULATION_RISK = failing_everywhere(
 
 
 def at_most(limit: float, symbol: str, name: str, number: Callable[[Setting], float]) -> Hypothesis:
-    """Return the condition that a number, in moment units, is at most `limit`.
+    """Return the condition that a number of a setting is at most `limit` moment scales.
 
-    It holds where the moment scale is 0 or unknown, because another condition then fails.
+    `symbol` and `name` stand for the number in sentences. The condition passes if the moment scale
+    is 0 or unknown, because another condition then fails.
     """
 
     def check(setting: Setting) -> str:
@@ -141,7 +142,10 @@ SMALL_SMOOTHNESS = at_most(
 def at_least(
     text: str, symbol: str, minimum: float, number: Callable[[Setting], float]
 ) -> Hypothesis:
-    """Return the condition that a number is at least `minimum`; it holds where that is NaN."""
+    """Return the condition that a number of a setting is at least `minimum`, or NaN.
+
+    `symbol` stands for the number in sentences, and `text` is the condition in words.
+    """
 
     def check(setting: Setting) -> str:
         """Return the reason why the number is too small; empty if it is not."""
@@ -179,7 +183,8 @@ def approximate(largest_epsilon: float = 1.0, *, is_strict: bool = False) -> Hyp
     return Hypothesis(text=f"(epsilon, delta) with {condition}", check=check)
 
 
-# At rho = 1 the only term of the rate is still larger than the sampling term, for all n and d.
+# This condition is for rates without a sampling term. At rho = 1 their private term is still larger
+# than the sampling term would be, for all n and d.
 SMALL_BUDGET = Hypothesis(
     text="rho <= 1",
     check=lambda s: (
@@ -198,10 +203,10 @@ def below_trivial(
     combine: Callable[[tuple[float, ...]], float] = math.fsum,
     missing: str = "bound on the gradient",
 ) -> Hypothesis:
-    """Return the condition that a lower rate is at most the risk of the set's centre.
+    """Return the condition that a lower rate does not exceed a risk that is always attained.
 
-    `combine` makes the rate from its terms. `missing` names what the statement does not bound: with
-    such a bound the rate could not exceed that risk.
+    `trivial` returns that risk, such as that of the set's centre, and `combine` makes the rate from
+    its terms. `missing` names the quantity that the statement fails to bound when it claims more.
     """
 
     def check(setting: Setting) -> str:
@@ -219,10 +224,10 @@ def below_trivial(
 
 
 def centre_risk(setting: Setting) -> float:
-    r"""Return a bound on the excess risk of the centre: :math:`RM/2`, or :math:`\beta M^2/8`.
+    r"""Return a bound on the excess risk of the set's centre: :math:`RM/2`, or :math:`\beta M^2/8`.
 
-    The second one holds for a smooth risk whose gradient vanishes at the minimiser. The bound is
-    infinite where nothing is certified.
+    R bounds the population gradient, and M is the diameter. The second bound is for a smooth risk
+    whose gradient vanishes at the minimiser. The result is infinite if nothing is certified.
     """
     c = setting.constants
     if math.isinf(c.diameter):
@@ -236,17 +241,20 @@ _POSITIVE = ("coordinate_moment", "strong_convexity", "sample_strong_convexity",
 
 
 def name_terms(
-    # the names of the terms, in the order in which `formula` returns their values
+    # The terms have these names, in the order in which `formula` returns their values.
     terms: tuple[str, ...],
-    # The fields of `Constants` that must be finite (a strong convexity also positive);
+    # These fields of `Constants` must be finite (a strong convexity also positive);
     # ``"gaussian_rho"`` means that the budget must allow Gaussian noise.
     needs: tuple[str, ...],
-    formula: Formula,  # a function of a `Setting` in which all these numbers exist
+    formula: Formula,  # the terms at a setting where all of these exist
 ) -> Callable[[Setting], Terms]:
-    """Return `formula` as named terms, all infinite where a number that it needs does not exist."""
+    """Return the function that evaluates `formula` at a setting and names its terms.
+
+    All terms are infinite if a number that the formula needs does not exist.
+    """
 
     def exists(setting: Setting, name: str) -> bool:
-        """Return whether a constant that the formula needs exists."""
+        """Whether a constant is certified, and positive where it has to be."""
         source = setting if name == "gaussian_rho" else setting.constants
         value = float(getattr(source, name))
         return math.isfinite(value) and (value > 0 or name not in _POSITIVE)
@@ -280,7 +288,7 @@ OTHER_PARAMETERS = "The method's own tunings take other parameters, and may have
 def in_scale(
     formula: Formula,
 ) -> Formula:
-    """Return a formula whose terms are computed in moment units and times the moment scale."""
+    """Return `formula`, which computes terms in moment units, with terms in the setting's units."""
 
     def scaled(setting: Setting) -> tuple[float, ...]:
         """Return the terms at a setting, multiplied by the moment scale."""
@@ -291,5 +299,8 @@ def in_scale(
 
 
 def signal(setting: Setting, power: float, diameter: float) -> float:
-    r"""Return :math:`\sqrt\rho n/(Md^q)`: the thresholds of Kamath et al. (2022) are its roots."""
+    r"""Return :math:`\sqrt\rho n/(Md^q)`, whose p-th root is a threshold of Kamath et al. (2022).
+
+    `power` is q, and `diameter` M.
+    """
     return math.sqrt(setting.gaussian_rho) * setting.n / diameter / math.pow(setting.d, power)

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, set_letters
 from dpsco_core.bounds.conditions import moment_scale, scaled_mean_bound
 from dpsco_core.bounds.euclidean.conditions import (
     ASSUMPTION_2_12,
@@ -29,8 +29,8 @@ from dpsco_core.methods.records.base import hinge_bias
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-# Theorem 5.2 of Kamath et al. (2022), linear in M; at M = 1 it is the printed rate. Method 1 of
-# Table I of Zhao et al. (2024). See theory/kamath-liu-zhang.md, 3.4.
+# The rate of Theorem 5.2 of Kamath et al. (2022), made linear in the diameter M; at M = 1 it is the
+# printed one. It is method 1 in Table I of Zhao et al. (2024). See theory/kamath-liu-zhang.md, 3.4.
 RATE = two_terms(
     "d/sqrt(n)", "sqrt(d)*(d^(3/2)/(sqrt(rho)*n))^(1-1/p)", unit="M", scale=moment_scale
 )
@@ -40,7 +40,10 @@ PRINTED_RATE = two_terms(
 
 
 def probability_rate(setting: Setting, beta: float = BETA) -> tuple[float, float, float]:
-    """Return the rate of Theorem B.8, with its logarithms."""
+    """Return the terms of Theorem B.8's rate with its logarithms, at failure probability `beta`.
+
+    They are those of sampling, of privacy and of the covering of the set.
+    """
     check_beta(beta)
     n, d, diameter = setting.n, setting.d, setting.constants.diameter
     sampling, private = PRINTED_RATE(setting).values()
@@ -50,20 +53,20 @@ def probability_rate(setting: Setting, beta: float = BETA) -> tuple[float, float
 
 
 def uniform_blocks(n: int, d: int) -> int:
-    r"""Return the least even :math:`m\ge4\ln(2d)+8d\ln(3n^3)`: the blocks of Theorem 5.2.
+    r"""Return the number of blocks in Theorem 5.2, the least even :math:`m\ge4\ln(2d)+8d\ln(3n^3)`.
 
-    Kamath et al. (2022), Lemma B.2, with the covering number :math:`(3M/\alpha)^d` and the
-    :math:`4\ln(2d)` that its proof drops.
+    It is that of Lemma B.2 of Kamath et al. (2022), with the covering number
+    :math:`(3M/\alpha)^d` and the summand :math:`4\ln(2d)` that its proof drops.
     """
     return 2 * math.ceil(2 * math.log(2 * d) + 4 * d * net_log(n))
 
 
 def oracle(setting: Setting, tau: float) -> UniformOracle:
-    r"""Return the explicit Lemma B.2 for the clipped median of means, in moment units.
+    r"""Return how accurate the clipped median of means is on the whole set: Lemma B.2 explicitly.
 
-    Entries are clipped to [-3 tau, 3 tau], where 3 tau exceeds R. The number m of blocks is even,
-    the noise is the tight one, and the bias the sharp one. Everything is infinite for n < m. See
-    theory/kamath-liu-zhang.md, 3.3.
+    Lengths are in moment units. Entries are clipped to [-3 tau, 3 tau], where 3 tau exceeds R. The
+    number m of blocks is even, the noise is the tight one, and the bias the sharp one. All parts
+    are infinite for n < m. See theory/kamath-liu-zhang.md, 3.3.
     """
     n, d, c = setting.n, setting.d, setting.constants
     blocks = uniform_blocks(n, d)
@@ -83,7 +86,10 @@ def oracle(setting: Setting, tau: float) -> UniformOracle:
 
 @lru_cache(maxsize=4096)
 def explicit(setting: Setting) -> Risk:
-    """Return the terms of Theorem 3.1 with `oracle`, at the tau > R/3 that minimises their sum."""
+    """Return the terms of an explicit bound on the mean excess risk, at the best tau > R/3.
+
+    It is Theorem 3.1 of Kamath et al. (2022) with `oracle`; the terms are `RISK_TERMS`.
+    """
     if setting.n < uniform_blocks(setting.n, setting.d):
         return (math.inf,) * 4
     bound, low = setting.constants.mean_gradient_bound, -min(14.0, 300 / setting.moment_order)
@@ -92,10 +98,10 @@ def explicit(setting: Setting) -> Risk:
 
 
 def _threshold_formula(printed: bool) -> Callable[[Setting], float]:
-    """Return the paper's threshold tau, `printed` or corrected, as a function of a setting."""
+    """Return the function that computes the paper's threshold tau, `printed` or corrected."""
 
     def tau(setting: Setting) -> float:
-        """Return tau, or NaN where it is not defined."""
+        """Return tau at a setting, in moment units; NaN without a budget or a finite diameter."""
         diameter = setting.constants.diameter if printed else 1.0
         if setting.gaussian_rho <= 0 or math.isinf(diameter):
             return math.nan
@@ -105,10 +111,10 @@ def _threshold_formula(printed: bool) -> Callable[[Setting], float]:
 
 
 def _root_steps_formula(printed: bool) -> Callable[[Setting], float]:
-    """Return the square root of the paper's number of steps as a function of a setting."""
+    """Return the function that computes the square root of the paper's number of steps."""
 
     def root(setting: Setting) -> float:
-        """Return the root of the number of steps, or NaN where it is not defined."""
+        """Return the root of the number of steps at a setting; NaN if it is undefined."""
         tau = _threshold_formula(printed)(setting)
         bound = scaled_mean_bound(setting)
         if math.isnan(tau) or math.isinf(bound):
@@ -119,7 +125,7 @@ def _root_steps_formula(printed: bool) -> Callable[[Setting], float]:
 
 
 def _theorem_conditions(printed: bool) -> tuple[Hypothesis, ...]:
-    """Return the conditions of the theorem, as printed or as corrected."""
+    """Return the conditions of Theorem 5.2, as printed or as corrected."""
     size = "10^p M d^(3/2)" if printed else "10^p d^(3/2)"
     return (
         *ASSUMPTION_2_12,
@@ -205,4 +211,4 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         hypotheses=(*EXPLICIT_CONDITIONS, _BLOCKS),
     ),
 )
-COORDINATEWISE_RISKS = lettered(letters.ESTIMATED, _COORDINATEWISE_RISKS)
+COORDINATEWISE_RISKS = set_letters(letters.ESTIMATED, _COORDINATEWISE_RISKS)

@@ -1,8 +1,8 @@
-r"""The excess risk of a run of projected gradient descent, at its own steps, sizes and average.
+r"""Bounds on the mean excess risk of a run of projected gradient descent, at its own parameters.
 
-For a convex population risk, steps :math:`w_{t+1}=\Pi(w_t-\eta_tg_t)` and gradients :math:`g_t`
-whose bias has norm at most b and whose fresh noise has energy :math:`v_t`, three arguments bound
-the mean excess risk; each holds for every plan, and the least of them is taken
+The risk is convex, the steps are :math:`w_{t+1}=\Pi(w_t-\eta_tg_t)`, and the bias of the gradients
+:math:`g_t` has norm at most b, their fresh noise the mean squared norm :math:`v_t`. Three arguments
+bound the mean excess risk. Each holds for every plan, and the least bound is taken
 (theory/bounds-of-runs.md, 3).
 """
 
@@ -24,20 +24,20 @@ def no_noise(t: int, square: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskOnSet:
-    """What the arguments take from a problem: the population risk on its set."""
+    """The constants of a population risk on its constraint set, on which the bounds depend."""
 
-    # the largest distance from the start of a run, the centre of the set, to a point of the set
+    # A run starts at the centre of the set, at most this far from any point of the set.
     start: float
     span: float  # the l2 diameter of the set
     slope: float  # a bound on the norm of the population gradient over the set
     smoothness: float  # the smoothness of the population risk; infinite if none is certified
-    strong_convexity: float
+    strong_convexity: float  # the strong convexity of the population risk, 0 if none is used
     interior: bool  # whether the gradient vanishes at the minimiser
 
     def risks(self, squares: Vector) -> Vector:
-        """Return bounds on the excess risks of points, given their mean squared distances.
+        """Return bounds on the mean excess risks of points at given mean squared distances.
 
-        The distances are to the minimiser.
+        The distances are from the minimiser.
         """
         linear = self.slope * np.sqrt(squares)
         if not self.interior or math.isinf(self.smoothness):
@@ -45,9 +45,9 @@ class RiskOnSet:
         return np.minimum(linear, self.smoothness * squares / 2)
 
     def contractions(self, sizes: Vector) -> Vector:
-        r"""Return bounds on the factors by which exact steps scale distances.
+        r"""Return, for each step size, how much an exact step may scale a distance.
 
-        They are :math:`\max_h|1-\eta h|` over the curvatures h of the risk.
+        The factor is at most :math:`\max_h|1-\eta h|` over the curvatures h of the risk.
         """
         if math.isinf(self.smoothness):
             return np.full(len(sizes), math.inf)
@@ -77,7 +77,7 @@ class Walk:
     """The sizes of a run's steps, and the weights of the points in its average."""
 
     sizes: Sequence[float]
-    # The weights in the average of the points after each step, or before each step (see `queried`).
+    # The average has these weights, of the points after each step or before it (see `queried`).
     weights: Sequence[float]
     queried: bool = False  # whether the average is over the points at which gradients were computed
     pull: float = math.inf  # a bound on the mean squared norm of a step's direction, if known
@@ -87,11 +87,14 @@ def risk(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    # a bound on the mean squared norm of a step's noise, given the step's number and a mean squared
-    # distance
+    # This function bounds the mean squared norm of a step's noise, given the number of the step and
+    # the mean squared distance before it.
     energy: Callable[[int, float], float],
 ) -> float:
-    """Return the least of the bounds that apply (theory/bounds-of-runs.md, 3.2 to 3.4)."""
+    """Return the least bound on the mean excess risk of a run's average.
+
+    `bias` is the largest norm of the bias of a gradient. See theory/bounds-of-runs.md, 3.2 to 3.4.
+    """
     squares, energies = _distances_and_energies(objective, steps, bias, energy)
     bound = by_distance(objective, steps, squares)
     by_steps = by_regret if steps.queried else by_descent
@@ -101,7 +104,7 @@ def risk(
 def distances(
     objective: RiskOnSet, steps: Walk, bias: float, energy: Callable[[int, float], float]
 ) -> list[float]:
-    r"""Return bounds on the mean squared distance before the first step and after each step.
+    r"""Return bounds on the mean squared distance from the minimiser, at the start and each step.
 
     .. math:: r_{t+1}^2\le(a_tr_t+\eta_tb)^2+\eta_t^2v_t
     """
@@ -111,7 +114,7 @@ def distances(
 def _distances_and_energies(
     objective: RiskOnSet, steps: Walk, bias: float, energy: Callable[[int, float], float]
 ) -> tuple[Vector, Vector]:
-    """Return `distances`, and the mean squared norm of every step's noise at its distance."""
+    """Return `distances`, and a bound on the mean squared norm of the noise of each step."""
     largest_square = objective.span**2
     square = min(objective.start**2, largest_square)
     factors = objective.contractions(np.asarray(steps.sizes))
@@ -129,10 +132,11 @@ def _distances_and_energies(
 
 
 def by_distance(objective: RiskOnSet, steps: Walk, squares: Vector) -> float:
-    """Return a bound on the risk of the average from the distances of its points: 3.2.
+    """Return a bound on the risk of the average by the distances of its points.
 
     By convexity the risk of the average is at most the average of the risks, and each of those is
-    bounded by the point's distance to the minimiser.
+    bounded by the point's distance from the minimiser (theory/bounds-of-runs.md, 3.2). `squares`
+    are the mean squared distances at the start and after each step.
     """
     points, weights = squares[:-1] if steps.queried else squares[1:], np.asarray(steps.weights)
     total = float(weights.sum())
@@ -145,7 +149,7 @@ def by_descent(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    energies: Vector,  # the mean squared norm of the noise of every step
+    energies: Vector,  # bounds on the mean squared norm of each step's noise
     squares: Vector,
 ) -> float:
     r"""Return a bound on the risk of an average of the points after steps of at most 1/beta.
@@ -162,7 +166,8 @@ def by_descent(
         return math.inf
     weights, sizes, counts = _steps_in_average(steps)
     left = weights * (1 - sizes * objective.strong_convexity) / (2 * sizes)
-    # This negative weight comes from the inequality for the previous step.
+    # The distance before a step also occurs, with a negative sign, in the inequality of the
+    # previous step.
     left[1:] -= weights[:-1] / (2 * sizes[:-1])
     contractions = np.maximum(1 - sizes * objective.smoothness, 0.5)
     noises = 1 / (2 * contractions) * sizes * energies[counts]
@@ -175,7 +180,7 @@ def by_regret(
     objective: RiskOnSet,
     steps: Walk,
     bias: float,
-    energies: Vector,  # the mean squared norm of the noise of every step
+    energies: Vector,  # bounds on the mean squared norm of each step's noise
     squares: Vector,
 ) -> float:
     r"""Return a bound on the risk of the average of the queried points, without smoothness.

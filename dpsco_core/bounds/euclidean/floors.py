@@ -1,12 +1,12 @@
 r"""Floors on the excess risk for one law of the records (theory/instance-floors.md, 8).
 
-The floor of the quadratic loss is half of that on the squared error of the mean. That of the linear
-loss on a ball of diameter M is
+For the quadratic loss the floor is half of that on the squared error of the mean. For the linear
+loss on a ball of diameter M the floor is
 
 .. math:: \max_{r<\|\mu\|}\frac M4\,
     \frac{(\|\mu\|-r)(d-1)^2}{(\|\mu\|^2+r^2)(G+4j^2/r^2)},
 
-over means within r of that of the data. No other loss has a floor here.
+It is a worst case over means within r of that of the data. No other loss has a floor here.
 """
 
 import math
@@ -25,10 +25,10 @@ from dpsco_core.bounds.floors.terms import (
     KNOWN_SHAPE,
     NOTIONS,
     Notion,
+    combine_squared_terms,
     costs_at,
     floor_letters,
     mean_norm,
-    of_square,
     shape,
     squared_terms,
 )
@@ -37,12 +37,15 @@ from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.mean.floors import BINDS, INFORMATION, NAMES, SCORED, WEIGHTED
 from dpsco_core.problems.base import Setting
 
-# The radius r of the ball is tried at these shares of the mean's norm.
+# These radii of the ball of means are tried, as shares of the mean's norm.
 _SHARES = np.geomspace(1e-3, 0.999, 400)
 
 
 def _linear_terms(setting: Setting, notion: Notion) -> Terms:
-    """Return the terms of the floor on the risk of the linear loss."""
+    """Return the terms of the floor on the linear loss's risk, for algorithms of a notion.
+
+    They are 0 for a mean of 0, in one dimension, and without known shifts or a fitting budget.
+    """
     void_terms = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0}
     d, norm, diameter = setting.d, mean_norm(setting), setting.constants.diameter
     if norm == 0 or d < 2 or math.isinf(diameter):
@@ -88,7 +91,7 @@ _LINEAR = (
 
 
 def _risk_floor_card(notion: Notion, *, linear: bool) -> BoundCard:
-    """Return the card of the floor on a risk under a privacy notion."""
+    """Return the card of the floor on the linear or quadratic loss's risk for a privacy notion."""
     short, algorithms = NAMES[notion]
     kind = "linear" if linear else "quadratic"
     latex = (
@@ -127,14 +130,14 @@ def _risk_floors(notion: Notion) -> tuple[Bound, ...]:
         Bound(
             card=_risk_floor_card(notion, linear=False),
             evaluate=partial(squared_terms, notion=notion, unit=0.5),
-            combine=of_square,
+            combine=combine_squared_terms,
             hypotheses=conditions,
             letters=letters,
         ),
         Bound(
             card=_risk_floor_card(notion, linear=True),
             evaluate=partial(_linear_terms, notion=notion),
-            combine=of_square,
+            combine=combine_squared_terms,
             hypotheses=(*conditions, EQUAL_SCALES, MEAN_NOT_ZERO),
             letters=(
                 *letters,

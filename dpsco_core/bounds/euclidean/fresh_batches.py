@@ -1,7 +1,7 @@
-r"""Clipped gradients on fresh batches: every convex loss, on every set inside a ball.
+r"""The excess risk of one pass of clipped gradients on fresh batches, for convex losses.
 
-One pass, no smoothness, any tails (theory/fresh-batches.md, 1). A pure budget has rows of its own,
-with noise of density :math:`\propto e^{-\varepsilon\|z\|/\Delta_2}`.
+Losses need not be smooth, and tails may be arbitrarily heavy (theory/fresh-batches.md, 1). Bounds
+for pure budgets are separate, with noise of density :math:`\propto e^{-\varepsilon\|z\|/\Delta_2}`.
 """
 
 import math
@@ -47,20 +47,23 @@ VOID = (math.inf,) * len(TERMS)
 def at_batches(
     setting: Setting, batches: BatchedSteps, rho: float, moments: Moments
 ) -> tuple[float, ...]:
-    """Return the terms of the bound at the steps and the radius of a run."""
+    """Return the terms of the risk bound, named `TERMS`, for given steps, radius and budget."""
     clipped = clipped_gradient(setting, np.array([batches.radius]), moments)
     return risk_terms(setting, batches, batches.noise_energy(setting, rho), clipped)
 
 
 def at_best(setting: Setting, moments: Moments, privacy: Privacy) -> tuple[float, ...]:
-    """Return the terms at the steps and the radius that make the bound smallest."""
+    """Return the terms of the risk bound at the steps and the clip radius that minimise it.
+
+    They are infinite if the budget does not fit `privacy` or a constant is missing.
+    """
     if not _budget_fits(setting, privacy):
         return VOID
     rho = setting.gaussian_rho
     try:
         best = best_batches(setting, rho, moments)
     except NotApplicable:
-        # No moment is finite, or the set is unbounded; the hypotheses state which.
+        # No moment is finite, or the set is unbounded, and a hypothesis then says so.
         return VOID
     return at_batches(setting, best, rho, moments)
 
@@ -78,7 +81,7 @@ def of_run(plan: DescentPlan, privacy: Privacy) -> tuple[float, ...]:
 
 
 def _budget_fits(setting: Setting, privacy: Privacy) -> bool:
-    """Return whether the kind of the budget, pure or not, is that of the row."""
+    """Whether the budget is pure if the bound is for pure DP, and not pure otherwise."""
     return isinstance(setting.budget, PureDP) == (privacy == "pure")
 
 
@@ -123,13 +126,13 @@ _CLASSES: dict[Moments, tuple[str, str, str]] = {
 
 
 def _make_latex(form: str, moments: Moments, privacy: Privacy) -> str:
-    """Return the LaTeX of a bound for a kind of moments and a kind of noise."""
+    """Return the LaTeX of a bound: `form` filled in for a kind of moments and of noise."""
     variance, bias, slope = _CLASSES[moments]
     return form % (variance, _NOISE[privacy], bias, slope) + KAPPA
 
 
 def _terms_at_best(moments: Moments, privacy: Privacy) -> Callable[[Setting], Terms]:
-    """Return the function that gives `at_best` as named terms."""
+    """Return the function that evaluates `at_best` at a setting and names its terms."""
 
     def terms(setting: Setting) -> Terms:
         """Return the terms of the bound at its best parameters, by their names."""
@@ -139,7 +142,7 @@ def _terms_at_best(moments: Moments, privacy: Privacy) -> Callable[[Setting], Te
 
 
 def _rows_of_privacy(privacy: Privacy) -> tuple[Bound, ...]:
-    """Return the rows for budgets that are pure, or for those that are not."""
+    """Return the three bounds for pure budgets, or for those with Gaussian noise."""
     pure = privacy == "pure"
     budget = PURE_BUDGET if pure else GAUSSIAN_BUDGET
     card = BoundCard(

@@ -1,4 +1,4 @@
-r"""Excess risk where the Lipschitz constants of the records' losses have moments.
+r"""Bounds on excess risk if the Lipschitz constants of the records' losses have moments.
 
 With :math:`L_z` the Lipschitz constant of the loss of record z on the constraint set, the class is
 :math:`E L_Z^2\le G_2^2` and :math:`E L_Z^p\le G_p^p`. The upper rate is that of Asi, Liu and Tian
@@ -33,7 +33,7 @@ from dpsco_core.problems.base import Setting
 
 
 def _check_moments(setting: Setting) -> str:
-    """Return the reason why the moments are not finite; empty if they are."""
+    """Return why the moments of the Lipschitz constants are not certified; empty if they are."""
     c = setting.constants
     if math.isfinite(c.lipschitz_second) and math.isfinite(c.lipschitz_moment):
         return ""
@@ -49,18 +49,19 @@ LIPSCHITZ_MOMENT = Hypothesis(
 )
 
 
-# -- Lower bounds: a spike of probability q has norm min(G_2/q^(1/2), G_p/q^(1/p)) -----------------
+# In the lower bounds below, a spike of probability q has norm min(G_2/q^(1/2), G_p/q^(1/p)).
 
-# A function of (order, q, u), for records of norm sqrt(d)/q^(1/order).
+# A function of (order, q, u) that returns the lower bound for records of norm sqrt(d)/q^(1/order).
 ValueAt = Callable[[float, float, float], float]
 # A function of (order, largest q) that returns the best q and u.
 Best = Callable[[float, float], tuple[float, float]]
 
 
 def crossing(setting: Setting) -> float:
-    r"""Return the largest q in [0, 1] at which the p-th moment limits the size of a spike.
+    r"""Return the spike probability up to which the p-th moment limits a spike, not the second.
 
-    There :math:`G_2q^{1/2}=G_pq^{1-1/p}`.
+    At that probability q, which is at most 1, both allow the same size:
+    :math:`G_2q^{1/2}=G_pq^{1-1/p}`.
     """
     c, p = setting.constants, setting.moment_order
     if p == 2 or c.lipschitz_second >= c.lipschitz_moment:
@@ -69,14 +70,15 @@ def crossing(setting: Setting) -> float:
 
 
 def _private_bound(setting: Setting, value_at: ValueAt, best: Best, shape: float) -> float:
-    """Return the private bound in units of M/2, at the q of the data or at the best q and u.
+    """Return the private lower bound in units of half the set's diameter.
 
-    `shape` is the u that belongs to the q of the data.
+    It is taken at the setting's spike probability, with the prior of shape u = `shape`, or at the
+    best probability and shape if the setting fixes none.
     """
     c, p = setting.constants, setting.moment_order
 
     def value(q: float, u: float) -> float:
-        """Return the smaller of the bounds for the two moment orders, at q and u."""
+        """Return the bound at q and u: the smaller one of those that both moments allow."""
         limits = (c.lipschitz_moment * value_at(p, q, u), c.lipschitz_second * value_at(2.0, q, u))
         return min(limits) / math.sqrt(setting.d)
 
@@ -89,7 +91,7 @@ def _private_bound(setting: Setting, value_at: ValueAt, best: Best, shape: float
 
 
 def _hypercube_bound(setting: Setting) -> float:
-    """Return the private bound over the sign hypercube for rho-zCDP."""
+    """Return the private lower bound by the sign hypercube for rho-zCDP, in half diameters."""
     n, d, rho = setting.n, setting.d, setting.rho
     return _private_bound(
         setting,
@@ -100,13 +102,13 @@ def _hypercube_bound(setting: Setting) -> float:
 
 
 def _tracing_bound(setting: Setting) -> float:
-    """Return the private bound by tracing for (epsilon, delta)-DP."""
+    """Return the private lower bound by tracing for (epsilon, delta)-DP, in half diameters."""
     leakage = priors.leakage_at(setting, "approx")
     if leakage is None:
         return 0.0
 
     def bounds(order: float) -> TracingBounds:
-        """Return the tracing bounds for a moment order."""
+        """Return the bounds by tracing for records with this moment order."""
         return TracingBounds(n=setting.n, d=setting.d, moment_order=order, leakage=leakage)
 
     return _private_bound(
@@ -118,7 +120,10 @@ def _tracing_bound(setting: Setting) -> float:
 
 
 def _lower_bound_formula(privacy: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
-    """Return the lower bound as named terms, with `privacy` as its private term."""
+    """Return the function that evaluates a lower bound: its sampling and its private term.
+
+    `privacy` computes the private term in units of half the set's diameter.
+    """
 
     def terms(setting: Setting) -> Terms:
         """Return the terms of the lower bound at a setting, by their names."""

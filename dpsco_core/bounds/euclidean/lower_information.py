@@ -1,7 +1,7 @@
-"""Private lower bounds on excess risk on all sign patterns: Fano by distance, and both ways.
+"""Private lower bounds on excess risk from hidden signs, for zCDP.
 
-Theorems 2 and 1 of theory/bounds-everywhere.md, 4, 2.1 and 3; the classes of losses are those of
-`lower_spikes`.
+They are by Fano's argument with distances and by two-sided information: Theorems 2 and 1 of
+theory/bounds-everywhere.md, 4, 2.1 and 3. The classes of losses are those of `lower_spikes`.
 """
 
 from dataclasses import replace
@@ -27,7 +27,11 @@ def _bound_on_signs(
     proof: Proof,
     is_fano: bool = False,
 ) -> Bound:
-    """Return a lower bound on the risk over sign patterns, for rho-zCDP algorithms."""
+    """Return the catalogue's lower bound on a risk from hidden signs, for rho-zCDP algorithms.
+
+    `value` computes the bound in moment units; `strong` is for strongly convex losses, and
+    otherwise losses are linear.
+    """
     unit = r"\frac{g^2}{2\lambda}\max_qq^{2-2/p}" if strong else r"\frac{gM}2\max_qq^{1-1/p}"
     card = risk_card(
         name,
@@ -46,7 +50,7 @@ def _bound_on_signs(
     return risk_bound(card, value, signs_within(strong), letters=letters)
 
 
-# In these formulas the strong convexity is called lambda.
+# Lambda is the strong convexity in these formulas, so that the price of loss is called beta.
 _RISK_LETTERS = tuple(
     replace(letter, token=r"\beta") if letter.token == r"\lambda" else letter
     for letter in information.BOTH_WAYS

@@ -1,4 +1,4 @@
-"""Lower bounds on excess risk without a spike prior: sampling alone, rates, and quoted ones."""
+"""Lower bounds on excess risk without rare spikes: by sampling alone, and rates from papers."""
 
 import math
 from collections.abc import Callable
@@ -36,10 +36,13 @@ from dpsco_core.problems.base import Setting
 
 
 def _signs_formula(strong: bool) -> Callable[[Setting], Terms]:
-    """Return the function that evaluates the bound for bounded signs without privacy."""
+    """Return the function that evaluates the lower bound from bounded signs at a setting.
+
+    It binds every algorithm. `strong` is for strongly convex losses; otherwise they are linear.
+    """
 
     def terms(setting: Setting) -> Terms:
-        """Return the sampling term by name."""
+        """Return the sampling term by its name; 0 if a constant is missing."""
         unit = risk_unit(setting, strong)
         if unit == 0:
             return {"sampling": 0.0}
@@ -52,7 +55,7 @@ def _signs_formula(strong: bool) -> Callable[[Setting], Terms]:
 
 
 def _gaussian_strong_terms(setting: Setting) -> Terms:
-    """Return the bound for normal data and strongly convex losses, without privacy."""
+    """Return the lower bound for every algorithm from normal data and strongly convex losses."""
     c = setting.constants
     scale = moment_scale(setting)
     if not 0 < scale < math.inf or c.strong_convexity <= 0:
@@ -72,7 +75,8 @@ _UNRESTRICTED = Hypothesis(
 )
 
 
-# The rates of Kamath et al. (2022), and the rate (6) that Theorem 1 of Zhao et al. (2024) quotes.
+# Lower rates are in units of g M/2: those of Kamath et al. (2022), and the rate (6) that Theorem 1
+# of Zhao et al. (2024) quotes.
 _lower_rate = partial(two_terms, unit="g*M/2", void=0.0)
 QUOTED = _lower_rate(
     "sqrt(d/n)",
@@ -83,7 +87,7 @@ QUOTED = _lower_rate(
 
 
 def _rate_of_class(strong: bool, pure: bool) -> Rate:
-    """Return the lower rate for strongly convex or for all smooth losses, under a notion."""
+    """Return the lower rate for strongly convex or all smooth losses, under pure DP or zCDP."""
     row_letters = (*letters.LOWER, letters.PURE if pure else letters.LOWER_RHO)
     ratio = "d/(epsilon*n)" if pure else "sqrt(d)/(sqrt(rho)*n)"
     if strong:
@@ -103,13 +107,12 @@ _LIPSCHITZ_RATE = Rate(
 
 
 def width_lower(case: Objective, d: int) -> tuple[float, float]:
-    r"""Return the two terms of Theorem 5,
-    :math:`\frac{G_C^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2}` and :math:`\frac1n`; the bound is
-    the larger one.
+    r"""Return the private and the sampling term of Theorem 5's lower rate, whose maximum it is.
 
-    The printed bound is for a set scaled to diameter 1 and L = 1; here it is multiplied by L M.
-    Constant 1. The hard loss, half the squared distance, is :math:`C_{\min}^2`-strongly convex in
-    the norm of the set.
+    They are :math:`\frac{G_C^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2}` and :math:`\frac1n`, with
+    the constant taken as 1. The printed bound is for a set scaled to diameter 1 and L = 1; here it
+    is multiplied by L M. The hard loss, half the squared distance, is :math:`C_{\min}^2`-strongly
+    convex in the norm of the set.
     """
     unit = case.width / case.diameter
     logs = math.log(2 * d) ** 4
@@ -119,7 +122,10 @@ def width_lower(case: Objective, d: int) -> tuple[float, float]:
 
 
 def _width_rate_terms(setting: Setting) -> Terms:
-    """Return the lower rate in terms of the Gaussian width."""
+    """Return the terms, by name, of Theorem 5's lower rate by the set's Gaussian width.
+
+    They are 0 without an (epsilon, delta) budget or a constant.
+    """
     case = objective(setting)
     if case is None or not math.isfinite(case.lipschitz * case.diameter):
         return {"privacy": 0.0, "sampling": 0.0}
@@ -130,7 +136,7 @@ def _width_rate_terms(setting: Setting) -> Terms:
 
 
 def _check_width_records(setting: Setting) -> str:
-    """Return the reason why n is too large for the statement; empty if it is not."""
+    """Return the reason why n is too large for Theorem 5; empty if it is not."""
     case = objective(setting)
     if case is None:
         return ""
@@ -144,7 +150,7 @@ def _check_width_records(setting: Setting) -> str:
 
 
 def _check_width_delta(setting: Setting) -> str:
-    """Return the reason why delta is outside the statement's range; empty if it is not."""
+    """Return the reason why delta is outside Theorem 5's range; empty if it is not."""
     case = objective(setting)
     if case is None:
         return ""
@@ -157,7 +163,7 @@ def _check_width_delta(setting: Setting) -> str:
 
 
 def _check_width_modulus(setting: Setting) -> str:
-    """Return the reason why the hard loss is not convex enough; empty if it is."""
+    """Return why Theorem 5's hard loss is not convex enough for the class; empty if it is."""
     c = setting.constants
     largest = c.lipschitz / c.diameter if math.isfinite(c.diameter) else math.inf
     if c.strong_convexity <= largest or not math.isfinite(largest):
@@ -169,7 +175,7 @@ def _check_width_modulus(setting: Setting) -> str:
 
 
 def _make_rate_row(strong: bool, pure: bool) -> Bound:
-    """Return the row of a lower rate of Kamath et al. (2022)."""
+    """Return the catalogue's lower rate of Kamath et al. (2022) for a class and a notion."""
     notion = "pure DP" if pure else "concentrated DP"
     rate = _rate_of_class(strong, pure)
     statement = f"Theorems 6.4 and B.7{' (pure DP)' if pure else ''}, their first term cut at 1"
@@ -195,7 +201,7 @@ def _make_rate_row(strong: bool, pure: bool) -> Bound:
 
 
 def _make_signs_row(strong: bool, statement: str, latex: str) -> Bound:
-    """Return the row of a bound for bounded signs."""
+    """Return the catalogue's lower bound from bounded signs, for every algorithm."""
     card = risk_card(
         "sampling-signs",
         "bounded signs, no privacy",
@@ -334,7 +340,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
             Hypothesis(text="2^-n <= delta <= 1/n", check=_check_width_delta),
             Hypothesis(text="lambda <= L/M", check=_check_width_modulus),
             below_trivial(
-                # The centre of a symmetric set has an excess risk of at most L M/2.
+                # L M/2 is the largest excess risk that the centre of a symmetric set can have.
                 _width_rate_terms,
                 lambda s: s.constants.lipschitz * s.constants.diameter / 2,
                 combine=max,

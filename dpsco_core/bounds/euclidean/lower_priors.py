@@ -43,7 +43,11 @@ def _bound_over_prior(
     letters: tuple[Letter, ...] = LOWER,
     paper: Paper = OWN,
 ) -> Bound:
-    """Return a lower bound on the risk over a prior of hidden means."""
+    """Return the catalogue's lower bound on a risk from a prior of hidden means.
+
+    `value` computes the bound in moment units; `strong` is for strongly convex losses, and
+    otherwise losses are linear.
+    """
     card = risk_card(
         name,
         title,

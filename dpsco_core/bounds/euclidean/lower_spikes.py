@@ -1,13 +1,13 @@
-r"""Private lower bounds on excess risk over rare spikes: Kamath et al. (2022), section 6, sharper.
+r"""Private lower bounds on excess risk from rare spikes: Kamath et al. (2022), section 6, sharper.
 
-Theorem 6.4 is the convex one and Theorem 6.1 the strongly convex one.
-
-Convex: the loss :math:`-\langle w,x\rangle` on a ball of diameter M; the risk scales with M/2 and
-with the unit of the moment. Strongly convex: :math:`\frac\lambda2\|w-x/\lambda\|^2`, whose excess
-risk is :math:`\frac1{2\lambda}` times the squared error of the mean of x, which must be within
+Theorem 6.4 is for convex losses, proven with the linear loss :math:`-\langle w,x\rangle` on a ball
+of diameter M: the risk is in units of M/2 times the moment scale. Theorem 6.1 is for strongly
+convex losses, proven with :math:`\frac\lambda2\|w-x/\lambda\|^2`: the excess risk is
+:math:`\frac1{2\lambda}` times the squared error of the mean of x, which must be within
 :math:`\lambda M/2`. In both classes the population gradient has norm at most R =
-``mean_gradient_bound``, which caps the spike probability. At a setting that fixes
-``spike_probability`` a bound is evaluated there, because it binds its own prior only there.
+``mean_gradient_bound``, which caps the spike probability. If a setting fixes
+``spike_probability``, a bound is evaluated at that probability, because the bound at another one is
+about another prior.
 """
 
 import math
@@ -68,25 +68,29 @@ def class_words(
 
 
 def binding_words(privacy: Privacy, binds_all: bool = True) -> str:
-    """Return which algorithms a lower bound binds, in a sentence."""
+    """Return the sentence that says which algorithms a lower bound binds.
+
+    `binds_all` says that an (epsilon, delta) bound is proven for all such algorithms.
+    """
     return _BINDS_ALL if binds_all and privacy == "approx" else _BINDS[privacy]
 
 
 def class_conditions(strong: bool, on_set: Hypothesis = L2_BALL) -> tuple[Hypothesis, ...]:
-    """Return the conditions of the class: the scales of the bound exist, and the set fits.
+    """Return the conditions that a lower bound's unit of risk exists and that the set fits.
 
-    The linear loss is worth M/2 in every direction on the ball only, and the minimisers of the
-    quadratic one fill a ball; `on_set` is the condition of a bound for other sets.
+    By default the set is an l2 ball: only there the linear loss is worth M/2 in every direction,
+    and the minimisers of the quadratic loss fill it. `on_set` is the condition for other sets.
     """
     extra = (STRONGLY_CONVEX, MINIMUM_INTERIOR) if strong else ()
     return (COORDINATE_MOMENT, DIAMETER, on_set, *extra)
 
 
 def set_of(card: BoundCard) -> Hypothesis:
-    """Return the condition on the set of a bound with a prior.
+    """Return the condition on the constraint set for a lower bound with this card.
 
-    All signs point to where some sets touch the ball around them (theory/bounds-everywhere.md,
-    2.2), and every set holds a cube of means (5).
+    Bounds by signs hold on sets that touch their ball at all sign vectors
+    (theory/bounds-everywhere.md, 2.2), for quadratic losses on sets with known cubes of means (5);
+    others hold on the l2 ball.
     """
     strong = card.loss_class.strongly_convex
     if card.instance == "hypercube":
@@ -95,10 +99,11 @@ def set_of(card: BoundCard) -> Hypothesis:
 
 
 def mean_cap(setting: Setting, strong: bool) -> float:
-    r"""Return the largest mean norm of an instance in the class, in moment units.
+    r"""Return the largest norm of an instance's mean in the class, in moment units.
 
-    Convex: R. Strongly convex: :math:`\min(\lambda M/2,\ R-\lambda M/2)`, because the minimiser is
-    in the ball and the gradient is :math:`\lambda w-\mu` for :math:`\|w\|\le M/2`.
+    It is R for linear losses. If `strong`, it is :math:`\min(\lambda M/2,\ R-\lambda M/2)`, because
+    the minimiser is in the ball and the gradient is :math:`\lambda w-\mu` for
+    :math:`\|w\|\le M/2`.
     """
     c = setting.constants
     scale = moment_scale(setting)
@@ -110,10 +115,10 @@ def mean_cap(setting: Setting, strong: bool) -> float:
 
 
 def risk_unit(setting: Setting, strong: bool) -> float:
-    r"""Return the unit of the risk, :math:`gM/2` or :math:`g^2/(2\lambda)`.
+    r"""Return the unit in which lower bounds on a risk are computed.
 
-    The first one is for linear losses, the second for strongly convex ones. It is 0 where a
-    constant does not exist.
+    It is :math:`gM/2` for linear and :math:`g^2/(2\lambda)` for strongly convex losses, with g the
+    moment scale and M the diameter; 0 if a constant does not exist.
     """
     c = setting.constants
     scale = moment_scale(setting)
@@ -133,9 +138,9 @@ def risk_card(
     privacy: Privacy,
     *,
     strong: bool,
-    losses: str = "",  # The summary's words for the class, if it differs from that of most bounds.
+    losses: str = "",  # the summary's words for the class, if it differs from that of most bounds
     binds_all: bool = False,  # whether an (epsilon, delta) bound is proven for all such algorithms
-    # other fields of the card, or values that differ from those of most lower bounds
+    # These are other fields of the card, or values that differ from those of most lower bounds.
     **fields: Any,
 ) -> BoundCard:
     """Return the card of a lower bound on linear losses, or on strongly convex ones."""
@@ -167,7 +172,7 @@ def risk_bound(
     letters: tuple[Letter, ...] = LOWER,
     on_set: Hypothesis | None = None,  # the condition on the set, if it differs from the prior's
 ) -> Bound:
-    """Return the lower bound on the excess risk: `value` times the unit of the risk."""
+    """Return the lower bound on an excess risk with this card: `value` times `risk_unit`."""
     strong = card.loss_class.strongly_convex
     form: Form = "squared" if strong else "linear"
     if strong and card.instance == "hypercube":
@@ -185,7 +190,7 @@ def risk_bound(
 
 
 def signs_within(strong: bool) -> Hypothesis:
-    """Return the condition that a fixed spike probability keeps all signs in the class."""
+    """Return the condition that the setting's spike probability keeps the signs in the class."""
     largest = partial(largest_spike_probability, "hypercube")
     on_ball = prior_within(largest, lambda s: mean_cap(s, strong), region_of_means(strong))
     return within_cubes(on_ball, strong=True) if strong else on_ball
@@ -197,7 +202,7 @@ def region_of_means(strong: bool) -> str:
 
 
 def _bound_over_spikes(
-    name: str,  # the name, which with "-convex" or "-squared" is the key in `FORMS`
+    name: str,  # ends the slug, and begins the key in `FORMS`
     title: str,
     summary: str,
     statement: str,
@@ -205,13 +210,13 @@ def _bound_over_spikes(
     *,
     strong: bool,
 ) -> Bound:
-    """Return a lower bound on the risk over rare spikes."""
+    """Return the catalogue's lower bound on a risk from rare spikes, for one class of losses."""
     instance: Literal["spike", "hypercube"] = "spike" if name.startswith("fano") else "hypercube"
     privacy: Literal["pure", "zcdp"] = "pure" if name.endswith("pure") else "zcdp"
     value_at, best = FORMS[f"{name}-{'squared' if strong else 'convex'}"]
 
     def value(setting: Setting, _: Form, cap: float) -> float:
-        """Return the bound at the prior's spike probability, or at the best one."""
+        """Return the bound in moment units, at the setting's spike probability or the best one."""
         n, d, order = setting.n, setting.d, setting.moment_order
         level = setting.rho if privacy == "zcdp" else setting.pure_epsilon
         best_at = partial(best, n, d, order, level)

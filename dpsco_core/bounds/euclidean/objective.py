@@ -1,8 +1,8 @@
-r"""Excess risk of objective perturbation: Su et al. (2023), Theorem 2, and 4 on a symmetric set.
+r"""Bounds on the excess risk of objective perturbation: Su et al. (2023), Theorems 2 and 4.
 
-The points of the set have norms of at most R = M/2, and it has the Gaussian width :math:`G_C`.
-Theorem 4 has losses with a modulus :math:`\Delta` in the norm of its set. The explicit bounds are
-B1 and B2 of theory/su-zhao-wang.md, 3.
+The points of the set have norms of at most R = M/2, and the set has the Gaussian width
+:math:`G_C`. Theorem 4 is for symmetric sets and losses with a modulus of convexity :math:`\Delta`
+in the norm of the set. The explicit bounds are B1 and B2 of theory/su-zhao-wang.md, 3.
 """
 
 import math
@@ -38,14 +38,14 @@ class Objective:
     """The numbers that the formulas for objective perturbation share."""
 
     n: int
-    epsilon: float  # the epsilon; the theorems are for epsilon and delta below 1
+    epsilon: float  # epsilon of the budget; the theorems are for less than 1
     delta: float
     lipschitz: float  # the Lipschitz constant L
-    # The diameter :math:`\|C\|_2=2R`, twice the largest norm of a point: the l2 diameter of a
+    # This is :math:`\|C\|_2=2R`, twice the largest norm of a point, and the l2 diameter of a
     # symmetric set.
     diameter: float
     width: float  # the Gaussian width :math:`G_C`, or an upper bound on it
-    # the least norm :math:`C_{\min}` of a boundary point; 0 where the set has none
+    # This is :math:`C_{\min}`, the least norm of a boundary point; 0 if the set is not symmetric.
     inradius: float = 0.0
 
     def __post_init__(self) -> None:
@@ -56,7 +56,10 @@ class Objective:
 
     @property
     def objective_std(self) -> float:
-        r""":math:`\sigma_1=L\sqrt{128\ln(2.5/\delta)}/\varepsilon`."""
+        r"""The deviation of the noise in the objective.
+
+        It is :math:`\sigma_1=L\sqrt{128\ln(2.5/\delta)}/\varepsilon`.
+        """
         return su.algorithm_1_noise(self.lipschitz, self.epsilon, self.delta)
 
     @property
@@ -65,7 +68,7 @@ class Objective:
         return -math.log(self.delta)
 
     def output_std(self, accuracy: float, modulus: float) -> float:
-        r"""Return the standard deviation of the noise on the output.
+        r"""Return the standard deviation of the output's noise, for a solver of accuracy alpha.
 
         .. math:: \sigma_2=\sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon
         """
@@ -73,7 +76,7 @@ class Objective:
 
 
 def objective(setting: Setting) -> Objective | None:
-    """Return the numbers that the formulas share; None without an (epsilon, delta) budget."""
+    """Return the numbers that the bounds read off a setting; None if it is no (epsilon, delta)."""
     budget, c = setting.budget, setting.constants
     if not isinstance(budget, ApproxDP):
         return None
@@ -89,12 +92,12 @@ def objective(setting: Setting) -> Objective | None:
 
 
 def width(setting: Setting) -> float:
-    """Return the Gaussian width of the set or an upper bound on it; infinite for a whole space."""
+    """Return the set's Gaussian width or an upper bound on it; infinite for the whole space."""
     return width_bounds(setting).upper
 
 
 def inradius(setting: Setting) -> float:
-    """Return the inradius of the set; 0 where it has none."""
+    """Return the least l2 norm of a boundary point of a symmetric set; 0 for another set."""
     return setting.body.inradius if finite_set(setting) and is_symmetric(setting) else 0.0
 
 
@@ -118,17 +121,19 @@ def _growth_with_rank(case: Objective, rank: int) -> float:
 def regulariser(case: Objective, smoothness: float, rank: int) -> float:
     r"""Return the weight :math:`\lambda` of Algorithm 1's regulariser.
 
-    It is the larger one of what the risk needs and of what the determinant of the Jacobian needs
-    (theory/su-zhao-wang.md, 2.1 (d)). At rank 0 the determinant needs nothing.
+    It is the larger one of the weight for the best risk and of that which privacy needs, by the
+    determinant of the Jacobian (theory/su-zhao-wang.md, 2.1 (d)). `rank` is `hessian_rank`; at rank
+    0 privacy needs no weight.
     """
     plain = su.theorem_2_ridge(case.n, case.lipschitz, case.diameter)
     return max(plain, smoothness / (2 * case.n * _growth_with_rank(case, rank))) if rank else plain
 
 
 def accuracy(case: Objective, *, printed: bool = False) -> float:
-    r"""Return the largest alpha of Theorem 2.
+    r"""Return the largest accuracy alpha of the solver that Theorem 2 allows.
 
-    `printed` has :math:`n^{3/2}` in the second term, which is not enough for the rate.
+    `printed` has :math:`n^{3/2}` in the second term, as in the paper, with which the solver is not
+    accurate enough for the rate.
     """
     base = case.lipschitz * case.diameter / (case.n * math.sqrt(case.n))
     by_privacy = base * (case.epsilon * case.diameter / case.width) ** 2 / case.log_delta
@@ -138,7 +143,10 @@ def accuracy(case: Objective, *, printed: bool = False) -> float:
 def explicit(
     case: Objective, smoothness: float, rank: int, *, printed: bool = False
 ) -> tuple[float, ...]:
-    """Return the terms of B1 of theory/su-zhao-wang.md, 3.1, the explicit bound on Algorithm 1."""
+    """Return the terms of an explicit bound on Algorithm 1's excess risk, named `_B_TERMS`.
+
+    It is B1 of theory/su-zhao-wang.md, 3.1; see `accuracy` for `printed`.
+    """
     modulus, alpha = regulariser(case, smoothness, rank), accuracy(case, printed=printed)
     return (
         case.objective_std * case.width / case.n,
@@ -150,9 +158,9 @@ def explicit(
 
 
 def rate_strong(case: Objective, modulus: float, *, printed: bool = False) -> tuple[float, float]:
-    """Return the rate of Theorem 4 with modulus Delta; `printed` has a stray 1/epsilon.
+    """Return the sampling and the private term of Theorem 4's rate, for modulus Delta.
 
-    The stray factor is in the first term.
+    `printed` has the factor 1/epsilon in the first term that the paper prints by mistake.
     """
     sampling = (case.lipschitz * case.diameter) ** 2 / (modulus * case.n)
     ratio = case.lipschitz * case.width / (case.n * case.epsilon)
@@ -171,7 +179,7 @@ def accuracy_strong(case: Objective, modulus: float) -> float:
 def regulariser_strong(
     case: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> float:
-    r"""Return the weight :math:`\lambda` of Algorithm 2's regulariser.
+    r"""Return the weight :math:`\lambda` of Algorithm 2's regulariser, which privacy needs.
 
     `strong_convexity` is the l2 modulus of every record's loss. `rank` is that of the part of the
     Hessian that depends on the record: 0 for losses of mean type, whose Hessians cancel, and
@@ -187,10 +195,10 @@ def regulariser_strong(
 def explicit_strong(
     case: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> tuple[float, ...]:
-    r"""Return the terms of B2 of theory/su-zhao-wang.md, 3.2, the explicit bound on Algorithm 2.
+    r"""Return the terms of an explicit bound on Algorithm 2's excess risk, named `_B_TERMS`.
 
-    The modulus is :math:`\Delta=\mu C_{\min}^2`. The term of the objective's noise has the factor
-    of one half that the proof allows.
+    It is B2 of theory/su-zhao-wang.md, 3.2, with the modulus :math:`\Delta=\mu C_{\min}^2`. The
+    term of the objective's noise has the factor of one half that the proof allows.
     """
     radius, modulus = case.diameter / 2, strong_convexity * case.inradius**2
     alpha = accuracy_strong(case, modulus)
@@ -217,10 +225,14 @@ def _named_terms(
     formula: Callable[[Objective, Setting], tuple[float, ...]],
     *needs: str,
 ) -> Callable[[Setting], Terms]:
-    """Return a formula as named terms, infinite without an (epsilon, delta) budget, or at L = 0."""
+    """Return the function that evaluates a formula at a setting and names its terms.
+
+    The terms are infinite without an (epsilon, delta) budget, for a Lipschitz constant of 0, and
+    without a constant in `needs`.
+    """
 
     def terms(setting: Setting) -> tuple[float, ...]:
-        """Return the terms, all infinite without an (epsilon, delta) budget."""
+        """Return the terms of the formula at a setting; infinite if the bound does not apply."""
         case = objective(setting)
         void = case is None or case.lipschitz == 0 or (_STRONG in needs and modulus(setting) == 0)
         return (math.inf,) * len(names) if case is None or void else formula(case, setting)
@@ -245,14 +257,17 @@ def _strong_rate_formula(printed: bool) -> Callable[[Setting], Terms]:
 
 
 def _explicit_strong_terms(case: Objective, setting: Setting) -> tuple[float, ...]:
-    """Return the terms of the explicit bound on Algorithm 2."""
+    """Return the terms of `explicit_strong`, the bound on Algorithm 2, at a setting."""
     c = setting.constants
     rank = 0 if c.structure == "mean" else setting.d
     return explicit_strong(case, c.sample_smoothness, c.sample_strong_convexity, rank)
 
 
 def _condition_on_records(text: str, fewest: Callable[[Objective, Setting], float]) -> Hypothesis:
-    """Return the condition that n is at least a number; it holds where that is not finite."""
+    """Return the condition that n is at least a number, whose formula is `text`.
+
+    `fewest` computes the number; the condition passes if that is not finite.
+    """
 
     def check(setting: Setting) -> str:
         """Return the reason why n is too small; empty if it is not."""
@@ -268,7 +283,7 @@ def _condition_on_records(text: str, fewest: Callable[[Objective, Setting], floa
 
 
 def _records_for_hessian(case: Objective, setting: Setting) -> float:
-    """Return the n that Algorithm 1 needs for the rank and the smoothness of its Hessian."""
+    """Return how many records Algorithm 1 needs for its Hessian's rank and smoothness."""
     c = setting.constants
     smooth = c.sample_smoothness * case.diameter
     if case.lipschitz == 0 or not math.isfinite(case.lipschitz * smooth):
@@ -279,7 +294,7 @@ def _records_for_hessian(case: Objective, setting: Setting) -> float:
 
 
 def _records_for_modulus(case: Objective, setting: Setting) -> float:
-    """Return the n that Algorithm 2 needs for its modulus of convexity."""
+    """Return how many records Algorithm 2 needs for its modulus; NaN if that is undefined."""
     delta = modulus(setting)
     if not 0 < delta < math.inf or math.isinf(case.lipschitz):
         return math.nan

@@ -1,4 +1,4 @@
-r"""A private mean, and one step along it, as the minimiser of linear losses.
+r"""Upper bounds for linear losses: the excess risk of one step along a private mean.
 
 The gradients of linear losses are records whose mean :math:`\mu` does not depend on the point. Let
 an estimate of :math:`\mu` have a mean square error of at most :math:`E^2` and a bias of norm at
@@ -7,9 +7,9 @@ projected step from the centre, of size :math:`D_0/E` along the estimate, then h
 risk of at most :math:`\frac{D_0}2(E+\beta)` (theory/fresh-batches.md, 3).
 
 The centre itself has an excess risk of at most :math:`D_0R`, where R bounds the norm of
-:math:`\mu`, because :math:`\langle w_0-w^*,\mu\rangle\le\|w_0-w^*\|\,\|\mu\|`. No step is taken
-where this is less than what is proven of the step. That choice depends on no data, and every row is
-at most :math:`D_0R`.
+:math:`\mu`, because :math:`\langle w_0-w^*,\mu\rangle\le\|w_0-w^*\|\,\|\mu\|`. No step is taken if
+:math:`D_0R` is less than the bound on the step. That choice depends on no data, and every bound of
+this file is at most :math:`D_0R`.
 
 A bound on a run is about its answer, which is projected on a ball of radius R. Its terms are those
 of the average before the projection, whose bias is known, so that the step may be taken along that
@@ -33,10 +33,13 @@ _BIAS = PARTS[1]
 
 
 def _risk_of_one_step(row: Bound, area: str) -> Bound:
-    """Return the bound on an excess risk that follows from one on a mean square error."""
+    """Return the bound on a linear loss's excess risk that follows from one on a private mean.
+
+    `row` bounds the mean square error of the mean, and `area` is the second part of the slug.
+    """
 
     def terms(setting: Setting) -> Terms:
-        """Return the terms of the bound on the risk."""
+        """Return the terms of the bound on the risk, by the names of those of the mean's error."""
         roots = row.evaluate(setting)
         error = math.hypot(*roots.values())
         if not math.isfinite(error * setting.constants.diameter):
@@ -85,9 +88,12 @@ def _risk_of_one_step(row: Bound, area: str) -> Bound:
 
 
 def one_step(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
-    """Return the bounds on risks that follow from private bounds on mean square errors."""
+    """Return the bounds on linear losses' risks that follow from mean square errors among `rows`.
+
+    `area` is the second part of their slugs.
+    """
     return tuple(_risk_of_one_step(row, area) for row in rows if is_mean_square(row))
 
 
-# Bounds on a mean with their own parameters suffice: they never exceed the bounds on a run.
+# Only bounds on a mean at their own parameters are used: bounds on a run are never smaller.
 ONE_STEP_RISKS = one_step((b for b in UPPER_MEAN_BOUNDS if b.parameters == "own"), "sco")

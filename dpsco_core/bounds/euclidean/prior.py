@@ -1,8 +1,8 @@
-"""Excess risk on Lipschitz losses in earlier work, and without privacy.
+"""Rates of earlier work for Lipschitz losses, and the risk of SGD without privacy.
 
 The rates are those that Arora et al. (2020), section 3, and Su et al. (2023), Table 1, quote. For
-Gaussian methods the root of rho stands for epsilon together with its logarithms of delta. Rows
-on the empirical risk are listed because the tables list them, and fail their last hypothesis.
+Gaussian methods the root of rho stands for epsilon over the root of ln(1/delta). Rates for the
+empirical risk are included because those tables list them, and fail their last hypothesis.
 """
 
 import math
@@ -43,7 +43,7 @@ from dpsco_core.problems.base import Setting
 
 
 def _sgd_terms(setting: Setting) -> tuple[float, ...]:
-    """Return the bound on the excess risk of stochastic gradient descent without privacy."""
+    """Return the single term of a bound on the mean excess risk of SGD without privacy."""
     c = setting.constants
     energy = min(c.lipschitz**2, c.mean_gradient_bound**2 + c.variance_trace)
     return (c.diameter / 2 * math.sqrt(energy / setting.n),)
@@ -58,12 +58,13 @@ def _check_gradient_energy(setting: Setting) -> str:
 
 
 _rate = partial(two_terms, unit="L*D", combine=max)
-# Bassily et al. (2019) and Feldman et al. (2020): the optimum for Lipschitz losses.
+# Bassily et al. (2019) and Feldman et al. (2020) have this rate, which is optimal for Lipschitz
+# losses.
 OPTIMAL = _rate("1/sqrt(n)", "sqrt(d/rho)/n")
-# Bassily et al. (2014), for the population risk.
+# Bassily et al. (2014) have this rate for the population risk, by uniform convergence.
 UNIFORM_CONVERGENCE = _rate("d^(1/4)/sqrt(n)", "sqrt(d/rho)/n")
-# Chaudhuri et al. (2011), as quoted by Arora et al. (2020). The smoothness is not in the units of
-# the other terms.
+# Arora et al. (2020) quote this rate of Chaudhuri et al. (2011), in which the smoothness term has
+# another unit than the other terms.
 CHAUDHURI = Rate(
     terms={
         "sampling": "1/sqrt(n)",
@@ -86,7 +87,7 @@ def _private(formula: str, unit: str) -> Rate:
 
 
 def _check_mildly_smooth(setting: Setting) -> str:
-    """Return the reason why the loss is not smooth enough; empty if it is."""
+    """Return the reason why the loss is not smooth enough for phased SGD; empty if it is."""
     c = setting.constants
     if setting.gaussian_rho <= 0 or not math.isfinite(c.lipschitz * c.diameter):
         return ""

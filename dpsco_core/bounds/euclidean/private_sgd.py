@@ -1,9 +1,10 @@
-r"""Private SGD over half of the records: Arora, Marinov and Ullah (2020), Algorithm 1.
+r"""Bounds on private SGD over half of the records: Arora, Marinov and Ullah (2020), Algorithm 1.
 
-It makes :math:`m=\lfloor n/2\rfloor+1` gradient steps in secret random order, with noise-only steps
-in between, N steps in all. The noise has deviation :math:`\sigma` per coordinate. D bounds the
-distance from the first iterate, which is the centre, to the minimiser: it is the diameter as
-printed, and half of that in a centred ball. See theory/arora-marinov-ullah.md, 2.1 and 3.
+The method makes :math:`m=\lfloor n/2\rfloor+1` gradient steps in secret random order, with
+noise-only steps in between, N steps in all. The noise has deviation :math:`\sigma` per coordinate.
+D bounds the distance of the first iterate, the centre of the set, from the minimiser: in the paper
+it is the diameter, in a centred ball half the diameter. See theory/arora-marinov-ullah.md, 2.1 and
+3.
 """
 
 import math
@@ -13,7 +14,7 @@ from scipy.special import digamma
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -32,7 +33,7 @@ from dpsco_core.statements.arora import remark_1_epsilon, theorem_4_step
 
 
 def gradient_steps(n: int) -> int:
-    r"""Return the number of gradient steps, :math:`m=\lfloor n/2\rfloor+1`."""
+    r"""Return Algorithm 1's number of gradient steps on n records, floor(n/2) + 1."""
     return n // 2 + 1
 
 
@@ -51,11 +52,11 @@ def expected_steps(n: int) -> float:
 
 
 def sound_noise(setting: Setting) -> float:
-    r"""Return the least :math:`\sigma` that is proven to be private; infinite for a pure budget.
+    r"""Return the least deviation :math:`\sigma` of a step's noise that is proven to be private.
 
-    A step has sensitivity 2L, and a record enters one step. For (epsilon, delta) it is the smaller
-    one of what the two accountants of `shuffle_steps` give. For zCDP it is
-    :math:`2L/\sqrt{2\rho}`, without amplification.
+    A step has sensitivity 2L, and a record enters one step. Under (epsilon, delta) it is the
+    smaller one that the two accountants of `shuffle_steps` allow. Under zCDP it is
+    :math:`2L/\sqrt{2\rho}`, without amplification, and under a pure budget it is infinite.
     """
     budget, lipschitz = setting.budget, setting.constants.lipschitz
     if isinstance(budget, ApproxDP):
@@ -66,7 +67,7 @@ def sound_noise(setting: Setting) -> float:
 
 
 def printed_noise(setting: Setting, budget: ApproxDP) -> float:
-    r"""Return the printed noise of Theorem 6.
+    r"""Return the deviation of a step's noise as Theorem 6 prints it.
 
     .. math:: \sigma=\frac{8L\sqrt{\ln(1/\delta)}}{\sqrt n\,\varepsilon}
     """
@@ -76,10 +77,10 @@ def printed_noise(setting: Setting, budget: ApproxDP) -> float:
 
 
 def regret(setting: Setting, noise_std: float) -> tuple[float, float]:
-    r"""Return the two parts of :math:`\frac{2\sqrt n}mD(L+\sigma\sqrt d)`, Corollary 1 by Lemma 1.
+    r"""Return the gradient and the noise term of the printed regret over the m averaged steps.
 
-    This is the printed regret :math:`2D(L+\sigma\sqrt d)\sqrt n`, divided by the m averaged steps.
-    The first part is due to the gradients, the second to the noise.
+    By Lemma 1 and Corollary 1 their sum :math:`\frac{2\sqrt n}mD(L+\sigma\sqrt d)` bounds the mean
+    excess risk.
     """
     c, n = setting.constants, setting.n
     scale = 2 * math.sqrt(n) / gradient_steps(n) * c.diameter
@@ -96,11 +97,12 @@ def utility(setting: Setting, noise_std: float) -> tuple[float, float]:
 def sharp(
     setting: Setting, noise_std: float, *, step: float | None = None
 ) -> tuple[float, float, float]:
-    r"""Return the sharp form of Theorem 4, with D half the diameter; no `step` means the best one.
+    r"""Return the optimisation, gradient and noise terms of a sharp form of Theorem 4.
 
     .. math:: \frac{D^2}{2\eta m}+\frac{\eta(L^2m+\sigma^2d\,EN)}{2m}
 
-    The terms are those of optimisation, gradients and noise (theory/arora-marinov-ullah.md, 3).
+    This bounds the mean excess risk, with D half the diameter and :math:`\eta` the step size
+    `step`; None is the best one (theory/arora-marinov-ullah.md, 3).
     """
     c, n, distance = setting.constants, setting.n, 0.5 * setting.constants.diameter
     m = gradient_steps(n)
@@ -116,9 +118,10 @@ def sharp(
 
 
 def pruned(setting: Setting, noise_std: float) -> tuple[float, float]:
-    """Return the sharp form without noise-only steps, as the roots of its two parts.
+    """Return two numbers whose root sum square bounds the risk without noise-only steps.
 
-    It is B7 of theory/arora-marinov-ullah.md, 2.6, with m gradients, and half the diameter for D.
+    They are due to the gradients and to the noise: B7 of theory/arora-marinov-ullah.md, 2.6, with m
+    gradients, and half the diameter for D.
     """
     c = setting.constants
     scale = 0.5 * c.diameter / math.sqrt(gradient_steps(setting.n))
@@ -132,9 +135,10 @@ def printed_step(setting: Setting, noise_std: float, distance: float) -> float:
 
 
 def main_theorem(setting: Setting, epsilon: float, delta: float) -> tuple[float, float]:
-    """Return the sampling and the private term of Theorem 6.
+    """Return the sampling and the private term of Theorem 6's bound on the mean excess risk.
 
-    Its epsilon and delta are parameters of the noise, not the guarantee: see `theorem_parameters`.
+    The theorem's epsilon and delta are parameters of its noise, not the privacy guarantee: see
+    `theorem_parameters`.
     """
     n, scale = setting.n, setting.constants.lipschitz * setting.constants.diameter
     noise = math.sqrt(-setting.d * math.log(delta))
@@ -142,9 +146,9 @@ def main_theorem(setting: Setting, epsilon: float, delta: float) -> tuple[float,
 
 
 def theorem_parameters(n: int, budget: ApproxDP) -> tuple[float, float]:
-    """Return the epsilon and delta of Theorem 6 that give a target guarantee.
+    """Return the epsilon and delta of Theorem 6 at which its guarantee is `budget`.
 
-    The theorem's delta' is set to its delta. Both are NaN where the target's delta is at most
+    The theorem's delta' is set to its delta. Both are NaN if the delta of the budget is at most
     2 exp(-n/16).
     """
     left = (budget.delta - 2 * math.exp(-n / 16)) / 2
@@ -154,9 +158,9 @@ def theorem_parameters(n: int, budget: ApproxDP) -> tuple[float, float]:
 
 
 def remark(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
-    r"""Return the two terms of Remark 1, which is Theorem 6 at other parameters.
+    r"""Return the sampling and the private term of Remark 1's bound on the mean excess risk.
 
-    They are :math:`\delta_6=\delta/3` and
+    It is Theorem 6 at :math:`\delta_6=\delta/3` and
     :math:`\varepsilon_6=\varepsilon/(8\sqrt{\ln(3/\delta)})`.
     """
     n, scale = setting.n, setting.constants.lipschitz * setting.constants.diameter
@@ -165,12 +169,12 @@ def remark(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
 
 
 def _at_noise(formula: Callable[[Setting, float], tuple[float, ...]]) -> Formula:
-    """Return a formula evaluated at the noise that is proven to be private."""
+    """Return the function that evaluates a formula at a setting and its `sound_noise`."""
     return lambda setting: formula(setting, sound_noise(setting))
 
 
 def _at_budget(formula: Callable[[Setting, ApproxDP], tuple[float, ...]]) -> Formula:
-    """Return a formula evaluated at the setting's (epsilon, delta) budget."""
+    """Return the function that evaluates a formula at a setting and its budget."""
 
     def terms(setting: Setting) -> tuple[float, ...]:
         """Return the terms of the formula; infinite unless the budget is (epsilon, delta)."""
@@ -181,13 +185,16 @@ def _at_budget(formula: Callable[[Setting, ApproxDP], tuple[float, ...]]) -> For
 
 
 def _theorem_terms(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
-    """Return the terms of Theorem 6, infinite where its parameters are not defined."""
+    """Return the terms of Theorem 6 whose guarantee is `budget`; infinite if there are none."""
     parameters = theorem_parameters(setting.n, budget)
     return (math.inf, math.inf) if math.isnan(parameters[1]) else main_theorem(setting, *parameters)
 
 
 def _condition_on_budget(sentence: Callable[[int, ApproxDP], str], text: str) -> Hypothesis:
-    """Return a condition on n and an (epsilon, delta) budget; other budgets meet it."""
+    """Return a condition on n and an (epsilon, delta) budget, which all other budgets meet.
+
+    `sentence` returns the reason why it fails, empty if it holds.
+    """
     return Hypothesis(
         text=text,
         check=lambda s: sentence(s.n, s.budget) if isinstance(s.budget, ApproxDP) else "",
@@ -195,7 +202,7 @@ def _condition_on_budget(sentence: Callable[[int, ApproxDP], str], text: str) ->
 
 
 def _check_remark_delta(n: int, budget: ApproxDP) -> str:
-    """Return the reason why delta does not fit the remark; empty if it does."""
+    """Return the reason why delta is outside the range of Remark 1; empty if it is not."""
     low, high = 6 * math.exp(-n / 16), 3 * math.exp(-4)
     if low <= budget.delta <= high:
         return ""
@@ -206,7 +213,7 @@ def _check_remark_delta(n: int, budget: ApproxDP) -> str:
 
 
 def _check_remark_epsilon(n: int, budget: ApproxDP) -> str:
-    """Return the reason why epsilon does not fit the remark; empty if it does."""
+    """Return the reason why epsilon is too large for Remark 1; empty if it is not."""
     largest = remark_1_epsilon(n, budget.delta)
     if budget.epsilon <= largest:
         return ""
@@ -217,7 +224,7 @@ def _check_remark_epsilon(n: int, budget: ApproxDP) -> str:
 
 
 def _check_theorem_delta(n: int, budget: ApproxDP) -> str:
-    """Return the reason why delta does not fit the theorem; empty if it does."""
+    """Return the reason why delta is too small for Theorem 6; empty if it is not."""
     smallest = 2 * math.exp(-n / 16)
     if budget.delta > smallest:
         return ""
@@ -228,7 +235,7 @@ def _check_theorem_delta(n: int, budget: ApproxDP) -> str:
 
 
 def _check_theorem_epsilon(n: int, budget: ApproxDP) -> str:
-    """Return the reason why epsilon does not fit the theorem; empty if it does."""
+    """Return the reason why epsilon is too large for Theorem 6; empty if it is not."""
     theorem_epsilon, _ = theorem_parameters(n, budget)
     largest = 1 / (2 * math.sqrt(n))
     if math.isnan(theorem_epsilon) or theorem_epsilon <= largest:
@@ -371,4 +378,4 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         hypotheses=_NOISY,
     ),
 )
-PRIVATE_SGD_RISKS = lettered(_LETTERS, _PRIVATE_SGD_RISKS)
+PRIVATE_SGD_RISKS = set_letters(_LETTERS, _PRIVATE_SGD_RISKS)

@@ -1,4 +1,4 @@
-r"""A private mean, projected on the constraint set, as the minimiser of squared distances.
+r"""Upper bounds for squared distances: the excess risk of a private mean, projected on the set.
 
 For the loss :math:`\frac\lambda2\|w-x\|^2` the gradients at w = 0 are records with mean
 :math:`-\lambda\mu`. Let an estimate of that mean have a mean square error of at most :math:`E^2`.
@@ -38,10 +38,13 @@ def of_means(setting: Setting) -> Setting:
 
 
 def _risk_of_projected_mean(row: Bound, area: str) -> Bound:
-    """Return the bound on an excess risk that follows from one on a mean square error."""
+    """Return the bound on the quadratic loss's risk that follows from one on a private mean.
+
+    `row` bounds the mean square error of the mean, and `area` is the second part of the slug.
+    """
 
     def terms(setting: Setting) -> Terms:
-        """Return the terms of the bound on the risk."""
+        """Return the terms of the bound on the risk, by the names of those of the mean's error."""
         modulus, roots = setting.constants.strong_convexity, row.evaluate(of_means(setting))
         return {
             name: root**2 / (2 * modulus) if modulus > 0 else math.inf
@@ -49,7 +52,7 @@ def _risk_of_projected_mean(row: Bound, area: str) -> Bound:
         }
 
     def at_means(letter: Letter) -> Letter:
-        """Return a letter with its value at the setting of the means."""
+        """Return a letter whose value is read off the setting for the mean, `of_means`."""
         return replace(letter, value=_evaluate_on_means(letter.value))
 
     letters = (
@@ -91,14 +94,17 @@ def _risk_of_projected_mean(row: Bound, area: str) -> Bound:
 
 
 def _evaluate_on_means(value: Callable[[Setting], T]) -> Callable[[Setting], T]:
-    """Return a function of a setting, evaluated at the setting of the means."""
+    """Return `value` composed with `of_means`, which makes the setting for the mean."""
     return lambda setting: value(of_means(setting))
 
 
 def projected(rows: Iterable[Bound], area: str) -> tuple[Bound, ...]:
-    """Return the bounds on risks that follow from private bounds on mean square errors."""
+    """Return the bounds on the quadratic loss's risk that follow from mean square errors in `rows`.
+
+    `area` is the second part of their slugs.
+    """
     return tuple(_risk_of_projected_mean(row, area) for row in rows if is_mean_square(row))
 
 
-# Bounds on a mean with their own parameters suffice: they never exceed the bounds on a run.
+# Only bounds on a mean at their own parameters are used: bounds on a run are never smaller.
 PROJECTED_RISKS = projected((b for b in UPPER_MEAN_BOUNDS if b.parameters == "own"), "sco-strong")

@@ -1,7 +1,7 @@
-"""What is proven of the mean excess risk of a run, at the parameters that the run has.
+"""Upper bounds on the mean excess risk of a run of SGD, at the parameters of that run.
 
-Each row is an `AtPlan`: the steps, their sizes, the points that are averaged, the clip radius and
-the noise are those of the plan, in either tuning and calibration (theory/bounds-of-runs.md, 3).
+Each is an `AtPlan`: the steps, their sizes, the points that are averaged and the batches are those
+of the plan, in either tuning (theory/bounds-of-runs.md, 3).
 """
 
 import math
@@ -26,10 +26,10 @@ from dpsco_core.problems.base import Setting
 
 
 def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
-    """Return the optimisation and the variance term of a bound on one pass of SGD.
+    """Return the optimisation and the variance term of a bound on the risk of one pass of SGD.
 
-    Both are infinite unless the plan chose its steps by `rule` and the problem certifies what that
-    needs.
+    Both are infinite unless the plan chose its steps by `rule` and the problem certifies the
+    constants that this rule needs.
     """
     c, descent = plan.setting.constants, plan.descent
     assert isinstance(descent, SgdSteps)
@@ -49,14 +49,14 @@ def sgd(plan: DescentPlan, rule: str) -> tuple[float, float]:
     # The last step uses all remaining records.
     last_batch = plan.setting.n - (count - 1) * descent.batch
 
-    # The trace of Cov(g) is bounded in two ways: by its growth with the squared distance, and over
-    # the whole set.
+    # The trace of the gradient's covariance is bounded in two ways: by its growth with the squared
+    # distance from the minimiser, and over the whole set.
     base = c.minimum_variance if c.variance_growth > 0 else math.inf
     growth, largest = c.variance_growth, min(c.variance_trace, c.lipschitz**2)
     batch, last_step = descent.batch, count - 1
 
     def energy(t: int, square: float) -> float:
-        """Return a bound on the mean squared norm of a step's noise."""
+        """Return a bound on the mean squared norm of the noise of step t, by `risk`'s arguments."""
         return min(base + growth * square, largest) / (batch if t < last_step else last_batch)
 
     whole = risk(objective, steps, 0.0, energy)
@@ -73,7 +73,7 @@ def _condition_on_rule(rule: str, text: str, sentence: str) -> Hypothesis:
             descent = Sgd().plan(setting).descent
             return "" if isinstance(descent, SgdSteps) and descent.rule == rule else sentence
         except NotApplicable:
-            # The plan of the run states why the run is impossible.
+            # There is no run, and its plan says why, so that this condition need not.
             return ""
 
     return Hypothesis(text=text, check=check)
@@ -104,7 +104,7 @@ def _make_sgd_row(
     problems: tuple[str, ...],
     *hypotheses: Hypothesis,
 ) -> Bound:
-    """Return the row of SGD whose steps are chosen by a rule."""
+    """Return the catalogue's bound on runs of SGD whose steps are chosen by a rule."""
     return bound_like(
         _SGD.card,
         slug=f"upper.sco.sgd-{slug}",

@@ -1,4 +1,4 @@
-"""Excess risk through smoothed truncation: Kamath et al. (2022), Theorem 5.5, and its prior."""
+"""Excess risk of descent by smoothed truncation: Kamath et al. (2022), Theorem 5.5, and before."""
 
 import math
 from functools import lru_cache, partial
@@ -7,7 +7,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, WANG_2020, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -55,9 +55,9 @@ def rate(setting: Setting) -> tuple[float, float]:
 
 
 def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, float]:
-    """Return the rate of Kamath et al. (2022), Theorem 5.5, as printed.
+    """Return the sampling and the private term of Theorem 5.5's rate as printed.
 
-    Its q is the best one if `power` is None.
+    `power` is the theorem's q; None is the best one.
     """
     d, rho = setting.d, setting.gaussian_rho
     if rho <= 0:
@@ -68,8 +68,8 @@ def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, f
     return root * d ** ((3 - q) / 2), root * d ** ((1 + q) / 2) / math.pow(rho, 0.25)
 
 
-# The corrected rates of Wang et al. (2020), convex and strongly convex. The printed analysis had
-# d^2 (Kamath et al. 2022, section 1.1, footnote 4).
+# These are the corrected rates of Wang et al. (2020) for convex and for strongly convex losses.
+# Their printed analysis had d^2 (Kamath et al. 2022, section 1.1, footnote 4).
 WANG = Rate(terms={"privacy": "M*d/(rho*n)^(1/3)"}, scale=moment_scale)
 WANG_STRONG = Rate(
     terms={"privacy": "1/lambda*(d^3/(rho*n))"}, scale=lambda s: moment_scale(s) ** 2
@@ -77,10 +77,11 @@ WANG_STRONG = Rate(
 
 
 def oracle(setting: Setting, tau: float) -> UniformOracle:
-    r"""Return the explicit Lemma B.4 for smoothed truncation with c = 1, in moment units.
+    r"""Return how accurate smoothed truncation is on the whole set: Lemma B.4 explicitly.
 
-    It is form (i) of theory/kamath-liu-zhang.md, 3.3, summed over the coordinates by Minkowski's
-    inequality, with :math:`\sum v_j^2\le d+2R^2+R^4`.
+    Lengths, `tau` among them, are in moment units, and the smoothing variance c is 1. It is form
+    (i) of theory/kamath-liu-zhang.md, 3.3, summed over the coordinates by Minkowski's inequality,
+    with :math:`\sum v_j^2\le d+2R^2+R^4`.
     """
     n, d, c = setting.n, setting.d, setting.constants
     gradient_bound = c.mean_gradient_bound
@@ -100,13 +101,16 @@ def oracle(setting: Setting, tau: float) -> UniformOracle:
 
 @lru_cache(maxsize=4096)
 def explicit(setting: Setting) -> Risk:
-    """Return the terms of Theorem 3.1 with `oracle`, at the tau that minimises their sum."""
+    """Return the terms of an explicit bound on the mean excess risk, at the best tau.
+
+    It is Theorem 3.1 of Kamath et al. (2022) with `oracle`; the terms are `RISK_TERMS`.
+    """
     c = setting.constants
     return best_risk(partial(oracle, setting), c.diameter, c.mean_gradient_bound, -10.0, 35.0)
 
 
 def _printed_threshold(setting: Setting) -> float:
-    """Return the threshold of Theorem 5.5 as printed; NaN where it is not defined."""
+    """Return the truncation level of Theorem 5.5 as printed; NaN if it is undefined."""
     diameter = setting.constants.diameter
     if setting.gaussian_rho <= 0 or math.isinf(diameter):
         return math.nan
@@ -115,7 +119,7 @@ def _printed_threshold(setting: Setting) -> float:
 
 
 def _printed_root_steps(setting: Setting) -> float:
-    """Return the root of the number of steps as printed; NaN where it is not defined."""
+    """Return the root of Theorem 5.5's number of steps as printed; NaN if it is undefined."""
     tau = _printed_threshold(setting)
     bound = scaled_mean_bound(setting)
     if math.isnan(tau) or math.isinf(bound):
@@ -124,14 +128,14 @@ def _printed_root_steps(setting: Setting) -> float:
 
 
 def _corrected_threshold(setting: Setting) -> float:
-    """Return the threshold of the corrected rate; NaN without a budget for Gaussian noise."""
+    """Return the truncation level of the corrected rate; NaN without a Gaussian budget."""
     if setting.gaussian_rho <= 0:
         return math.nan
     return math.sqrt(setting.n / (setting.d + math.sqrt(setting.d / setting.gaussian_rho)))
 
 
 def _corrected_root_steps(setting: Setting) -> float:
-    """Return the root of the number of steps of the corrected rate; NaN where undefined."""
+    """Return the root of the corrected rate's number of steps; NaN if it is undefined."""
     bound = scaled_mean_bound(setting)
     if setting.gaussian_rho <= 0 or math.isinf(bound):
         return math.nan
@@ -237,4 +241,4 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         problems=STRONG_PROBLEMS,
     ),
 )
-SMOOTHED_RISKS = lettered(letters.ESTIMATED, _SMOOTHED_RISKS)
+SMOOTHED_RISKS = set_letters(letters.ESTIMATED, _SMOOTHED_RISKS)

@@ -1,9 +1,9 @@
-r"""Strongly convex descent on fresh blocks: Kamath et al. (2022), Theorem 5.7.
+r"""Bounds on strongly convex descent on fresh blocks: Kamath et al. (2022), Theorem 5.7.
 
-Every step averages a block of its own, clipped coordinate by coordinate, so a bound on the
-deviation at one point is enough. That is `mean_square` with one block for the median, which is
-best. The steps' blocks are disjoint, so each may spend the whole budget (parallel composition); the
-paper divides it by T.
+Every step averages a block of its own, clipped coordinate by coordinate, so that a bound on the
+gradient's error at one point is enough. That bound is `mean_square` with one block for the median,
+which is best. The blocks of the steps are disjoint, so that each may spend the whole budget
+(parallel composition); the paper divides the budget by the number T of steps.
 """
 
 import math
@@ -14,7 +14,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, GAUSSIAN_BUDGET, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
     ASSUMPTION_2_12,
@@ -51,7 +51,8 @@ _STRONG_NEEDS = (
 )
 
 
-# Theorem 5.7 of Kamath et al. (2022): its factor times the squared terms of the rate for a mean.
+# The rate of Theorem 5.7 of Kamath et al. (2022) is a factor times the squared terms of the rate
+# for a mean.
 RATE = two_terms(
     "sqrt(d/n)^2",
     "d*(sqrt(d)/(sqrt(rho)*n))^(2-2/p)",
@@ -62,7 +63,7 @@ RATE = two_terms(
 
 
 def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -> float:
-    """Return the factor of Theorem 5.7 that depends on the diameter and the convexity."""
+    """Return Theorem 5.7's factor, which depends on the set's diameter and the risk's curvature."""
     total = (strong_convexity + smoothness) / strong_convexity
     return (diameter + 1) ** 2 * total**2 / smoothness
 
@@ -70,7 +71,7 @@ def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -
 def contraction(strong_convexity: float, smoothness: float) -> float:
     r"""Return q, a bound on the factor by which a gradient step of size 1/(lambda + L) contracts.
 
-    The factor is that of the distance to the minimiser.
+    What contracts is the distance from the minimiser, under an exact gradient step.
 
     .. math:: q=1-\frac{\lambda L}{(\lambda+L)^2}\in[\tfrac34,1)
     """
@@ -82,12 +83,13 @@ def contraction(strong_convexity: float, smoothness: float) -> float:
 def strong_risk(
     diameter: float, strong_convexity: float, smoothness: float, deviation: float, steps: int
 ) -> tuple[float, float]:
-    r"""Return the two terms of the root of the risk of the last iterate, by Minkowski's inequality.
+    r"""Return two terms whose sum bounds the root of the last iterate's mean excess risk.
 
     .. math::
         \sqrt{\tfrac L2}\Big(q^TM+\frac{(1-q^T)(\lambda+L)G}{\lambda L}\Big)
 
-    The terms are those of optimisation and of noise. They sharpen Theorem 3.2. The gradient must
+    The terms are those of optimisation and of noise, with G = `deviation` the root mean square
+    error of a gradient. By Minkowski's inequality they sharpen Theorem 3.2. The gradient must
     vanish at the minimiser, and lambda and L are those of the population risk. See
     theory/kamath-liu-zhang.md, 3.1.
     """
@@ -101,9 +103,10 @@ def strong_risk(
 def strong_risk_summed(
     diameter: float, strong_convexity: float, smoothness: float, second_moment: float, steps: int
 ) -> tuple[float, float]:
-    r"""Return the terms of the second display of Theorem 3.2, for optimisation and for noise.
+    r"""Return the optimisation and the noise term of the second display of Theorem 3.2.
 
-    It follows from the Cauchy-Schwarz inequality over T + 1 summands:
+    Their sum bounds the last iterate's mean excess risk; `second_moment` is the mean squared error
+    G^2 of a gradient. It follows from the Cauchy-Schwarz inequality over T + 1 summands:
 
     .. math::
         \frac L2(T+1)\big(q^{2T}M^2+A\big),\qquad
@@ -120,7 +123,10 @@ def strong_risk_summed(
 
 
 def variance_factor(strong_convexity: float, smoothness: float) -> float:
-    r"""Return :math:`A/G^2=\frac1{(1-q^2)(\lambda+L)^2}`, see `strong_risk_summed`."""
+    r"""Return the factor :math:`A/G^2=\frac1{(1-q^2)(\lambda+L)^2}` of `strong_risk_summed`.
+
+    It turns the mean squared error of a gradient into the limit of the squared distance.
+    """
     total = strong_convexity + smoothness
     ratio = strong_convexity / total * (smoothness / total)
     return 1 / (total**2 * ratio * (2 - ratio))
@@ -143,10 +149,10 @@ def _check_constants(strong_convexity: float, smoothness: float) -> None:
 
 
 def risk_at(setting: Setting, steps: int, *, parallel: bool = True, summed: bool = False) -> Risk:
-    r"""Return the terms of Theorem 3.2 after T steps with clipped block means, in moment units.
+    r"""Return the terms of Theorem 3.2's risk bound after T steps with clipped block means.
 
-    The terms are what is left of the starting distance, and what finite blocks, clipping and
-    privacy cost. They are combined by Minkowski's inequality, or by the theorem's second display if
+    In moment units, they are the parts due to the starting distance, to finite blocks, to clipping
+    and to privacy. They come from Minkowski's inequality, or from the theorem's second display if
     `summed`. If `parallel`, each block spends rho, otherwise rho/T. See
     theory/kamath-liu-zhang.md, 3.5.
     """
@@ -172,17 +178,18 @@ def risk_at(setting: Setting, steps: int, *, parallel: bool = True, summed: bool
 
 @lru_cache(maxsize=4096)
 def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> tuple[int, Risk]:
-    """Return the number of steps that makes `risk_at` smallest among those tried, and that risk.
+    """Return the number of steps with the smallest sum of `risk_at`, and the terms there.
 
-    The bound holds for any number of steps. Beyond 40 over -ln q the start no longer matters, and
-    more steps only add error. The risk is infinite if it is so at every number that is tried.
+    The bound holds for any number of steps; a grid is tried and then refined. Beyond 40 over -ln q
+    steps the start no longer matters, and more steps only add error. The terms are infinite if they
+    are so at every tried number.
     """
     c = setting.constants
     rate = -math.log(contraction(c.strong_convexity, c.smoothness))
     largest = max(1, min(setting.n, math.ceil(40 / max(rate, 1e-12))))
 
     def candidate(steps: int) -> tuple[int, Risk]:
-        """Return a number of steps and the bound after them."""
+        """Return a number of steps and the terms of the bound after them."""
         return steps, risk_at(setting, steps, parallel=parallel, summed=summed)
 
     grid = sorted({round(math.exp(math.log(largest) * i / 24)) for i in range(25)})
@@ -199,17 +206,20 @@ def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> 
 
 
 def _total(candidate: tuple[int, Risk]) -> float:
-    """Return the sum of the terms of a candidate."""
+    """Return the sum of the terms of a candidate, a pair of a number of steps and terms."""
     return math.fsum(candidate[1])
 
 
 def _explicit_formula(*, parallel: bool, summed: bool) -> Formula:
-    """Return the function that evaluates the bound at its best number of steps."""
+    """Return the function that evaluates `best_risk` at a setting, in the setting's units."""
     return in_scale(lambda setting: best_risk(setting, parallel, summed)[1])
 
 
 def _paper_deviation_and_rate(setting: Setting) -> tuple[float, float, float]:
-    """Return G of the theorem with constant 1, the limit it must stay below, and ln q."""
+    """Return the gradient's error G in Theorem 5.7, the limit it must stay below, and ln q.
+
+    G has its hidden constant set to 1, and q is the `contraction`; all are NaN if one is undefined.
+    """
     c = setting.constants
     scale = moment_scale(setting)
     inputs = (c.strong_convexity, c.smoothness, scale, setting.gaussian_rho)
@@ -245,7 +255,7 @@ def _check_convergence(setting: Setting) -> str:
 
 
 def _strong_threshold(setting: Setting) -> float:
-    """Return the threshold tau of the theorem; NaN where it is not defined."""
+    """Return the clipping threshold tau of Theorem 5.7, in moment units; NaN if it is undefined."""
     steps = _paper_steps(setting)
     if math.isnan(steps):
         return math.nan
@@ -253,7 +263,7 @@ def _strong_threshold(setting: Setting) -> float:
 
 
 def _check_blocks(setting: Setting) -> str:
-    """Return the reason why the blocks lack records; empty if they do not."""
+    """Return why Theorem 5.7 has too few records for a step; empty if it has enough."""
     steps = _paper_steps(setting)
     if math.isnan(steps):
         return ""
@@ -361,4 +371,4 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         hypotheses=_STRONG_CONDITIONS,
     ),
 )
-STRONG_COORDINATEWISE_RISKS = lettered(_STRONG_LETTERS, _STRONG_COORDINATEWISE_RISKS)
+STRONG_COORDINATEWISE_RISKS = set_letters(_STRONG_LETTERS, _STRONG_COORDINATEWISE_RISKS)

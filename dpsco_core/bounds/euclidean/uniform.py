@@ -20,19 +20,20 @@ from dpsco_core.base.valley import lowest_between
 def convex_risk(
     diameter: float,  # the diameter M of the constraint set
     gradient_bound: float,  # the bound R on the norm of the population gradient
-    # The bias B of the oracle and its mean squared error G^2, both uniform over the set.
+    # The bias B of the oracle, and its mean squared error G^2, hold at all points of the set.
     bias: float,
     second_moment: float,
     steps: float,  # the number T of steps, at least 1
     *,
     step: float | None = None,  # the step size eta; by default the best one, M/sqrt(2T(R^2 + G^2))
 ) -> tuple[float, float]:
-    r"""Return the bound of Kamath et al. (2022), Theorem 3.1, on the average of the queried points.
+    r"""Return two parts of Theorem 3.1's bound on the mean excess risk of projected descent.
 
     .. math:: \frac{M^2}{2\eta T}+\eta(R^2+G^2)+MB
 
-    The first number is the sum of the first two terms, the second is M B
-    (theory/kamath-liu-zhang.md, 3.1).
+    The first part is the sum of the first two terms, the second is M B. The answer is the average
+    of the points at which gradients are taken. See Kamath et al. (2022) and
+    theory/kamath-liu-zhang.md, 3.1.
     """
     require(steps >= 1, "steps", "at least 1", steps)
     energy = gradient_bound**2 + second_moment
@@ -44,7 +45,7 @@ def convex_risk(
 
 @dataclass(frozen=True, kw_only=True)
 class UniformOracle:
-    r"""A clipped mean oracle that is near the population gradient on the whole set."""
+    r"""How near a clipped mean of gradients is to the population gradient on the whole set."""
 
     # The parts of the deviation without noise: finite data, clipping, and the distance to the next
     # point of the net. They bound it at all points except with probability `failure`; their sum is
@@ -54,8 +55,8 @@ class UniformOracle:
     covering: float
     failure: float
     reach: float  # a bound on the deviation that always holds
-    # The mean squared norm of the noise if a single step spends the whole budget; each of T steps
-    # has T times as much.
+    # This is the mean squared norm of the noise if a single step spends the whole budget; each of T
+    # steps has T times as much.
     noise_energy: float
 
     @property
@@ -77,8 +78,11 @@ class UniformOracle:
         return max(1.0, math.floor(gradient_bound**2 / max(self.noise_energy, 1e-200)))
 
     def risk(self, diameter: float, gradient_bound: float) -> tuple[float, float, float, float]:
-        """Return Theorem 3.1 at `steps`: one term for steps and noise, and M B in three parts."""
-        # The square would exceed the range of doubles.
+        """Return the terms of Theorem 3.1's risk bound at `steps`, in the order of `RISK_TERMS`.
+
+        The first is for steps and noise; the others are the three parts of M B.
+        """
+        # The squares of larger numbers would exceed the range of doubles.
         if max(self.noise_energy, self.bias) > 1e150:
             return (math.inf,) * 4
         steps = self.steps(gradient_bound)
@@ -98,7 +102,7 @@ VOID = UniformOracle(
 
 
 def net_log(n: int) -> float:
-    r"""Return the logarithm of a net's size per dimension.
+    r"""Return the logarithm of the size of the set's net, divided by the dimension.
 
     It is :math:`\ln(3M/\alpha)` at the scale :math:`\alpha=Mn^{-3}`.
     """
@@ -117,10 +121,11 @@ def best_risk(
     *,
     offset: float = 0.0,
 ) -> Risk:
-    """Return the least of `UniformOracle.risk` over levels offset + exp(x), x in [low, high].
+    """Return the terms of the smallest `UniformOracle.risk` over the levels of clipping.
 
-    Every level is valid, so an inexact minimum is a bound too. The search tries a grid, and then
-    the cell around its best level. The result is infinite if it is so at every level.
+    `oracle` makes the oracle of a level; levels are offset + exp(x) with x in [low, high]. Every
+    level gives a valid bound, so that an inexact minimum is a bound too. The search tries a grid,
+    and then the cell around its best level. The terms are infinite if they are so at every level.
     """
     require(low < high, "low", "below high", low)
 

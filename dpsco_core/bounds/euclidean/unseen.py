@@ -1,4 +1,7 @@
-"""The lower bound by unseen spikes on excess risks (theory/infinite-variance.md, 4.2)."""
+"""Lower bounds on excess risk by spikes that do not occur in the sample.
+
+See theory/infinite-variance.md, 4.2.
+"""
 
 from dpsco_core.base.cards import OWN
 from dpsco_core.bounds.base import Bound
@@ -11,7 +14,7 @@ _SIZE = r",\ \theta=q^{1-1/p}\max\big\{1,(1-q)[q^{p-1}+(1-q)^{p-1}]\big\}^{-1/p}
 
 
 def _make_row(*, strong: bool) -> Bound:
-    """Return the row of the bound for linear losses, or for strongly convex ones if `strong`."""
+    """Return the catalogue's bound for linear losses, or for strongly convex ones if `strong`."""
     latex = r"\frac{g^2}{2\lambda}\max_qd\,\theta^2(1-q)^n" if strong else ""
     card = risk_card(
         "unseen",

@@ -16,12 +16,14 @@ from dpsco_core.bounds.instances.binomial import expectation
 from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget
 
-# The values of n t, in units of the number of records that a budget can distinguish.
+# Shifts are tried at which n t has these values. Here t is the chance that a record differs between
+# both shifts, and the unit is the number of differing records that a budget makes distinguishable.
 _SIZES = np.geomspace(0.02, 20, 60)
 # The search for theta starts at this logarithm of theta.
 _SMALLEST = -60.0
-# Two outputs are distinguished with near certainty if rho b^2 exceeds this number.
+# If rho b^2 exceeds this number, b differing records count as distinguished with certainty.
 _LARGEST_INFORMATION = 36.0
+# This table of y and the square root of y tanh y gives the starting points of `_overlap`.
 _ARGUMENTS = np.linspace(0, 20, 2001)
 _ROOTS = np.sqrt(_ARGUMENTS * np.tanh(_ARGUMENTS))
 
@@ -43,11 +45,15 @@ def overlap(counts: Vector, budget: Budget) -> Vector:
 
 
 def _overlap(divergence: Vector) -> Vector:
-    """Return 1 - T of divergences k from 0 to 36, T artanh T = k/2."""
+    """Return 1 - T at each divergence k from 0 to 36, where T artanh T = k/2.
+
+    Under zCDP it is the least mass that two output laws share whose divergences in both directions
+    are at most k.
+    """
     half = 0.5 * divergence
-    # The solution y of T = tanh y is the starting point.
+    # With T = tanh y the equation is y tanh y = k/2. The table gives a starting point for Newton's
+    # method, of which two steps are enough.
     y = np.interp(np.sqrt(half), _ROOTS, _ARGUMENTS)
-    # The loop takes Newton's steps for y tanh y = k/2.
     for _ in range(2):
         tanh = np.tanh(y)
         y = y - (y * tanh - half) / np.maximum(tanh + y * (1 - tanh**2), 1e-12)
@@ -55,9 +61,10 @@ def _overlap(divergence: Vector) -> Vector:
 
 
 def record_distance(law: Shifts, theta: Vector, m: int) -> Vector:
-    """Return the least chance, over couplings, that a record of m values differs between shifts.
+    """Return the total variation distance of a record between the shifts by theta and -theta.
 
-    The shifts are by theta and -theta of a coordinate; for m > 1 it is an upper bound.
+    The shifts are of one coordinate, and a record has m independent values; for m > 1 the result is
+    an upper bound.
     """
     distance = np.minimum(law.distance(theta), 1.0)
     if m == 1:
@@ -67,9 +74,10 @@ def record_distance(law: Shifts, theta: Vector, m: int) -> Vector:
 
 
 def assouad(n: int, d: int, law: Shifts, budget: Budget, radius: float, m: int = 1) -> float:
-    """Return Theorem 2's floor on the mean error, the largest over a grid of theta.
+    """Return Theorem 2's lower bound on the mean l2 error for all shifts of a law in a ball.
 
-    Every theta gives a valid floor. `radius` is R, and a record has m values.
+    It is the largest over a grid of shifts theta, each of which gives a valid bound. `radius` is
+    the radius R of the ball of means, and a record has m values.
     """
     strength = math.sqrt(budget.rho) if isinstance(budget, ZCDP) else budget.epsilon
     targets = np.minimum(_SIZES * max(1 / strength, 0.05) / n, 0.999999)

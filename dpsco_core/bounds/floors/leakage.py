@@ -1,7 +1,7 @@
-r"""What one record may reveal of a shift: the number kappa of theory/instance-floors.md, 2.
+r"""How much the output may reveal of one record's score: kappa of theory/instance-floors.md, 2.
 
-The output's law, given all other records, is a channel from one record. Privacy bounds how much of
-the record's score s passes through it:
+Given all other records, the output O is that of a channel from one record x. With s the score of
+the record, which tells of a shift of the law, and :math:`\lambda` its information, privacy ensures
 
 .. math:: \big|E\langle h(O),s(x)\rangle\big|\le\kappa\sqrt\lambda\,\big(E\|h(O)\|^2\big)^{1/2}
     \qquad\text{for every square-integrable }h.
@@ -40,9 +40,10 @@ def _expm1(exponent: float) -> float:
 
 @lru_cache(maxsize=1024)
 def certified(rho: float) -> float:
-    r"""Return a bound on a channel's squared difference under zCDP: the least of all certificates.
+    r"""Return an upper bound on a squared difference of densities under rho-zCDP.
 
-    In the limit it is :math:`\rho/2`.
+    The densities are those of a channel's output at two mirrored records, and the bound is the
+    least of all `CERTIFICATES`. As rho goes to 0 the best possible bound is :math:`\rho/2`.
 
     Examples
     --------
@@ -70,16 +71,17 @@ def pure(epsilon: float, law: Shifts) -> float:
         square = math.tanh(epsilon / 2) ** 2
     else:
         square = _expm1(epsilon) / 8
-    # The excess is z - 1.
+    # With z = epsilon/(1 - exp(-epsilon)) the excess is z - 1, and the gain z - 1 - ln z, which is
+    # at most (z - 1)^2/2.
     excess = epsilon / -math.expm1(-epsilon) - 1
-    # The gain is z - 1 - ln z, which is at most (z-1)^2/2.
     gain = excess - math.log1p(excess) if excess > 1e-6 else excess**2 / 2
     return math.sqrt(min(square, 2 * law.spread * gain))
 
 
 def approximate(epsilon: float, delta: float, law: Shifts) -> float:
-    """Return the leakage kappa of (epsilon, delta)-DP algorithms; see theory/instance-floors.md,
-    2.3.
+    """Return the leakage kappa of (epsilon, delta)-DP algorithms, with delta > 0.
+
+    It is infinite for a law without cuts of its score; see theory/instance-floors.md, 2.3.
     """
     return min(
         (
@@ -92,7 +94,10 @@ def approximate(epsilon: float, delta: float, law: Shifts) -> float:
 
 
 def _information_rates(epsilon: float, delta: float, law: Shifts) -> Iterator[tuple[float, float]]:
-    """Yield pairs: the information of one record without delta, and the part of delta per score."""
+    """Yield pairs (a, b) such that scores of size at most c have a leakage of at most a + b c.
+
+    The first number is that at delta = 0; see theory/instance-floors.md, 2.3.
+    """
     grown = _expm1(epsilon)
     rate = grown / math.sqrt(2 * (grown + 2)) if grown < math.inf else math.inf
     if law.symmetric:
@@ -104,7 +109,10 @@ def _information_rates(epsilon: float, delta: float, law: Shifts) -> Iterator[tu
 
 
 def leakage(budget: Budget, law: Shifts) -> float:
-    """Return kappa, the bound on what one record reveals, of a budget; (epsilon, 0) is pure."""
+    """Return the leakage kappa, without unit, of all algorithms with a budget, on shifts of a law.
+
+    See the module's formula. An (epsilon, 0) budget counts as a pure one.
+    """
     if isinstance(budget, ZCDP):
         return concentrated(budget.rho, law)
     if isinstance(budget, ApproxDP) and budget.delta > 0:

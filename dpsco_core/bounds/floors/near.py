@@ -1,7 +1,8 @@
 r"""Floor B: laws near the one at hand, whose densities are tilted by a clipped value.
 
-The family knows neither symmetry nor edges: it has a floor for every law, whose sampling part tends
-to the error of the sample mean. See theory/instance-floors.md, 7, Theorem 3.
+The tilted laws exploit neither symmetry nor jumps of the density. So there is a floor for every
+law, and its sampling part tends to the error of the sample mean. See theory/instance-floors.md, 7,
+Theorem 3.
 """
 
 import itertools
@@ -16,9 +17,9 @@ from dpsco_core.bounds.floors.van_trees import Costs, bessel_zero, costs, mean_c
 from dpsco_core.data.shifts import Cut, Shifts
 from dpsco_core.privacy.budget import Budget
 
-# A tilt c changes densities by a factor between 1 - c and 1 + c.
+# These tilts c are tried, each of which changes densities by a factor between 1 - c and 1 + c.
 _TILTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-# The levels at which values are clipped, and those for the norms of a spherical law.
+# Values are clipped at these levels, and the norms of a spherical law at the second ones.
 _LEVELS = np.geomspace(0.1, 60, 60)
 _NORMS = np.geomspace(0.3, 300, 80)
 # The mass of a law beyond these log odds is negligible.
@@ -28,17 +29,20 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 @dataclass(frozen=True, kw_only=True)
 class Tilt:
-    """One family of tilted laws."""
+    """One family of laws near the one at hand, with densities tilted by a value clipped at a level.
+
+    Its numbers are those of Theorem 3.
+    """
 
     level: float  # the level at which values are clipped
-    tilt: float  # the tilt c
+    tilt: float  # the largest relative change c of a density
     information: float  # the Fisher information lambda of the mean of a coordinate
-    prior: float  # the information J of the prior
+    prior: float  # the Fisher information J of the prior on tilts
     size: float  # the largest norm of a score over sqrt(lambda)
 
 
 def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
-    """Return all families of a law: they depend on nothing else."""
+    """Return the families of laws near one law in dimension d, for every level and tilt."""
     levels = _NORMS if law.spherical else _LEVELS
     centre = np.zeros(levels.shape) if law.symmetric else _clipping_centres(law, levels)
     value, mass = _quadrature_nodes(law, levels, centre)
@@ -74,10 +78,10 @@ def tilts(d: int, law: Shifts) -> tuple[Tilt, ...]:
 
 
 def _quadrature_nodes(law: Shifts, levels: Vector, centre: Vector) -> tuple[Vector, Vector]:
-    """Return values of the law and their masses for each level, shape (levels, nodes).
+    """Return nodes and weights for means under the law, each of shape (levels, nodes).
 
-    They are by Gauss and Legendre's rule in the log odds, piece by piece between the kinks of the
-    clipping.
+    The rule is Gauss and Legendre's in the log odds, piece by piece between the kinks that clipping
+    at each level has.
     """
     lowest, highest = np.full(levels.shape, -_LARGEST_ODDS), np.full(levels.shape, _LARGEST_ODDS)
     # A symmetric law may have a jump at its centre.
@@ -91,13 +95,13 @@ def _quadrature_nodes(law: Shifts, levels: Vector, centre: Vector) -> tuple[Vect
         pieces.append((u, half * _WEIGHTS))
     u = np.concatenate([piece for piece, _ in pieces], axis=1)
     weights = np.concatenate([piece for _, piece in pieces], axis=1)
-    # The density of the log odds is p(1-p).
+    # The log odds of a probability p have the density p (1 - p).
     small = np.exp(-np.abs(u))
     return law.at_odds(u), weights * small / (1 + small) ** 2
 
 
 def _log_odds_of(law: Shifts, value: Vector) -> Vector:
-    """Return the log odds of a value of the law, limited to the range with relevant mass."""
+    """Return the log odds of each value's quantile level, by bisection within +-40."""
     low, high = np.full(value.shape, -_LARGEST_ODDS), np.full(value.shape, _LARGEST_ODDS)
     for _ in range(30):
         u = 0.5 * (low + high)
@@ -107,7 +111,7 @@ def _log_odds_of(law: Shifts, value: Vector) -> Vector:
 
 
 def _clipping_centres(law: Shifts, levels: Vector) -> Vector:
-    """Return the m at which clip(Z - m) has mean 0, for each level."""
+    """Return, for each level, the centre m at which Z - m, clipped at the level, has mean 0."""
     u, step = np.linspace(-_LARGEST_ODDS, _LARGEST_ODDS, 40_001, retstep=True)
     small = np.exp(-np.abs(u))
     mass = float(step) * small / (1 + small) ** 2
@@ -126,7 +130,7 @@ def _clipping_centres(law: Shifts, levels: Vector) -> Vector:
 def best_tilt(
     n: int, d: int, law: Shifts, families: tuple[Tilt, ...], budget: Budget
 ) -> tuple[float, Tilt, Costs]:
-    """Return the largest floor of the mean error, its family and its costs."""
+    """Return the largest floor on the mean l2 error over the families, its family and its costs."""
     best: tuple[float, Tilt, Costs] | None = None
     for family in families:
         tilted = Shifts(

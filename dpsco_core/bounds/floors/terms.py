@@ -1,7 +1,7 @@
-r"""The floors at a setting that knows the law of its records: their terms and conditions.
+r"""The floors for the law of the records at a setting: their terms and their conditions.
 
-A floor binds over all positions of the mean in a ball of radius R: the norm of the mean of the data
-at hand or, if that is 0, the public bound. theory/instance-floors.md, 13, says why.
+A floor is a worst case over all shifts of that law with a mean in a ball of radius R. R is the norm
+of the mean of the data at hand or, if that is 0, the public bound: theory/instance-floors.md, 13.
 """
 
 import math
@@ -24,18 +24,22 @@ from dpsco_core.data.shifts import Shifts
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 
+# A floor binds the algorithms that are private in one of these notions.
 Notion = Literal["zcdp", "approx", "pure"]
 NOTIONS: tuple[Notion, ...] = ("zcdp", "approx", "pure")
 
 
 @lru_cache(maxsize=512)
 def shifts_of(law: Distribution) -> Shifts | None:
-    """Return the shifts of a law; None if the law does not know them."""
+    """Return what floors need of the shifts of a law, from a cache; None if the law lacks it."""
     return law.shifts
 
 
 def shape(setting: Setting) -> tuple[Distribution, Shifts] | None:
-    """Return the centred law of the records and its shifts; None if these are unknown."""
+    """Return the centred law of the records and its shifts.
+
+    None is for a law without known shifts, and for one with unequal scales of the coordinates.
+    """
     if setting.law is None or setting.law.lead > 1:
         return None
     # A centred law has the same shifts, and equal laws share a cache entry.
@@ -44,10 +48,11 @@ def shape(setting: Setting) -> tuple[Distribution, Shifts] | None:
     return None if shifts is None else (law, shifts)
 
 
-def stretched(setting: Setting) -> tuple[Distribution, Shifts] | None:
-    """Return the centred law of the records, and the shifts of this law with equal scales.
+def shape_at_equal_scales(setting: Setting) -> tuple[Distribution, Shifts] | None:
+    """Return the centred law of the records, and the shifts of that law at equal scales.
 
-    A record is one of the law with equal scales, times the scales. None if the shifts are unknown.
+    A record is the scales times a record of the law with equal scales. None is for a law without
+    known shifts.
     """
     law = setting.law
     if law is None or law.lead == 1:
@@ -60,9 +65,9 @@ def stretched(setting: Setting) -> tuple[Distribution, Shifts] | None:
 
 
 def budget_in(setting: Setting, notion: Notion) -> Budget | None:
-    """Return the budget, in a notion of privacy, at which a lower bound is evaluated.
+    """Return the budget at which a lower bound on algorithms of a notion is evaluated.
 
-    It is None for (epsilon, delta) under a zCDP budget, where the bounds for zCDP apply instead.
+    It is None for the notion (epsilon, delta) under a zCDP budget, where bounds for zCDP apply.
     """
     if notion == "zcdp":
         return ZCDP(rho=setting.rho)
@@ -76,7 +81,7 @@ def budget_in(setting: Setting, notion: Notion) -> Budget | None:
 
 
 def public_radius(setting: Setting) -> float:
-    """Return the public bound on the norm of the mean."""
+    """Return the public bound on the mean's l2 norm: half the diameter of the set, if finite."""
     constants = setting.constants
     return (
         constants.mean_gradient_bound if math.isinf(constants.diameter) else constants.diameter / 2
@@ -84,21 +89,24 @@ def public_radius(setting: Setting) -> float:
 
 
 def mean_norm(setting: Setting) -> float:
-    """Return the norm of the mean of the records; 0 where their shape is not known."""
-    if setting.law is None or stretched(setting) is None:
+    """Return the l2 norm of the mean of the records' law; 0 if the law or shifts are unknown."""
+    if setting.law is None or shape_at_equal_scales(setting) is None:
         return 0.0
     return float(np.linalg.norm(setting.law.mean))
 
 
 def mean_radius(setting: Setting) -> float:
-    """Return R: the norm of the mean, or the public bound if that is smaller or the mean is 0."""
+    """Return R, the radius of the ball of means over which a floor is a worst case.
+
+    It is the norm of the mean, or the public bound if that is smaller or the mean is 0.
+    """
     norm = mean_norm(setting)
     public = public_radius(setting)
     return min(norm, public) if norm > 0 else public
 
 
-def of_a_block(law: Shifts, m: int) -> Shifts:
-    """Return the shifts of a user's m values, which all move together."""
+def shifts_of_block(law: Shifts, m: int) -> Shifts:
+    """Return the shifts of a record that consists of m values, all shifted together."""
     if m == 1:
         return law
     wider = tuple(replace(cut, size=cut.size * math.sqrt(m)) for cut in law.cuts)
@@ -106,35 +114,39 @@ def of_a_block(law: Shifts, m: int) -> Shifts:
 
 
 def kappa_at(setting: Setting, notion: Notion) -> float:
-    """Return kappa; NaN where the law's shifts or the budget's notion are unknown."""
-    stretched_shape, budget = stretched(setting), budget_in(setting, notion)
+    """Return the leakage kappa at a setting; NaN without known shifts or a fitting budget."""
+    stretched_shape, budget = shape_at_equal_scales(setting), budget_in(setting, notion)
     if stretched_shape is None or budget is None:
         return math.nan
-    return leakage(budget, of_a_block(stretched_shape[1], setting.m))
+    return leakage(budget, shifts_of_block(stretched_shape[1], setting.m))
 
 
 def costs_at(setting: Setting, notion: Notion, radius: float) -> Costs | None:
-    """Return the costs of Theorem 1 over a ball; None without known shifts or a fitting budget."""
+    """Return the costs of Theorem 1 for means in a ball of this radius.
+
+    None says that the shifts of the law are unknown, or that the budget does not fit the notion.
+    """
     law_shape, budget = shape(setting), budget_in(setting, notion)
     if law_shape is None or budget is None:
         return None
     n, d, m, law = setting.n, setting.d, setting.m, law_shape[1]
-    kappa = leakage(budget, of_a_block(law, m))
+    kappa = leakage(budget, shifts_of_block(law, m))
     return costs(n, d, law.information, kappa, prior_information(d, radius), m)
 
 
-def weighted(
+def best_weighted_floor(
     setting: Setting, notion: Notion, constant: Callable[[Weights], float]
 ) -> tuple[float, Costs] | None:
-    """Return a constant and the costs of Theorem 4 at the best weights; None as `costs_at`.
+    """Return the constant and the costs of Theorem 4 at the weights with the largest floor.
 
-    The floor is the constant over the root of the information.
+    The floor is the constant over the root of the costs' information; `constant` chooses that of
+    the mean or of the squared error. None is returned as by `costs_at`.
     """
-    stretched_shape, budget = stretched(setting), budget_in(setting, notion)
+    stretched_shape, budget = shape_at_equal_scales(setting), budget_in(setting, notion)
     if stretched_shape is None or budget is None:
         return None
     law, shifts = stretched_shape
-    kappa = leakage(budget, of_a_block(shifts, setting.m))
+    kappa = leakage(budget, shifts_of_block(shifts, setting.m))
     prior = prior_information(setting.d, mean_radius(setting))
     candidates = [
         (
@@ -148,13 +160,13 @@ def weighted(
 
 @lru_cache(maxsize=4096)
 def _two_shifts_bound(n: int, m: int, law: Distribution, budget: Budget, radius: float) -> float:
-    """Return the lower bound of Theorem 2; 0 if the law's shifts are unknown."""
+    """Return the floor of Theorem 2, from a cache; 0 if the shifts of the law are unknown."""
     shifts = shifts_of(law)
     return 0.0 if shifts is None else assouad(n, law.d, shifts, budget, radius, m)
 
 
 def two_shifts(setting: Setting, notion: Notion) -> float:
-    """Return the floor of Theorem 2 on the mean error."""
+    """Return the floor of Theorem 2 on the mean l2 error; 0 if it does not apply to the setting."""
     law_shape, budget = shape(setting), budget_in(setting, notion)
     if law_shape is None or budget is None:
         return 0.0
@@ -165,8 +177,8 @@ VOID_TERMS = {"sampling": 0.0, "privacy": 0.0, "prior": 0.0, "two shifts": 0.0}
 
 
 def mean_terms(setting: Setting, notion: Notion) -> Terms:
-    """Return the terms of floor A on the mean error: see `of_mean`."""
-    best = weighted(setting, notion, lambda weights: weights.mean)
+    """Return the terms of floor A on the mean l2 error, which `combine_mean_terms` combines."""
+    best = best_weighted_floor(setting, notion, lambda weights: weights.mean)
     if best is None:
         return VOID_TERMS
     unit, parts = best
@@ -179,8 +191,11 @@ def mean_terms(setting: Setting, notion: Notion) -> Terms:
 
 
 def squared_terms(setting: Setting, notion: Notion, unit: float = 1.0) -> Terms:
-    """Return the terms of floor A on the mean squared error times `unit`: see `of_square`."""
-    best = weighted(setting, notion, lambda weights: weights.root)
+    """Return the terms of floor A on the mean squared error, times `unit`.
+
+    `combine_squared_terms` combines them.
+    """
+    best = best_weighted_floor(setting, notion, lambda weights: weights.root)
     if best is None:
         return VOID_TERMS
     constant, parts = best
@@ -193,8 +208,12 @@ def squared_terms(setting: Setting, notion: Notion, unit: float = 1.0) -> Terms:
     }
 
 
-def of_square(terms: tuple[float, ...]) -> float:
-    """Return the floor that terms give: sampling and privacy add, and the prior caps their sum."""
+def combine_squared_terms(terms: tuple[float, ...]) -> float:
+    """Return the floor on a squared error from its terms, in the order of `VOID_TERMS`.
+
+    The floor by information is the harmonic sum of sampling plus privacy with the prior's term; a
+    fourth term is a floor of its own, and the larger one counts.
+    """
     sampling, privacy, prior, *rest = terms
     learnt = sampling + privacy
     # Without Fisher information, or if the output reveals nothing, only the prior counts.
@@ -203,20 +222,26 @@ def of_square(terms: tuple[float, ...]) -> float:
     return max([1 / (1 / learnt + 1 / prior), *rest])
 
 
-def of_mean(terms: tuple[float, ...]) -> float:
-    """Return the floor on the mean error: the root of `of_square` of the squared terms."""
-    return math.sqrt(of_square(tuple(term**2 for term in terms)))
+def combine_mean_terms(terms: tuple[float, ...]) -> float:
+    """Return the floor on the mean error from its terms: see `combine_squared_terms`."""
+    return math.sqrt(combine_squared_terms(tuple(term**2 for term in terms)))
 
 
 @lru_cache(maxsize=128)
 def tilts_of(law: Distribution) -> tuple[Tilt, ...]:
-    """Return the families of laws near one, which depend on nothing else."""
+    """Return the families of tilted laws near one law, from a cache; none if it lacks shifts."""
     shifts = shifts_of(law)
     return () if shifts is None else tilts(law.d, shifts)
 
 
 def near_floor(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | None:
-    """Return floor B, its family and its costs; None without known shifts or a fitting budget."""
+    """Return the floor for laws near that of the records, its family of laws and its costs.
+
+    It is floor B on the mean l2 error, Theorem 3 of theory/instance-floors.md, 7.
+
+    None says that the law has no known shifts, that the budget does not fit the notion, or that
+    users have several items.
+    """
     law_shape, budget = shape(setting), budget_in(setting, notion)
     # The families of floor B describe single values, so the bound needs users with one value.
     if law_shape is None or budget is None or setting.m > 1:
@@ -226,13 +251,13 @@ def near_floor(setting: Setting, notion: Notion) -> tuple[float, Tilt, Costs] | 
 
 @lru_cache(maxsize=4096)
 def _near_floor(n: int, law: Distribution, budget: Budget) -> tuple[float, Tilt, Costs] | None:
-    """Return floor B for a law and a budget; the cache serves its three callers."""
+    """Return floor B for n records of a law and a budget, from a cache; None without shifts."""
     shifts = shifts_of(law)
     return None if shifts is None else best_tilt(n, law.d, shifts, tilts_of(law), budget)
 
 
 def near_terms(setting: Setting, notion: Notion) -> Terms:
-    """Return the terms of floor B on the mean error: see `of_mean`."""
+    """Return the terms of floor B on the mean l2 error, which `combine_mean_terms` combines."""
     best = near_floor(setting, notion)
     if best is None:
         return {"sampling": 0.0, "privacy": 0.0, "prior": 0.0}
@@ -248,13 +273,13 @@ UNEQUAL = "This floor is proven for coordinates of one scale, and the scales of 
 
 
 def _check_shape(setting: Setting) -> str:
-    """Return the reason why the shape of the law is unknown; empty if it is known."""
+    """Return the reason why the law or its shifts are unknown; empty if they are known."""
     if setting.law is None:
         return (
             "A floor is about the law of the data in an l2 ball, and here only a class of laws is "
             "known."
         )
-    if stretched(setting) is not None:
+    if shape_at_equal_scales(setting) is not None:
         return ""
     name = setting.law.card.name
     return f"{name} does not say what a shift of it tells, so it has no floor."
@@ -267,7 +292,7 @@ def _check_equal_scales(setting: Setting) -> str:
 
 KNOWN_SHAPE = Hypothesis(text="the shape of the law is known, and its shifts", check=_check_shape)
 EQUAL_SCALES = Hypothesis(text="coordinates of one scale", check=_check_equal_scales)
-# The conditions on the budget for bounds that bind a notion.
+# A bound on the algorithms of a notion has these conditions on the budget.
 BUDGETS: dict[Notion, tuple[Hypothesis, ...]] = {
     "zcdp": (),
     "approx": (APPROXIMATE_BUDGET,),
@@ -276,24 +301,24 @@ BUDGETS: dict[Notion, tuple[Hypothesis, ...]] = {
 
 
 def floor_letters(notion: Notion) -> tuple[Letter, ...]:
-    """Return the letters of a floor's formula, which is for coordinates of one scale.
+    """Return the meanings and values of the letters in a floor's formula.
 
-    At unequal scales its constants are weighted sums (theory/instance-floors.md, 16), and no
-    number stands for C_d and J.
+    The formula is for coordinates of one scale. At unequal scales weighted sums replace its
+    constants (theory/instance-floors.md, 16), so that C_d and J have no value.
     """
 
     def constant(setting: Setting) -> float:
-        """Return C_d; NaN if the scales of the coordinates differ."""
+        """Return C_d, the constant of the mean error; NaN if the coordinates' scales differ."""
         unequal = setting.law is not None and setting.law.lead > 1
         return math.nan if unequal else mean_constant(setting.d)
 
     def information(setting: Setting) -> float:
-        """Return lambda; NaN if the shifts of the law are unknown."""
-        stretched_shape = stretched(setting)
+        """Return lambda, the Fisher information of a shift; NaN if it is unknown."""
+        stretched_shape = shape_at_equal_scales(setting)
         return math.nan if stretched_shape is None else stretched_shape[1].information
 
     def prior(setting: Setting) -> float:
-        """Return J; NaN at unequal scales, or if the shifts of the law are unknown."""
+        """Return J, the prior's information; NaN at unequal scales or if shifts are unknown."""
         has_shape = shape(setting) is not None
         return prior_information(setting.d, mean_radius(setting)) if has_shape else math.nan
 

@@ -15,8 +15,8 @@ from scipy.special import jv
 
 from dpsco_core.base.root import find_root
 
-# The constants C_1 to C_10 of theory/instance-floors.md, 1, rounded down: 4/(3 sqrt 3) E^(3/2),
-# where E is the ground state energy of -Laplace + |x|.
+# These are the constants C_1 to C_10 of theory/instance-floors.md, 1, rounded down: 4/(3 sqrt 3)
+# E^(3/2), where E is the ground state energy of -Laplace + |x|.
 _CONSTANTS = (
     0.791602,
     1.762623,
@@ -32,7 +32,10 @@ _CONSTANTS = (
 
 
 def mean_constant(d: int) -> float:
-    """Return C_d for the mean error, or its lower bound d - 1/2; for the rms error it is d."""
+    """Return C_d, the constant of the van Trees inequality for the mean l2 error.
+
+    Above dimension 10 it is the lower bound d - 1/2. (The root mean square error has d.)
+    """
     return _CONSTANTS[d - 1] if d <= len(_CONSTANTS) else d - 0.5
 
 
@@ -59,16 +62,16 @@ def bessel_zero(order: float) -> float:
 
 
 def prior_information(d: int, radius: float) -> float:
-    """Return J, the information of the best prior on a ball; 0 on the whole space."""
+    """Return J, the information of the best prior on a ball; 0 if the radius is infinite."""
     return (2 * bessel_zero(d / 2 - 1) / radius) ** 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """The parts of the squared error per squared constant: 1/G is `sampling` plus `privacy`."""
+    """What sampling, privacy and the prior cost: squared errors over the squared constant C_d."""
 
-    sampling: float
-    privacy: float
+    sampling: float  # the part of 1/G that is left without privacy
+    privacy: float  # the part of 1/G that privacy adds
     prior: float  # the inverse 1/J, which is the squared error of an answer that ignores the data
 
     @property
@@ -80,21 +83,21 @@ class Costs:
 
 
 def costs(n: int, rank: float, information: float, kappa: float, prior: float, m: int = 1) -> Costs:
-    r"""Return the costs of n records with m values each, whose score has information m lambda.
+    r"""Return the costs of n records with m values each in the module's inequality.
 
     Parameters
     ----------
     n, m : int
-        Records, and values of a record: a user's items.
+        The numbers of records, and of values in a record: a user's items.
     rank : float
-        The trace of the weighted score's information over the largest in a direction: the
-        dimension, where scales are equal.
+        The trace of the information of the weighted score, over its largest eigenvalue. At equal
+        scales it is the dimension.
     information : float
-        lambda, of one value.
+        The Fisher information lambda of one value.
     kappa : float
-        What a record may reveal, of a law with information m lambda.
+        The leakage of a record, whose score has information m lambda.
     prior : float
-        J, of the prior.
+        The information J of the prior.
 
     Examples
     --------
@@ -103,9 +106,9 @@ def costs(n: int, rank: float, information: float, kappa: float, prior: float, m
     0.025768
     """
     single = m * information
-    # This product is the tau of Lemma 3.
+    # This is the tau of Lemma 3, by which 1/G is `sampling` plus `privacy`, and at least 1/(n tau),
+    # its value without privacy.
     whole = rank * single
-    # By Lemma 3, 1/G is the sum of both parts. It is at least 1/(n tau), the value without privacy.
     privacy = 1 / n / kappa / n / kappa / single if kappa > 0 else math.inf
     sampling = max((n - 1) / n / n / whole, 1 / n / whole - privacy)
     return Costs(sampling=sampling, privacy=privacy, prior=1 / prior if prior > 0 else math.inf)

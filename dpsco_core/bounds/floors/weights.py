@@ -1,8 +1,8 @@
 r"""Weights of the coordinates in a floor on data of unequal scales.
 
-With the scales :math:`s_j`, the van Trees inequality is that of the field :math:`Ae`, A diagonal
-with :math:`a_j=s_jb_j` and :math:`b_j=\min(1,cs_j)`. Every c is valid: small ones are best for what
-sampling costs, large ones for privacy. See theory/instance-floors.md, 16.
+Coordinate j has the scale :math:`s_j` and the weights :math:`b_j=\min(1,cs_j)` and
+:math:`a_j=s_jb_j`. Every c gives a valid floor: a small c is best for the part of the floor that is
+due to sampling, a large one for that due to privacy. See theory/instance-floors.md, 16.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ CHOICES = 33
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
-    """The quantities of Theorem 4 that depend on the weights."""
+    """The quantities of Theorem 4 of theory/instance-floors.md, 16, that depend on the weights."""
 
     mean: float  # the constant of the mean error: tr A - a_1/2, or C_d if all scales are equal
     root: float  # the constant tr A of the root mean square error

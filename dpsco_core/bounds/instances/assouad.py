@@ -1,14 +1,14 @@
 r"""A private Assouad argument on the sign hypercube: it binds every (epsilon, delta)-DP algorithm.
 
 After Acharya, Sun and Zhang (2021), with the exact binomial law of the number of spikes and the
-exact curve of group privacy. The instance is that of `hypercube`; flipping one sign changes the B
-spiked records, so that a test of that sign errs as it must between data sets B neighbours apart:
-neighbours have :math:`P(S)\le g(P'(S))`, and these :math:`P(S)\le g^{\circ B}(P'(S))`. See
-theory/sharper-approx-bounds.md, 4.
+exact curve of group privacy. The instance is that of `hypercube`: flipping one sign changes the B
+spiked records, so that a test of that sign has to tell apart two data sets that differ in B
+records. Output laws of neighbours obey :math:`P(S)\le g(P'(S))`, those of two data sets that differ
+in B records :math:`P(S)\le g^{\circ B}(P'(S))`. See theory/sharper-approx-bounds.md, 4.
 
-Every spike probability q gives a bound that holds, so that a search that stops early makes it
-smaller and never wrong. Whatever is left out in between, lines of the group curve and terms below
-1e-12, makes it smaller as well.
+Every spike probability q gives a valid bound, so that a search which stops early makes the bound
+smaller and never wrong. Lines of the group curve and terms below 1e-12 are omitted, which makes the
+bound smaller as well.
 """
 
 import math
@@ -22,12 +22,14 @@ from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, 
 from dpsco_core.bounds.instances.groups import Falling, falling, group_delta, some_counts
 from dpsco_core.bounds.instances.spikes import mean_power, mean_scale
 
-# If epsilon is smaller than this, several records are treated as one.
+# If epsilon is smaller than this, several records are treated as one record at a larger epsilon.
 _FINEST = 0.004
 
 
 def overlap(count: Floats, epsilon: float, delta: float) -> Floats:
-    r"""Return :math:`o_b`, the mass that outputs of data sets b neighbours apart have in common.
+    r"""Return :math:`o_b`, the least mass that two output laws share if b records differ.
+
+    `count` holds the numbers b of records in which the data sets differ.
 
     Examples
     --------
@@ -43,10 +45,11 @@ def overlap(count: Floats, epsilon: float, delta: float) -> Floats:
 
 
 def harmonic(count: int, epsilon: float, delta: float) -> float:
-    r"""Return :math:`\tau_b=\sum_i\frac{2p_iq_i}{p_i+q_i}` over the pieces of the group curve.
+    r"""Return :math:`\tau_b=\sum_i\frac{2p_iq_i}{p_i+q_i}`, the squared error left for one sign.
 
-    The pieces are those of the least of 1 and the lines of slope :math:`e^{(b-2j)\varepsilon}`; a
-    piece has length q and rise p.
+    It is the least share of the squared error if the data of both signs differ in b = `count`
+    records. The sum is over the straight pieces of the curve of group privacy, which is the least
+    of 1 and of lines of slope :math:`e^{(b-2j)\varepsilon}`; piece i has length q and rise p.
 
     Examples
     --------
@@ -80,9 +83,10 @@ def harmonic(count: int, epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=256)
 def _tabulate_tau(epsilon: float, delta: float) -> Falling:
-    """Return tau for up to 60/epsilon spikes, beyond which it is below 1e-12.
+    """Return `harmonic` as a function of the number of spikes, 0 beyond 60/epsilon spikes.
 
-    Where epsilon is small a group of records is one record of the budget of the group.
+    There it is below 1e-12. If epsilon is small, groups of records are treated as single records
+    with the epsilon and delta of a group.
     """
     group_size = max(1, math.floor(_FINEST / epsilon))
     delta = float(group_delta(epsilon, delta, np.array(float(group_size))))
@@ -97,12 +101,12 @@ def _tabulate_tau(epsilon: float, delta: float) -> Falling:
 
 
 def squared_overlap(count: Floats, epsilon: float, delta: float) -> Floats:
-    r"""Return :math:`\tau_b`, the share of a sign's squared error that b spikes leave."""
+    r"""Return :math:`\tau_b`, the least share of a sign's squared error, at b = `count` spikes."""
     return _tabulate_tau(epsilon, delta)(count)
 
 
 def share_left(form: Form, count: Floats, epsilon: float, delta: float) -> Floats:
-    r"""Return the share of the error at b spikes.
+    r"""Return the least share of a sign's error that privacy leaves, at b = `count` spikes.
 
     l2: :math:`o_b`; squared: :math:`\tau_b`; linear: :math:`1-\sqrt{1-\tau_b}`.
     """
@@ -115,7 +119,10 @@ def share_left(form: Form, count: Floats, epsilon: float, delta: float) -> Float
 def _mean_share_left(
     form: Form, q: Floats, n: int, epsilon: float, delta: float, fine: bool
 ) -> Floats:
-    """Return the mean of `share_left` over the number of spikes, at every q."""
+    """Return the mean of `share_left` over the random number of spikes, at every probability q.
+
+    `fine` is for a final value: it sums over more numbers of spikes than a search does.
+    """
     require(n >= 1, "n", "a positive integer", n)
     require(epsilon > 0, "epsilon", "positive", epsilon)
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
@@ -133,7 +140,10 @@ def _mean_share_left(
 
 
 def hidden_spikes(epsilon: float, delta: float) -> float:
-    r"""Return how many spikes privacy hides: until :math:`\varepsilon b/2` or delta_b is 1."""
+    r"""Return the number b of spikes up to which privacy hides a sign.
+
+    It is the number at which :math:`\varepsilon b/2` or the delta of a group of b records is 1.
+    """
     if delta == 0:
         return 2 / epsilon
     log_ratio = math.log(-math.expm1(-epsilon)) + epsilon - math.log(delta)
@@ -143,10 +153,12 @@ def hidden_spikes(epsilon: float, delta: float) -> float:
 def assouad(
     form: Form, q: float, n: int, d: int, moment_order: float, epsilon: float, delta: float
 ) -> float:
-    r"""Return the bound at q on an error, or on the excess risk of linear losses on the unit ball.
+    r"""Return a lower bound for (epsilon, delta)-DP algorithms at the spike probability q.
 
-    It is the mean of `share_left` times :math:`\sqrt d\,q^a`, or times the square of that if the
-    form is squared. If the moment order is below 2, spikes are shrunk: see `mean_scale`.
+    It bounds the mean l2 error, its square, or the excess risk of linear losses on the unit ball,
+    in moment units: the mean of `share_left` times :math:`\sqrt d\,q^a`, or times the square of
+    that if the form is squared. If the moment order is below 2, spikes are shrunk: see
+    `mean_scale`.
 
     Examples
     --------
@@ -163,9 +175,9 @@ def assouad(
 def best(
     form: Form, n: int, moment_order: float, epsilon: float, delta: float, largest: float
 ) -> float:
-    """Return the q in (0, largest] that maximises `assouad`; it does not depend on d.
+    """Return the spike probability in (0, largest] that maximises `assouad`, for every dimension.
 
-    The bound holds at every other q too.
+    The bound holds at every other probability too.
     """
     power = 2 if form == "squared" else 1
     low, high = search_range(hidden_spikes(epsilon, delta), n, largest)

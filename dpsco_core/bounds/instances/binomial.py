@@ -3,8 +3,8 @@ r"""Expectations over a binomial count, and maxima over its probability.
 The conditioned lower bounds are :math:`\max_p\theta(p)\,E f(B)` with :math:`B\sim\mathrm{Bin}(n,p)`
 and f non-increasing. `expectation` sums over a window of nine standard deviations; `maximise`
 looks on a logarithmic grid and refines it. A window leaves out only non-negative terms and a grid
-only other probabilities, so neither can lift a lower bound above its true value. A stride, used for
-windows of more than 4096 counts, may do so where f has a kink, by less than 1e-4 of the value.
+only other probabilities, so that neither makes a lower bound too large. A stride, used for windows
+of more than 4096 counts, may do so at kinks of f, by less than 1e-4 of the bound.
 """
 
 import math
@@ -17,7 +17,7 @@ from scipy.special import xlog1py
 
 Floats = NDArray[np.float64]
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-# The excess of ln k! over k ln k - k up to k = 15, where Stirling's series is not accurate enough.
+# This is ln k! - k ln k + k up to k = 15, where Stirling's series is not accurate enough.
 _SMALL_EXCESS = np.array(
     [0.0, *(math.lgamma(x + 1) - x * math.log(x) + x for x in range(1, 16))], dtype=np.float64
 )
@@ -28,7 +28,7 @@ _FINE_NODES = 4096
 
 
 def _log_factorial_excess(x: Floats) -> Floats:
-    r"""Return :math:`\ln x! - x\ln x + x` of integers, 0 at 0."""
+    r"""Return :math:`\ln x! - x\ln x + x` at each integer x, from a table if all are small."""
     if x.size and x.max() < _TABLED:
         return _excess_table()[x.astype(np.intp)]
     return _computed_excess(x)
@@ -36,12 +36,12 @@ def _log_factorial_excess(x: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _excess_table() -> Floats:
-    """Return `_log_factorial_excess` of 0, 1, 2 and so on."""
+    """Return the table of `_log_factorial_excess` at 0, 1, 2 and so on, below `_TABLED`."""
     return _computed_excess(np.arange(_TABLED, dtype=np.float64))
 
 
 def _computed_excess(x: Floats) -> Floats:
-    """Return `_log_factorial_excess` by Stirling's series from 16 on."""
+    """Return `_log_factorial_excess` without the table, by Stirling's series from 16 on."""
     large = np.maximum(x, 16.0)
     inverse = 1 / large
     square = inverse * inverse
@@ -52,12 +52,15 @@ def _computed_excess(x: Floats) -> Floats:
 
 @lru_cache(maxsize=4096)
 def _excess_of(n: int) -> float:
-    """Return `_log_factorial_excess` of one integer."""
+    """Return `_log_factorial_excess` at a single integer, from a cache."""
     return float(_log_factorial_excess(np.array([float(n)]))[0])
 
 
 def _deviance(x: Floats, expected: Floats, difference: Floats) -> Floats:
-    r"""Return :math:`x\ln(x/y) - x + y` from y and x - y, without cancellation."""
+    r"""Return :math:`x\ln(x/y) - x + y` without cancellation, for y = `expected`.
+
+    `difference` is x - y.
+    """
     ratio = np.maximum(difference / expected, -1.0)
     return np.asarray(xlog1py(x, ratio)) - difference
 
@@ -69,7 +72,8 @@ def log_pmf(
 ) -> Floats:
     r"""Return :math:`\ln P(\mathrm{Bin}(n,p)=b)`, accurate for n up to 1e9 and beyond.
 
-    Loader's form (2000): deviances and Stirling remainders, no difference of large log-factorials.
+    It is in Loader's form (2000), by deviances and remainders of Stirling's series, which avoids
+    differences of large log-factorials.
     """
     shift = counts - n * p
     return np.asarray(
@@ -86,19 +90,17 @@ def expectation(
     n: int,
     p: Floats,  # the probabilities, in [0, 1]
     *,
-    # The number of counts over which f may change substantially; the stride stays below it.
+    # Over this many counts f may change substantially; the stride stays below it.
     scale: float = math.inf,
     largest: float = math.inf,  # the count beyond which f is 0
-    # the longest stride of a search, in standard deviations; smaller where f has kinks
+    # A search has at most this stride, in standard deviations; it is smaller if f has kinks.
     step: float = 1 / 3,
     fine: bool = False,  # whether up to 4096 counts are summed one by one, for the final value
 ) -> Floats:
     r"""Return :math:`E f(B)` for every p, :math:`B\sim\mathrm{Bin}(n,p)`.
 
-    Where the window holds many counts, every s-th is used with weight s: for a smooth f the error
-    of that sum decays like :math:`\exp(-2\pi^2(\mathrm{sd}/s)^2)`.
-
-    The result has shape (k,).
+    The result has the shape of `p`. In a window of many counts every s-th is used with weight s:
+    for a smooth f the error of that sum decays like :math:`\exp(-2\pi^2(\mathrm{sd}/s)^2)`.
     """
     p = np.asarray(p, dtype=np.float64)
     inner = np.clip(p, 1e-300, 1 - 1e-16)
@@ -125,21 +127,22 @@ def expectation(
 
 def maximise(
     values: Callable[[Floats], Floats],  # a function that is vectorised over probabilities
-    # The ends of the range, positive, low <= high; both ends are candidates.
+    # Both ends of the range are positive, and are candidates themselves.
     low: float,
     high: float,
     *,
-    # The size of the first grid, and the number of finer grids of 11 points, each between the
+    # The first grid has so many points. So many finer grids of 11 points follow, each between the
     # neighbours of the last maximum.
     points: int = 41,
     rounds: int = 3,
-    # a more accurate form of `values`, for the finer grids
+    # This is a more accurate form of `values`, for the finer grids.
     refined: Callable[[Floats], Floats] | None = None,
 ) -> float:
-    """Return where `values` is largest on [low, high]: a logarithmic grid, then finer ones.
+    """Return the probability in [low, high] at which `values` is largest.
 
-    At the end comes the top of the parabola through the best three points, where it is higher: it
-    is good to the square of the last grid's width, and the value to the fourth power of it.
+    A logarithmic grid is searched, then finer ones, and at last the top of the parabola through the
+    best three points is tried. Its error is of the order of the square of the last grid's width,
+    and that of the maximum of the fourth power.
     """
     grid = np.geomspace(low, high, points)
     grid[-1] = high
@@ -161,12 +164,15 @@ def maximise(
 
 
 def search_range(
-    # The scale of n p in the closed form; below 1 it is replaced by 1, so that a spike is expected.
+    # The best expected number of spikes is about this, or 1 if this is smaller.
     count: float,
     n: int,
     largest: float,  # the largest allowed probability, in (0, 1]
 ) -> tuple[float, float]:
-    """Return the probabilities to search when the best expected count is about `count`."""
+    """Return the smallest and the largest spike probability that a search has to try.
+
+    The smaller is at most a hundredth of `count` over n, the larger at most four times that.
+    """
     centre = max(1.0, count) / n
     high = min(largest, 4 * centre)
     return min(0.01 * centre, high / 50), high

@@ -23,13 +23,12 @@ from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 from dpsco_core.geometry.geometries import GROUP_SIZE
 
 _TILTS, _LEVELS = 1200, 240
-# This number is the l2 norm of a word.
-_LONGEST = math.sqrt(GROUP_SIZE)
+_LONGEST = math.sqrt(GROUP_SIZE)  # the l2 norm of a word
 
 
 @dataclass(frozen=True)
 class BlockWords(WordPrior):
-    """The words of G blocks, on a set of circumradius 1.
+    """The sign patterns of G blocks of five coordinates, the hidden words on a set of radius 1.
 
     Examples
     --------
@@ -37,7 +36,7 @@ class BlockWords(WordPrior):
     128
     """
 
-    groups: int  # the number G of groups, at least 1
+    groups: int  # the number G of groups of five coordinates, at least 1
 
     def __post_init__(self) -> None:
         """Refuse a number of groups below 1."""
@@ -53,7 +52,7 @@ class BlockWords(WordPrior):
         """The number of nonzero entries of a word: the size of a block."""
         return GROUP_SIZE
 
-    def left(self, argument: Argument, level: Level) -> Falling:
+    def remaining_loss(self, argument: Argument, level: Level) -> Falling:
         """Return the mean loss that remains, as a function of the number of spikes."""
         if argument == "two-sided":
             return self._loss_by_two_sided_information(rho_of(level))
@@ -79,13 +78,15 @@ class BlockWords(WordPrior):
         )
 
     def _loss_by_fano(self, information: Floats) -> Floats:
-        r"""Return the loss that remains by Fano's argument, with G at right ends.
+        r"""Return the loss that remains by Fano's argument, at each number of nats of information.
 
         .. math:: \int_0^{\sqrt5}(1-X(\kappa,G(t)))dt
 
-        The loss is at most t where :math:`\langle u,V\rangle\ge x=\sqrt5-t`, whose chance is at
-        most :math:`\frac1G\min_{0\le s<x}E(W_5-s)_+^3/(x-s)^3` (Markov, and convexity in the
-        squared norms of the blocks); the last step ends at x = 0, where it is 1.
+        The loss of an answer u is at most t where :math:`\langle u,V\rangle\ge x=\sqrt5-t` for the
+        hidden word V. The chance G(t) of that is at most
+        :math:`\frac1G\min_{0\le s<x}E(W_5-s)_+^3/(x-s)^3` with :math:`W_5` a scaled sum of five
+        signs (Markov, and convexity in the squared norms of the blocks). The integral takes the
+        chance at the right end of each step; at the last one, x = 0, it is 1.
         """
         t = np.linspace(0.0, _LONGEST, DISTANCES + 1)[1:-1]
         x = _LONGEST - t
@@ -100,7 +101,11 @@ class BlockWords(WordPrior):
         return np.where(information > 0, whole, _LONGEST)
 
     def _loss_by_group_privacy(self, count: Floats, epsilon: float, delta: float) -> Floats:
-        r"""Return the largest :math:`(\sqrt5-e)(1-\delta_b(1+\sqrt5/e))_+` of all allowed e."""
+        r"""Return the loss that remains under group privacy, at each number b of spikes.
+
+        It is the largest :math:`(\sqrt5-e)(1-\delta_b(1+\sqrt5/e))_+` over the tilts e with
+        :math:`(e^{b\varepsilon}-1)V(e)\le e`, where V is that of `_log_excess_bounds`.
+        """
         tilts, log_excess = _log_excess_bounds(self.groups)
         failure = np.minimum(group_delta(epsilon, delta, count), 1.0)[:, None]
         kept_share = np.maximum(0.0, 1 - failure * (1 + _LONGEST / tilts))
@@ -111,7 +116,10 @@ class BlockWords(WordPrior):
 
 @lru_cache(maxsize=64)
 def _log_excess_bounds(groups: int) -> tuple[Floats, Floats]:
-    r"""Return a grid of e, and the log of a bound on :math:`E(\langle u,V\rangle-e)_+` at each e.
+    r"""Return a grid of tilts e, and the log of a bound on the excess of a gain at each of them.
+
+    The excess is :math:`E(\langle u,V\rangle-e)_+` for any answer u and a random word V, and its
+    bound is
 
     .. math:: V(e)=\min\Big\{\tfrac12\big(\sqrt{\tfrac1G+e^2}-e\big),\
         \min_{0\le s<e}\frac{4}{27(e-s)^2}\tfrac1GE(W_5-s)_+^3\Big\}

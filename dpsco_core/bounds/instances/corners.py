@@ -56,7 +56,7 @@ class CornerWords(WordPrior):
         """The smallest mean loss of an answer that ignores the data."""
         return 1.0 if self.signed or self.solid else 2 * (1 - 1 / self.d)
 
-    def left(self, argument: Argument, level: Level) -> Falling:
+    def remaining_loss(self, argument: Argument, level: Level) -> Falling:
         """Return the mean loss that remains, as a function of the number of spikes."""
         if argument in ("two-sided", "fano"):
             return self._loss_under_zcdp(argument, rho_of(level))
@@ -66,7 +66,7 @@ class CornerWords(WordPrior):
             largest_count, lambda count: self._loss_by_group_privacy(count, epsilon, delta)
         )
 
-    # -- Remaining losses under rho-zCDP --------------------------------------------------------
+    # The next methods return the losses that remain under rho-zCDP.
 
     def _loss_under_zcdp(self, argument: Argument, rho: float) -> Falling:
         """Return the loss that remains under rho-zCDP, by two-sided information or by Fano."""
@@ -74,15 +74,19 @@ class CornerWords(WordPrior):
         if argument == "fano":
             largest_count = math.sqrt((1.5 * math.log(words) + 4) / rho)
             return tabulated(largest_count, lambda count: self._loss_by_fano(rho * count**2))
-        losses, weights = self._losses_of_worst_corners()
+        losses, weights = self._losses_of_best_answers()
         least_loss = least_loss_of_words(losses, weights, self.start)
         rate = rho * (1 - 1 / words)
         return tabulated(
             math.sqrt(least_loss.end / rate), lambda count: least_loss.value_at(rate * count**2)
         )
 
-    def _losses_of_worst_corners(self) -> tuple[Floats, Floats]:
-        """Return the losses at the corners that may be worst, and their probabilities."""
+    def _losses_of_best_answers(self) -> tuple[Floats, Floats]:
+        """Return the losses of the answers that may be best, and the chance of each loss.
+
+        The losses have a row for every kind of answer, a corner or (in the solid simplex) 0, and a
+        column for every loss that occurs, in the order of the chances.
+        """
         words = self.count
         if self.signed:
             return np.array([[0.0, 1.0, 2.0]]), np.array([1, words - 2, 1]) / words
@@ -105,10 +109,13 @@ class CornerWords(WordPrior):
             left = wrong if self.signed else 2 * wrong
         return np.where(information > 0, left, self.start)
 
-    # -- Remaining losses under (epsilon, delta)-DP, which is pure at delta = 0 ------------------
+    # The last method is for (epsilon, delta)-DP, which is pure DP at delta = 0.
 
     def _loss_by_group_privacy(self, count: Floats, epsilon: float, delta: float) -> Floats:
-        """Return the remaining loss at b spikes: theory/bounds-everywhere.md, 2.6."""
+        """Return the loss that remains under group privacy, at each number b = `count` of spikes.
+
+        See theory/bounds-everywhere.md, 2.6.
+        """
         growth = np.exp(np.minimum(epsilon * count, 700.0))
         other_words, failure = self.count - 1, np.minimum(group_delta(epsilon, delta, count), 1.0)
         whole = growth + other_words

@@ -1,10 +1,11 @@
 r"""Cubes of means inside a constraint set: for quadratic losses and means, on every set.
 
-A bound on a mean is proven over means :math:`\theta\nu` with signs :math:`\nu`. It holds for means
-in a set if all of these are inside it: where the set holds a cube of fewer coordinates, of larger
-sides, every bound for that dimension holds. In the simplices the cube is around a public centre,
-and in the simplex itself the signs come in opposite pairs, which leave the sum as it is. See
-theory/bounds-everywhere.md, 5. Every cube is valid; the choice among them only raises a bound.
+A bound on a mean is proven over means :math:`\theta\nu` with signs :math:`\nu`. The bound holds for
+a set that contains all of these means. If the set contains them only in fewer coordinates c, at a
+larger size :math:`\theta`, the bound for dimension c holds. In the simplices the cube is around a
+public centre, and in the simplex without 0 the signs come in opposite pairs, which leave the sum of
+the coordinates unchanged. See theory/bounds-everywhere.md, 5. Every cube gives a valid bound; the
+choice among cubes only makes the bound larger.
 """
 
 import math
@@ -25,30 +26,28 @@ from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.sparse import GroupBall, SparseHull
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 
-# This many cubes are tried first.
+# The search for the best cube starts with this many cubes of a family.
 _COARSE = 10
-_FEW_COORDINATES = (
-    # Up to this number of coordinates the sharpest bound chooses the cube, and neighbours are tried
-    # too.
-    40
-)
+# Up to this many coordinates the sharpest bound chooses the cube, and its neighbours are tried.
+_FEW_COORDINATES = 40
 # For sets of every dimension, the walk over few coordinates starts at these places, so that cached
 # results on signs can be reused when the dimension changes.
 _STATIONS = (0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48, 64)
 # If the best spike probability is below this share of the largest one, the set does not limit it.
 _NO_LIMIT = 0.999
-# These multiples of the best size are tried next.
+# After the first few cubes, these multiples of the best number of coordinates are tried.
 _SIZE_FACTORS = (0.6, 0.75, 0.88, 1.0, 1.15, 1.35, 1.7)
 
 
 @dataclass(frozen=True)
 class Cube:
-    """A cube of means in a set: signs on the first coordinates, around a centre."""
+    """A cube of means in a set: the first coordinates are a centre plus or minus a size."""
 
     support: int  # the number of coordinates that vary
-    side: float  # the largest size theta of the signs
+    side: float  # the largest size theta that is added to or subtracted from the centre
     centre: float = 0.0  # the value around which each of these coordinates varies
-    paired: bool = False  # whether the signs come in opposite pairs
+    # Whether the signs come in opposite pairs, so that the coordinates' sum is fixed.
+    paired: bool = False
 
     @property
     def signs(self) -> int:
@@ -56,15 +55,15 @@ class Cube:
         return self.support // 2 if self.paired else self.support
 
     def factor(self, form: Form) -> float:
-        r"""Return the factor of an error of the free signs: pairs count twice."""
+        r"""Return the error of all signs over that of the free ones, which count twice in pairs."""
         if not self.paired:
             return 1.0
         return 2.0 if form == "squared" else math.sqrt(2)
 
     def side_within(self, unit: float, room: float) -> float:
-        """Return the largest size theta in a set that is `unit` times as large.
+        """Return the largest size theta of the signs in a set that is `unit` times as large.
 
-        `room` bounds the squared norm of the means.
+        `room` is the largest allowed squared l2 norm of a mean.
         """
         free = room / self.support - (unit * self.centre) ** 2
         # Unpaired signs may all agree, so that the size adds to the centre in every coordinate.
@@ -83,16 +82,19 @@ def has_cubes(body: ConstraintSet) -> bool:
 
 
 def holds_whole_cube(body: ConstraintSet) -> bool:
-    """Whether the cube of all coordinates in the set reaches the ball around it."""
+    """Whether the set's largest cube of all d coordinates has corners as far out as the set."""
     return is_round(body) or touches_at_signs(body)
 
 
-# A family: the possible numbers of coordinates, and the cube for each number.
+# A family has the possible numbers of coordinates, and the function that makes the cube of each.
 Family = tuple[range, Callable[[int], Cube]]
 
 
 def families(body: ConstraintSet) -> tuple[Family, ...]:
-    """Return the largest cubes of all numbers of coordinates, those of one kind together."""
+    """Return the largest cube in a set for each number of coordinates, as one family a kind.
+
+    A simplex has paired signs, the solid simplex paired and free signs, any other set free ones.
+    """
     d = body.d
     if isinstance(body, Simplex | SolidSimplex):
         r = body.radius
@@ -114,21 +116,20 @@ def hardest_cube(
     moment_order: float,
     budget: Budget,
     body: ConstraintSet,
-    unit: float = 1.0,  # the factor by which the set is larger, in moment units
-    room: float = math.inf,  # the largest squared norm of a mean
+    unit: float = 1.0,  # the size of the set in moment units, over that of `body`
+    room: float = math.inf,  # the largest squared l2 norm of a mean that is allowed
 ) -> tuple[Cube, float]:
-    """Return the cube on which a budget's sharpest bound is largest, and its largest probability.
+    """Return the cube on which a budget's bound is largest, and its largest spike probability.
 
-    A simpler bound at a few probabilities says where to look, and the same at its best probability
-    chooses. For few coordinates, and under (epsilon, delta), where the simpler bound ignores delta,
-    the sharpest bound chooses: two-sided information under zCDP, packing otherwise. If the bound
-    has a single maximum, the search goes uphill. A cube whose sides do not limit the best
-    probability is no worse than any of fewer coordinates, which need not be looked at. Every cube
-    is valid.
+    A quick bound on a few cubes says where to look. For few coordinates, and under (epsilon,
+    delta), where the quick bound ignores delta, the sharpest bound then chooses the cube: two-sided
+    information under zCDP, packing otherwise. Elsewhere the quick bound does. The search walks
+    uphill, since the bound mostly has a single maximum. If the sides of a cube do not limit its
+    best spike probability, no cube of fewer coordinates is better, and these are skipped.
     """
 
     def largest(cube: Cube) -> float:
-        """Return the largest spike probability on a cube."""
+        """Return the largest spike probability at which all means are on a cube."""
         return largest_probability(1, moment_order, cube.side_within(unit, room))
 
     def simple(cube: Cube, *, is_rough: bool = False) -> float:
@@ -143,20 +144,23 @@ def hardest_cube(
 
     @cache
     def best_spikes(cube: Cube) -> float:
-        """Return the best spike probability on a cube."""
+        """Return the spike probability at which the sharpest bound on a cube is largest."""
         return _best_spike_probability(form, n, cube.signs, moment_order, budget, largest(cube))
 
     def sharp(cube: Cube) -> float:
-        """Return the bound on a cube by its sharpest form."""
+        """Return the sharpest bound on a cube, at its best spike probability."""
         q = best_spikes(cube)
         return cube.factor(form) * _sharpest_bound(form, q, n, cube.signs, moment_order, budget)
 
     def has_room(cube: Cube) -> bool:
-        """Whether larger sides would not raise the bound: then fewer coordinates only lower it."""
+        """Whether a cube's sides do not limit its bound, so that fewer coordinates lower it."""
         return best_spikes(cube) < _NO_LIMIT * largest(cube)
 
-    def hilltop(sizes: range, cube_of: Callable[[int], Cube]) -> Cube:
-        """Return the cube of a family of sizes at which the bound is largest."""
+    def find_best_cube(sizes: range, cube_of: Callable[[int], Cube]) -> Cube:
+        """Return the cube of a family with the largest bound.
+
+        `cube_of` makes the cube of each number of coordinates in `sizes`.
+        """
         last_place = len(sizes) - 1
         places = np.unique(np.round(np.geomspace(1, last_place + 1, _COARSE)) - 1)
         start = max(
@@ -180,13 +184,13 @@ def hardest_cube(
         top = _walk_uphill(height, is_left_lower, paths, start)
         return cube_of(sizes[top])
 
-    chosen = [hilltop(*family) for family in families(body)]
+    chosen = [find_best_cube(*family) for family in families(body)]
     best = max(chosen, key=sharp) if len(chosen) > 1 else chosen[0]
     return best, largest(best)
 
 
 def _stations_near(start: int, last_place: int) -> tuple[set[int], int]:
-    """Return the stations near a place, up to the last place, and the nearest station."""
+    """Return the places of `_STATIONS` near a start, up to the last place, and the nearest one."""
     lowest, highest = (start + 1) * _SIZE_FACTORS[0] - 1, (start + 1) * _SIZE_FACTORS[-1]
     stations = {place for place in _STATIONS if lowest <= place <= min(highest, last_place)}
     stations |= {last_place} & {start}
@@ -199,7 +203,11 @@ def _walk_uphill(
     paths: Sequence[Sequence[int]],
     start: int,
 ) -> int:
-    """Return the end of a walk uphill along each path in turn that contains the place."""
+    """Return the place where a walk from `start` along the paths, always uphill, ends.
+
+    Each path is walked as far as `height` grows, from where the walk on the path before it ended; a
+    path without that place ends the walk.
+    """
     place = start
     for path in paths:
         if place not in path:
@@ -214,7 +222,11 @@ def _walk_uphill(
 def _simple_bound(
     form: Form, n: int, d: int, order: float, budget: Budget, largest: float, *, is_rough: bool
 ) -> float:
-    """Return a quick bound on signs under a budget, which only chooses among cubes."""
+    """Return a quick lower bound on d signs under a budget, which serves to compare cubes.
+
+    `order` is the moment order, and `largest` the largest spike probability. `is_rough` searches
+    the best probability on a coarser grid.
+    """
     if largest == 0:
         return 0.0
     if isinstance(budget, ZCDP):
@@ -237,7 +249,10 @@ def _best_spike_probability(
 
 
 def _sharpest_bound(form: Form, q: float, n: int, d: int, order: float, budget: Budget) -> float:
-    """Return the sharpest bound on signs, or a bound that is largest at the same probability."""
+    """Return the sharpest bound on d signs at spike probability q, for comparing cubes.
+
+    In place of the l2 error's bound by packing it is that of linear losses: see `_quick_form`.
+    """
     if q == 0:
         return 0.0
     if isinstance(budget, ZCDP):
@@ -246,9 +261,10 @@ def _sharpest_bound(form: Form, q: float, n: int, d: int, order: float, budget: 
 
 
 def _quick_form(form: Form) -> Form:
-    """Return the form that stands for `form` in a search over cubes: much quicker to evaluate.
+    """Return the form of packing's bound that replaces `form` in a search over cubes.
 
-    It grows with the dimension as the error does.
+    The linear form is much quicker to evaluate than that of the l2 error, and grows with the
+    dimension at the same rate.
     """
     return "squared" if form == "squared" else "linear"
 

@@ -34,14 +34,15 @@ from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.spikes import check_point, mean_power
 from dpsco_core.bounds.instances.two_sided import sum_of_signs
 
-# How the chance of a hit is bounded: by Fano's inequality, by the divergence in both directions, or
-# by this divergence and the Renyi divergences of all orders.
+# A bound on the chance of an answer near the secret pattern is by Fano's inequality, by the
+# divergence in both directions, or by that divergence and the Renyi divergences of all orders.
 Chance = Literal["fano", "both ways", "all orders"]
 # The integral over distances has this many points.
 DISTANCES = 160
 _LEVELS = 400  # The cubic bound on a tail is the smallest over this many levels.
 _ALMOST = 1 - 1e-14  # A chance above this number counts as 1.
-_COUNTS = 512  # Up to this many possible numbers of spikes, the integral is computed for each.
+# The integral is computed at no more than about this many numbers of spikes.
+_COUNTS = 512
 
 
 def log_tail(d: int, x: Floats) -> Floats:
@@ -49,9 +50,10 @@ def log_tail(d: int, x: Floats) -> Floats:
 
     .. math:: \min_{s<x}\frac{E(W_d-s)_+^3}{(x-s)^3}
 
-    It holds by Markov's inequality, and because the mean of the cube is largest in the direction of
-    equal coordinates (theory/sharper-approx-bounds.md, 2). Every level s is valid. A ball that
-    holds anything holds a share of :math:`2^{-d}`.
+    The signs :math:`\nu` are uniform on the hypercube, and :math:`W_d` is their sum over
+    :math:`\sqrt d`. The bound holds by Markov's inequality, and because the mean cube is largest in
+    the direction of equal coordinates (theory/sharper-approx-bounds.md, 2), at every level s. No
+    chance but 0 is below :math:`2^{-d}`, so that the result is at least that.
     """
     sums, weights = sum_of_signs(d)
     root = math.sqrt(d)
@@ -69,10 +71,10 @@ def log_tail(d: int, x: Floats) -> Floats:
 def log_ball(d: int, t: Floats, form: Form = "l2") -> Floats:
     r"""Return the log of a bound on G(t), the largest share of patterns whose loss is at most t.
 
-    A distance of at most t needs :math:`\langle u,\nu\rangle\ge\sqrt{d-t^2}` in some direction u,
-    whatever the answer; below :math:`t=\sqrt d` the answer 0 has no pattern within t. A linear
-    loss of at most t needs :math:`\langle u,\nu\rangle\ge\sqrt d-t`. For ``"squared"`` t is the
-    distance too.
+    A pattern :math:`\nu` within distance :math:`t<\sqrt d` of an answer has
+    :math:`\langle u,\nu\rangle\ge\sqrt{d-t^2}` in the direction u of the answer. A linear loss of
+    at most t needs :math:`\langle u,\nu\rangle\ge\sqrt d-t`. In the form ``"squared"`` t is a
+    distance as well, not its square.
     """
     t = np.asarray(t, dtype=np.float64)
     root = math.sqrt(d)
@@ -86,17 +88,18 @@ def chance(
     kind: Chance = "all orders",
     log_words: float = math.inf,
 ) -> Floats:
-    r"""Return a bound on the chance of an event whose chance without information is at most g.
+    r"""Return a bound on the chance of an event under zCDP whose chance without data is at most g.
 
     .. math::
         X=\min\Big\{\text{the largest }x\ge g\text{ with }
         (x-g)\ln\frac{x(1-g)}{g(1-x)}\le\kappa\big(1-\tfrac1N\big),\
         \exp\big(-(\sqrt L-\sqrt\kappa)_+^2\big)\Big\},\quad L=\ln\tfrac1g
 
-    ``"both ways"`` is the first alone, and ``"fano"`` is :math:`\min(1,(\kappa+\ln2)/L)`. The
-    arguments are :math:`\kappa`, :math:`\ln g` and :math:`\ln N`; the first two broadcast against
-    each other. All data sets differ in the same B records, and :math:`\kappa=\rho B^2`: the second
-    bound is not proven of a mean over B, nor of words whose pairs have masks of their own.
+    The kind ``"both ways"`` is the first of the two alone, and ``"fano"`` is
+    :math:`\min(1,(\kappa+\ln2)/L)`. The arguments are :math:`\kappa`, :math:`\ln g` and
+    :math:`\ln N`, of which the first two broadcast against each other. The second bound is proven
+    only for data sets that all differ in the same B records, with :math:`\kappa=\rho B^2` and B
+    fixed.
     """
     kappa, log_g = np.broadcast_arrays(
         np.asarray(information, dtype=np.float64), np.asarray(log_share, dtype=np.float64)
@@ -128,9 +131,9 @@ def _two_sided_divergence(x: Floats, log_g: Floats) -> Floats:
 def _solve_two_sided_divergence(kappa: Floats, log_g: Floats) -> Floats:
     r"""Return the x whose binary divergence from g, added in both directions, is :math:`\kappa`.
 
-    With :math:`\Delta` the gap in log-odds, it is
-    :math:`\Delta\,\frac{g(1-g)(e^\Delta-1)}{1+g(e^\Delta-1)}`, whose logarithm is concave:
-    Newton's method stays below the root. At the end the gap is rounded up.
+    With :math:`\Delta` the gap in log-odds between x and g, the divergence is
+    :math:`\Delta\,\frac{g(1-g)(e^\Delta-1)}{1+g(e^\Delta-1)}`, whose logarithm is concave, so that
+    Newton's method stays below the root. At the end the gap is rounded up, to the safe side.
     """
     aim = np.log(np.maximum(kappa, 1e-290)) - log_g - np.log(-np.expm1(log_g))
     gap = 2 * np.sqrt(np.maximum(kappa, 1e-290))
@@ -151,7 +154,10 @@ def _solve_two_sided_divergence(kappa: Floats, log_g: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def _log_shares_of_balls(d: int, form: Form) -> tuple[Floats, Floats]:
-    """Return ln G at the right ends of the integral's steps, and their widths."""
+    """Return the log share of patterns in a ball, at each step's right end, and the steps' widths.
+
+    The steps are those of the integral over the ball's radius, from 0 to sqrt(d).
+    """
     ends = np.linspace(0.0, math.sqrt(d), DISTANCES + 1)
     widths = np.diff(ends**2 if form == "squared" else ends)
     return log_ball(d, ends[1:], form), widths
@@ -160,9 +166,10 @@ def _log_shares_of_balls(d: int, form: Form) -> tuple[Floats, Floats]:
 def remaining(
     information: Floats, d: int, form: Form = "l2", kind: Chance = "all orders"
 ) -> Floats:
-    r"""Return a bound below the least mean loss, :math:`\int_0^\infty(1-X(\kappa,G(t)))\,dt`.
+    r"""Return a lower bound on the mean loss at each :math:`\kappa=\rho B^2` of `information`.
 
-    The squared form has :math:`2t\,dt`. There are :math:`2^d` words.
+    It is :math:`\int_0^\infty(1-X(\kappa,G(t)))\,dt`, and the squared form has :math:`2t\,dt`. X is
+    `chance`, and G(t) the largest share of the :math:`2^d` sign patterns in a ball of radius t.
     """
     log_share, widths = _log_shares_of_balls(d, form)
     kappa = np.asarray(information, dtype=np.float64)[..., None]
@@ -171,9 +178,10 @@ def remaining(
 
 @lru_cache(maxsize=512)
 def _loss_by_count(d: int, rho: float, form: Form, kind: Chance) -> tuple[float, Floats, int]:
-    """Return the remaining loss at every number of spikes: a step, a table, and the last number.
+    """Return a table of the loss that remains, by the number of spikes.
 
-    Entry i is for all numbers up to i steps, and above i - 1: what is left falls.
+    The result is the step of the table, its values, and the last number of spikes at which the loss
+    counts. Entry i is the loss at i steps, and a bound below it at all smaller numbers of spikes.
     """
     # By Fano's inequality the bound is 0 beyond this count, and otherwise nearly 0.
     reach = d * LOG_2 if kind == "fano" else 1.5 * d * LOG_2 + 4
@@ -215,15 +223,15 @@ def _bound_values(
     *,
     fine: bool = False,
 ) -> Floats:
-    """Return the bound at every spike probability."""
+    """Return the bound of `fano_distance` at each spike probability of `p`."""
     step, table, largest_count = _loss_by_count(d, rho, form, kind)
 
-    def left(count: Floats) -> Floats:
-        """Return the remaining loss at given numbers of spikes."""
+    def remaining_loss(count: Floats) -> Floats:
+        """Return the loss that remains at each number of spikes, from the table."""
         return table[np.minimum(np.ceil(count / step - 1e-9), len(table) - 1).astype(np.intp)]
 
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
-    mean = expectation(left, n, p, largest=largest_count, scale=scale, fine=fine)
+    mean = expectation(remaining_loss, n, p, largest=largest_count, scale=scale, fine=fine)
     return np.asarray(mean_power(p, moment_order, 2 if form == "squared" else 1) * mean)
 
 
@@ -237,7 +245,7 @@ def best(
     form: Form = "l2",
     kind: Chance = "all orders",
 ) -> float:
-    """Return the p in (0, largest] that maximises `fano_distance`."""
+    """Return the spike probability in (0, largest] that maximises `fano_distance`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
     return maximise(lambda p: _bound_values(p, n, d, moment_order, rho, form, kind), low, high)
 
@@ -258,7 +266,10 @@ def one_distance(p: float, n: int, d: int, moment_order: float, rho: float) -> f
 
 
 def _single_distance_values(p: Floats, n: int, d: int, moment_order: float, rho: float) -> Floats:
-    """Return the bound for every k (rows) at every p (columns), or 0 where nothing is proven."""
+    """Return Fano's bound by one number k of wrong signs, at spike probabilities `p`.
+
+    There is a column for every probability and a row for every tried k, and a row of zeros.
+    """
     wrong = np.arange(d, dtype=np.float64)
     logs = -np.logaddexp.accumulate(log_pmf(wrong, d, np.full(1, 0.5)))
     rows = [np.zeros(len(p))]
@@ -274,13 +285,16 @@ def _single_distance_values(p: Floats, n: int, d: int, moment_order: float, rho:
 
 
 def _unexplained_share(rho: float, length: float, count: Floats) -> Floats:
-    """Return Fano's bound on the chance of a wrong word, for a code of log size `length`."""
+    """Return Fano's lower bound on the chance of a wrong word, at each number of spikes.
+
+    `length` is the log of the number of words that the answer has to tell apart.
+    """
     return np.maximum(0.0, 1 - (rho * count**2 + LOG_2) / length)
 
 
 @lru_cache(maxsize=256)
 def best_one(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
-    """Return the p in (0, largest] that maximises `one_distance`."""
+    """Return the spike probability in (0, largest] that maximises `one_distance`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
     return maximise(
         lambda p: _single_distance_values(p, n, d, moment_order, rho).max(axis=0), low, high

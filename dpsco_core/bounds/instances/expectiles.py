@@ -5,7 +5,7 @@ Given that b of the records are spikes, the outputs of any two sign vectors are
 loss over all sign vectors. `distances` is that loss for the l2 error; squared errors and linear
 losses are in `packing`. See theory/sharper-approx-bounds.md, 1 to 3.
 
-Grids only choose among valid inequalities, so that none can lift one of these numbers.
+Grids only choose among valid inequalities, so that a coarse grid makes no bound too large.
 """
 
 import itertools
@@ -28,8 +28,9 @@ from dpsco_core.bounds.instances.groups import (
 
 # Up to this dimension sums of signs are exact; above it, dominating normal variables replace them.
 EXACT = 400
+# Norms of an answer, levels t and cubes K have grids of so many points.
 _RHOS, LEVELS, _CUBES = 501, 1200, 120
-# All cubes are tried at one level in this many.
+# All cubes K are tried at one level in this many.
 _COARSE = 16
 # At the other levels, only the cubes at these distances from the interpolated index are tried.
 _SHIFTS = (0, 1, -1, 2)
@@ -49,15 +50,15 @@ def omega(g: Floats | float) -> Floats:
     return np.asarray(0.5 / (np.hypot(1.0, g) + g))
 
 
-# -- The law of the sum of signs W = (2 Bin(d, 1/2) - d)/sqrt(d) ---------------------------------
+# The next functions are about the law of the sum of signs W = (2 Bin(d, 1/2) - d)/sqrt(d).
 
 
 @lru_cache(maxsize=256)
 def _tail_means(d: int) -> Floats:
     r"""Return the means of :math:`(W-w_i)_+^k` at the values :math:`w_i` of W, for k = 0 to 3.
 
-    From the largest value on, by sums of positive terms. The result has shape (d + 2, 4); its
-    last row, beyond the largest value, is 0.
+    They are computed from the largest value downwards, by sums of positive terms. The result has
+    shape (d + 2, 4); its last row, beyond the largest value, is 0.
     """
     i = np.arange(d + 1.0)
     mass = np.exp(gammaln(d + 1) - gammaln(i + 1) - gammaln(d - i + 1) - d * math.log(2))
@@ -101,36 +102,40 @@ def log_cube(threshold: Floats, d: int) -> Floats:
         )
 
 
-# -- The l2 form: the distance to a sign vector --------------------------------------------------
+# The rest is for the l2 form of the error, the distance from an answer to a sign vector.
 
 
 @dataclass(frozen=True, eq=False)
 class _Distances:
-    """Bounds on the distance from a point of norm rho to a random sign vector.
+    """Tables of bounds on the distance from a point of a given norm to a random sign vector.
 
-    `mean` is a lower bound on the mean distance. `log_moments` and `cubes` give, at a level t, a
-    bound on the mean of (t - distance)_+ (S1). `choice` is the cube with the best bound at some
-    levels; between two of these levels the best cube is near the line through both. `log_ratios` is
-    the largest log ratio of likelihoods at which the mean distance is proven to be at least t.
+    `log_moments` and `cubes` give, at a level t, an upper bound on the mean of (t - distance)_+: S1
+    of theory/sharper-approx-bounds.md, 2. At the levels between two of the `marks`, the index of
+    the best cube is near the straight line between their choices.
     """
 
-    d: int
-    rho: Floats
-    mean: Floats
-    cubes: Floats
-    log_moments: Floats
-    levels: Floats  # increasing levels
+    d: int  # the dimension
+    rho: Floats  # the norms of the point, equally spaced from 0 to sqrt(d)
+    mean: Floats  # a lower bound on the mean distance, for every norm
+    cubes: Floats  # the constants K of the cubic bounds
+    log_moments: Floats  # the log of each cubic moment, shape (norms, cubes)
+    levels: Floats  # the distances t, in increasing order
     marks: NDArray[np.intp]  # the levels at which all cubes were tried
     choice: NDArray[np.intp]  # the best cubes at these levels, for every norm
-    log_ratios: Floats  # the logarithms of the ratios, which do not increase
+    # At this log ratio of likelihoods, and at all smaller ones, the mean distance is proven to be
+    # at least the level t. The ratios do not increase with t.
+    log_ratios: Floats
 
     @property
     def half_step(self) -> float:
-        """Half the distance of two neighbouring norms, eta."""
+        """Half the spacing of the grid of norms, which P1 calls eta."""
         return float(self.rho[1]) / 2
 
     def log_missing(self, level: int) -> Floats:
-        """Return the log of a bound on the mean of (t - distance)_+ at every norm."""
+        """Return, for every norm, the log of an upper bound on the mean of (t - distance)_+.
+
+        `level` is the index of t in `levels`.
+        """
         upper = int(np.clip(np.searchsorted(self.marks, level), 1, len(self.marks) - 1))
         start, stop = self.marks[upper - 1], self.marks[upper]
         index = _interpolate_cubes(
@@ -143,19 +148,25 @@ class _Distances:
 def _interpolate_cubes(
     start: NDArray[np.intp], stop: NDArray[np.intp], share: Floats | float
 ) -> Floats:
-    """Return the interpolated index of the best cube between two searched levels."""
+    """Return a guess of the best cube's index at a level between two searched ones.
+
+    It is `start` plus the share of the way to `stop`, the best indices at the searched levels.
+    """
     return np.asarray(start + share * (stop - start).astype(float))
 
 
 def _least_log_bound(
-    # The interpolated index of the best cube, for every pair of a level and a norm.
+    # This is a guess of the best cube's index, for every pair of a level and a norm.
     index: Floats,
     factor: Floats,  # a row for every level, and a column for every cube
     level: NDArray[np.intp] | np.intp,
     log_moments: Floats,  # a row for every norm
     norm: NDArray[np.intp],
 ) -> Floats:
-    """Return the smallest log bound over the cubes around an index, for each pair."""
+    """Return, for each pair of a level and a norm, the smallest log bound of the nearby cubes.
+
+    They are those near `index`; a cube's log bound is the sum of its `factor` and `log_moments`.
+    """
     place = np.floor(index).astype(np.intp)
     best = np.full(index.shape, np.inf)
     cubes = factor.shape[1]
@@ -167,9 +178,10 @@ def _least_log_bound(
 
 
 def _log_factor(level: Floats | float, cube: Floats) -> Floats:
-    r"""Return the logarithm of :math:`C(t,K)=\max_{0\le r\le t}\frac{t-r}{(K-r^2)^3}`.
+    r"""Return the log of the factor C in the bound :math:`E(t-\ell)_+\le C\,E(K-\ell^2)_+^3`.
 
-    It is infinite where K is not above :math:`t^2`.
+    It is :math:`C(t,K)=\max_{0\le r\le t}\frac{t-r}{(K-r^2)^3}` at a level t and a cube K, and
+    infinite unless :math:`K>t^2`. See S1 of theory/sharper-approx-bounds.md, 2.
     """
     t = np.asarray(level, dtype=np.float64)
     has_room = cube > t * t * (1 + 1e-9)
@@ -187,7 +199,7 @@ def _log_factor(level: Floats | float, cube: Floats) -> Floats:
 
 @lru_cache(maxsize=48)
 def _distance_table(d: int) -> _Distances:
-    """Return the table of the answers' distances from the means in dimension d."""
+    """Return the table of bounds on distances from an answer to random signs in dimension d."""
     root = math.sqrt(d)
     rho = np.linspace(0.0, root, _RHOS)
     cubes = np.geomspace(2e-3 * d, 4.2 * d, _CUBES)
@@ -215,11 +227,10 @@ def _distance_table(d: int) -> _Distances:
 def _search_all_cubes(
     levels: Floats, cubes: Floats, log_moments: Floats, mean: Floats
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """Return some levels, the best cubes at them for every norm, and the log ratio of every level.
+    """Return `marks`, `choice` and `log_ratios` of a `_Distances`.
 
-    All cubes are tried at every 16th level; between two of these, those next to the line between
-    their choices. The log ratio is a least one over the norms: one cube at each norm says which
-    norms may have it, and the others are tried there alone.
+    All cubes are tried at every 16th level, the marks; between two marks, only the cubes whose
+    index is near the straight line between their choices. See `_Distances`.
     """
     marks = np.unique(np.append(np.arange(0, len(levels), _COARSE), len(levels) - 1))
     choice = np.empty((len(marks), len(mean)), dtype=np.intp)
@@ -240,14 +251,14 @@ def _search_all_cubes(
 
 
 def _least_gap(
-    gain: Floats,  # the log of the mean less the level, at every level and norm
-    index: Floats,  # the place among the cubes of nearly the best one, of the same shape
-    factor: Floats,  # the factor of every cube, at every level
-    log_moments: Floats,  # the log moment of every cube, at every norm
+    gain: Floats,  # the log of the mean less the level, shape (levels, norms)
+    index: Floats,  # a guess of the best cube's index, shape (levels, norms)
+    factor: Floats,  # the log factor of a cube, shape (levels, cubes)
+    log_moments: Floats,  # the log moment of a cube, shape (norms, cubes)
 ) -> Floats:
-    """Return, at every level, the least over the norms of `gain` minus the least log bound.
+    """Return, for every level, the minimum over the norms of `gain` minus the least log bound.
 
-    The least log bound is taken among the cubes next to `index`.
+    The least log bound is taken among the cubes next to `index`; see `_least_log_bound`.
     """
     rows, norms = np.arange(len(index)), np.arange(index.shape[1])
     place = np.floor(index).astype(np.intp)
@@ -269,10 +280,10 @@ def _least_gap(
 
 @lru_cache(maxsize=256)
 def distances(d: int, epsilon: float, delta: float) -> Falling:
-    r"""Return :math:`T_b`, a bound on the mean distance of any answer to the signs, at b spikes.
+    r"""Return :math:`T_b`, a lower bound on the mean l2 distance of any answer to the hidden signs.
 
-    At d = 1 it is :math:`(1-\delta_b)_+\frac2{1+e^{b\varepsilon}}`. See
-    theory/sharper-approx-bounds.md, 3, P1.
+    It is a function of the number b of spikes. At d = 1 it is
+    :math:`(1-\delta_b)_+\frac2{1+e^{b\varepsilon}}`. See theory/sharper-approx-bounds.md, 3, P1.
 
     Examples
     --------
@@ -304,24 +315,32 @@ def distances(d: int, epsilon: float, delta: float) -> Falling:
 
 
 def last_count(d: int, epsilon: float) -> float:
-    """Return a count beyond which all of the sign vectors look alike."""
+    """Return a number of spikes at which privacy no longer hides any sign, at most 1e9.
+
+    From there on the remaining distance is nearly 0, so that tables end there.
+    """
     return min(1e9, math.ceil(1.6 * d * math.log(2) / epsilon + 12))
 
 
 @dataclass(frozen=True, eq=False)
 class _Capped:
-    """The factors of delta at one level, for every norm: without a cap, and with each cap.
+    """The factors of delta in the bound P1 at one level t, by the norm of the answer.
 
-    A cap may be used where the log of :math:`e^{b\\varepsilon}-1` is at most its `limit`.
+    The factor at a norm is `lead` times the least of `free` and the usable entries of `capped`: the
+    loss may be capped, where privacy is strong enough for that, so that delta costs less.
     """
 
-    lead: Floats  # the values with delta left out, shape (norms,)
-    free: Floats  # the uncapped factors of delta, shape (norms,)
-    capped: Floats  # the capped values, shape (caps, norms)
-    limit: Floats  # the capped factors of delta, shape (caps, norms)
+    lead: Floats  # a multiplier of both kinds of factors, shape (norms,)
+    free: Floats  # the factors without a cap, shape (norms,)
+    capped: Floats  # the factors with each cap, shape (caps, norms)
+    # A cap may be used if the log of exp(b epsilon) - 1 is at most this; shape (caps, norms).
+    limit: Floats
 
     def worst(self, log_growth: float) -> float:
-        """Return the largest factor over the norms, with the best cap at each."""
+        """Return the largest factor of delta over the norms, with the best usable cap at each.
+
+        `log_growth` is the log of exp(b epsilon) - 1 at b spikes.
+        """
         allowed = np.where(self.limit >= log_growth, self.capped, np.inf).min(axis=0)
         return float(np.max(self.lead * np.minimum(self.free, allowed)))
 
@@ -329,7 +348,12 @@ class _Capped:
 def _best_with_delta(
     table: _Distances, tried: dict[int, _Capped], step: int, ratio: float, delta: float
 ) -> float:
-    """Return the best of t - eta - delta times its factor over every 12th level from `step` on."""
+    """Return the largest lower bound on the mean distance that P1 proves if delta is positive.
+
+    At a level t the bound is t less half the spacing of the norms less delta times its factor;
+    every 12th level from `step` downwards is tried. `ratio` is b epsilon, `delta` that of b
+    records, and `tried` keeps the factors that are known already, by level.
+    """
     best, eta = 0.0, table.half_step
     log_growth = float(log_expm1(np.array(ratio)))
     for index in range(step, -1, -_SKIP):
@@ -346,14 +370,14 @@ def _best_with_delta(
 
 
 def _uncapped_values(table: _Distances, level: int) -> tuple[Floats, Floats]:
-    """Return the values and the factors of delta at a level, without a cap."""
+    """Return `lead` and `free` of `_Capped` at the level with this index."""
     t, root = table.levels[level], math.sqrt(table.d)
     lead = np.maximum(t - root + table.rho, 0.0)
     return lead, (root + table.rho + 2 * table.half_step - t) / (table.mean - t)
 
 
 def _capped_values(table: _Distances, level: int) -> _Capped:
-    """Return the values and the factors of delta at a level, with every cap."""
+    """Return the factors of delta at the level with this index, with and without caps."""
     t = table.levels[level]
     lead, free = _uncapped_values(table, level)
     g, rho = CAPS[:, None], table.rho

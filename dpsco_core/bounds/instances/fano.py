@@ -45,7 +45,7 @@ def decoding_error(packing_size_log: float, information: float, *, exact: bool =
     top = -math.expm1(-packing_size_log)
 
     def excess(error: float) -> float:
-        """Return the difference of both sides of Fano's inequality."""
+        """Return by how much an error probability exceeds what Fano's inequality asks, in nats."""
         entropy = -error * math.log(error) - (1 - error) * math.log1p(-error) if error > 0 else 0.0
         return entropy + error * log_rest - (packing_size_log - information)
 
@@ -193,8 +193,8 @@ def fano_pure(
     log_rest = packing_size_log + math.log(-math.expm1(-packing_size_log))
     exponent = epsilon * distance
 
-    def error(log_excess: float) -> float:  # The variable is log_excess = ln(t - 1).
-        """Return the bound at t = 1 + e^`log_excess`."""
+    def error(log_excess: float) -> float:
+        """Return the bound on the decoding error at t = 1 + exp(`log_excess`)."""
         excess = math.exp(log_excess)
         return excess / (1 + excess) * _sigmoid(log_rest - (1 + excess) * exponent)
 
@@ -202,7 +202,7 @@ def fano_pure(
         return _error_of_wrong_word(separation, squared) * error(math.log(t - 1))
     if exponent == 0:
         return _error_of_wrong_word(separation, squared) * _sigmoid(log_rest)
-    # Any t gives a valid bound; this one is the middle of the interval.
+    # Any t gives a valid bound. The grid of values of ln(t - 1) is centred at this guess.
     guess = 0.5 * math.log(max(1.0, log_rest) / exponent)
     grid = [guess + 0.5 * i for i in range(-40, 41)]
     centre = max(grid, key=error)
@@ -211,12 +211,15 @@ def fano_pure(
 
 
 def mean_squared_count(n: int, p: float) -> float:
-    """Return the mean square of a binomial count, :math:`n^2p^2+np(1-p)`."""
+    """Return the mean square of a binomial count of n trials, n^2 p^2 + n p (1 - p)."""
     return (n * p) ** 2 + n * p * (1 - p)
 
 
 def _error_of_wrong_word(separation: float, squared: bool) -> float:
-    """Return half the separation, or its square for a squared error."""
+    """Return the least error of an answer that decodes to a wrong word at this separation.
+
+    It is half the separation, or the square of that if `squared`.
+    """
     return separation**2 / 4 if squared else separation / 2
 
 

@@ -17,7 +17,7 @@ from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
 from dpsco_core.bounds.instances.tracing import SHAPES, median_gain
 
-# The spreads r of the prior in `biased_signs` that are tried.
+# `biased_signs` tries these spreads r of its prior.
 _SPREADS = np.geomspace(1e-4, 1.0, 300)
 
 
@@ -71,12 +71,12 @@ def bounded_signs(delta: float, n: int, d: int, form: Form = "l2") -> float:
 
 
 def _one_dimensional_values(delta: Floats, n: int, form: Form) -> Floats:
-    r"""Return the bound in d = 1, for every delta.
+    r"""Return the bound N2 in dimension 1, at each delta.
 
-    V takes every s-th count with weight s where there are many: P and Q have deviation
-    :math:`\frac12\sqrt n` and the quotient has its poles at :math:`\pi/(4\delta)` from the real
-    line, so a stride of :math:`\sqrt n/64` leaves an error below 1e-15 for
-    :math:`\delta\le6/\sqrt n`.
+    If n is large, the sum V of `bounded_signs` takes every s-th count, with weight s. The laws P
+    and Q have deviation :math:`\frac12\sqrt n`, and the summand has its poles at
+    :math:`\pi/(4\delta)` from the real line, so that a stride s of :math:`\sqrt n/64` leaves an
+    error below 1e-15 for :math:`\delta\le6/\sqrt n`.
     """
     theta = delta / (1 + delta)
     if form == "l2":
@@ -105,13 +105,16 @@ def _one_dimensional_values(delta: Floats, n: int, form: Form) -> Floats:
 
 @lru_cache(maxsize=4096)
 def biased_signs(n: int, d: int, moment_order: float, mean_bound: float) -> float:
-    r"""Return the bound from signs with hidden biases, the largest over its priors; 0 for d = 1.
+    r"""Return a lower bound on the mean l2 error of every algorithm, private or not.
+
+    It is that from random signs with hidden biases, which is 0 at d = 1:
 
     .. math:: \max_{r,u}\frac1c\,\frac{2G}{x+\sqrt{x^2+4uG}},\quad x=r^2\sqrt{\frac{ndu}{1+u}},\quad
               c=\max\Big\{\tfrac{r\sqrt d}R,
               \min\Big\{1+r,\big(1+\tfrac{(k-3)_+}4r[(1+r)^k-(1-r)^k]\big)^{1/k}\Big\}\Big\}
 
-    See theory/approx-lower-bounds.md, 6. The maximum is over a fixed grid.
+    Here r is the spread of the biases, u the shape of their prior, k the moment order and G the
+    gain of the median: theory/approx-lower-bounds.md, 6. The maximum is over a fixed grid.
 
     Examples
     --------

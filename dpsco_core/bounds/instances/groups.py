@@ -1,4 +1,4 @@
-"""Groups of records under (epsilon, delta)-DP, and functions of how many of them are spikes."""
+"""Privacy of groups of records under (epsilon, delta)-DP, and tables by the number of spikes."""
 
 import math
 from dataclasses import dataclass
@@ -30,34 +30,38 @@ def group_delta(epsilon: float, delta: float, count: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Falling:
-    """A function of the number of spikes that never rises: its values at some counts.
+    """A function of the number of spikes that never rises, as a table.
 
-    Between two of these counts it takes the value at the larger, beyond the last one it is 0.
+    Between two counts of the table the function has its value at the larger one, and beyond the
+    last count it is 0.
     """
 
-    counts: Floats
-    values: Floats
+    counts: Floats  # numbers of spikes, in increasing order
+    values: Floats  # the function's values at these counts
 
     def __call__(self, count: Floats) -> Floats:
-        """Return the value at each count, rounded to the safe side."""
+        """Return the function at each number of spikes: between two entries, the smaller value."""
         index = np.searchsorted(self.counts, count)
         return np.asarray(np.append(self.values, 0.0)[index])
 
     @property
     def last_count(self) -> float:
-        """The last count at which it is not 0."""
+        """The largest number of spikes at which the function is not 0."""
         return float(self.counts[-1])
 
 
 def falling(counts: Floats, values: Floats) -> Falling:
-    """Return the least function that never rises and is nowhere below the values."""
+    """Return the least function that never rises and is at least `values` at `counts`.
+
+    Its table ends where the function is below 1e-12 of its first value.
+    """
     values = np.maximum.accumulate(values[::-1])[::-1]
     size = max(1, int(np.count_nonzero(values > 1e-12 * values[0])))
     return Falling(counts[:size], values[:size])
 
 
 def some_counts(largest: float) -> Floats:
-    """Return counts from 0 to `largest`: each one up to 300, then 0.8 % apart."""
+    """Return whole numbers from 0 to `largest`: each one up to 300, above that 0.8 % apart."""
     if largest <= _EXACT_COUNTS:
         return np.arange(math.ceil(largest) + 1.0)
     steps = math.ceil(math.log(largest / _EXACT_COUNTS) / 0.008)

@@ -51,25 +51,25 @@ def largest_spike_probability(
     return spikes.largest_probability(weight, moment_order, mean_bound)
 
 
-# A function of (p, n, d, moment_order, rho or epsilon).
+# A function of (p, n, d, moment_order, rho or epsilon) that returns a lower bound at p.
 ValueAt = Callable[[float, int, int, float, float], float]
 # A function of (n, d, moment_order, rho or epsilon, largest p) that returns the best p.
 Best = Callable[[int, int, float, float, float], float]
 
 
 def _linear_risk_form(value_at: ValueAt) -> ValueAt:
-    """Return the risk of linear losses on the unit ball from the l2 error, on the packing."""
+    """Return the function for the risk of linear losses, from that for the packing's l2 error."""
     return lambda p, n, d, order, level: spikes.convex_factor(d) * value_at(p, n, d, order, level)
 
 
 def _bind_form(value_at: ValueAt, best: Best, **form: bool | str) -> tuple[ValueAt, Best]:
-    """Return both functions with keyword arguments that select the form."""
+    """Return a bound and its maximiser with the keyword arguments that select an error's form."""
     return partial(value_at, **form), partial(best, **form)
 
 
-# For each form, the bound at p and the p at which it is largest. The convex forms of the packing,
-# and of the hypercube under concentrated DP, are fixed multiples of the l2 forms, so they share
-# their maximiser.
+# Each form has a function for the bound at p, and one for the p at which it is largest. The convex
+# forms of the packing, and of the hypercube under concentrated DP, are fixed multiples of the l2
+# forms, so they share their maximiser.
 FORMS: dict[str, tuple[ValueAt, Best]] = {
     "fano-cdp": (spikes.spike_fano_cdp, spikes.best_cdp),
     "fano-pure": (spikes.spike_pure, spikes.best_pure),
@@ -149,9 +149,9 @@ def hardest_signs(
 ) -> float:
     r"""Return the spike probability at which the hypercube of signs is hardest under a budget.
 
-    There the largest lower bound that is proven on it, of those that bind every algorithm of the
-    budget, is largest: packing or Assouad under :math:`(\varepsilon,\delta)` and pure budgets;
-    under zCDP two-sided information, Fano's by distance or an older one.
+    At that probability the sharpest lower bound for all algorithms of the budget is largest. The
+    bounds compared are packing and Assouad under :math:`(\varepsilon,\delta)` and pure budgets, and
+    under zCDP two-sided information, Fano's by distance and two older ones.
 
     Parameters
     ----------
@@ -174,9 +174,7 @@ def hardest_signs(
 def _bounds_on_signs(
     form: Form, n: int, d: int, order: float, budget: Budget, largest: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield every private bound on the hypercube, with the spike probability at which it is
-    largest.
-    """
+    """Yield each private bound on the hypercube at its best spike probability, and the latter."""
     if isinstance(budget, ZCDP):
         rho, squared = budget.rho, form == "squared"
         q = hypercube.best_cdp(n, d, order, rho, largest, squared=squared)
@@ -208,11 +206,11 @@ def hardest_prior(
     mean_bound: float = math.inf,
     body: ConstraintSet | None = None,
 ) -> dict[str, Any]:
-    """Return the prior of a hard instance at which the sharpest bound proven on it is largest.
+    """Return the fields of a hard instance at which the sharpest bound proven on it is largest.
 
-    Only bounds count that bind every algorithm of the budget, on the set `body`; None stands for
-    the l2 ball. See `hardest_signs` for the other parameters. The keys are fields of the law,
-    `spike_probability` among them.
+    The keys are fields of the law `family`, `spike_probability` among them. Only bounds count that
+    bind every algorithm of the budget, for means or answers in the set `body`; None stands for the
+    l2 ball. See `hardest_signs` for the other parameters.
     """
     words_of = _WORDS.get(family)
     if form == "linear" and words_of is not None:
@@ -230,9 +228,10 @@ def hardest_prior(
 def hardest_words(
     words: WordPrior, n: int, moment_order: float, budget: Budget, mean_bound: float = math.inf
 ) -> float:
-    """Return the spike probability at which words are hardest for linear losses under a budget.
+    """Return the spike probability at which a lower bound for linear losses is largest.
 
-    See `hardest_signs`.
+    The bound is the sharpest one over hidden `words` that binds every algorithm of the budget;
+    `mean_bound` is as in `hardest_signs`.
     """
     largest = spikes.largest_probability(words.weight, moment_order, mean_bound)
     if largest == 0:
@@ -328,7 +327,7 @@ _PRIORS: dict[type[HardInstance], Callable[..., dict[str, float]]] = {
     Corners: _hardest_corner,
     SignBlocks: _hardest_block,
 }
-# The functions that return the hidden words of a law on a set, for the laws that have such words.
+# Some laws hide words of a set; these functions return the words of a set, or None.
 _WORDS: dict[type[HardInstance], Callable[[ConstraintSet], WordPrior | None]] = {
     Corners: corners_of,
     SignBlocks: blocks_of,

@@ -31,7 +31,7 @@ from dpsco_core.bounds.instances.spikes import (
     spike_exponent,
 )
 
-ROUGH_POINTS = 16  # This many probabilities are tried if settings are only to be ranked.
+ROUGH_POINTS = 16  # A rough search for the best spike probability tries this many.
 
 
 def entropy_inverse(deficit: Floats) -> Floats:
@@ -51,7 +51,10 @@ def entropy_inverse(deficit: Floats) -> Floats:
 
 
 def _entropy_deficit(z: Floats) -> Floats:
-    """Return ln 2 minus the binary entropy of q, by its series where z is small."""
+    """Return ln 2 minus the binary entropy, in nats, of q = (1 - tanh z)/2, at each z >= 0.
+
+    If z is small the difference is computed by its series, without cancellation.
+    """
     u = np.tanh(z)
     square = u * u
     series = square * (1 / 2 + square * (1 / 12 + square * (1 / 30 + square * (1 / 56))))
@@ -62,7 +65,7 @@ def _entropy_deficit(z: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _entropy_table() -> tuple[Floats, Floats]:
-    """Return a grid of z and the entropy deficit at each z, for interpolation."""
+    """Return a grid of z and the square root of `_entropy_deficit` at each z, for interpolation."""
     z = np.linspace(0.0, 20.0, 8001)
     return z, np.sqrt(np.maximum.accumulate(np.clip(_entropy_deficit(z), 0.0, LOG_2)))
 
@@ -72,7 +75,7 @@ def hypercube_cdp(
     n: int,
     d: int,
     moment_order: float,  # the moment order k > 1
-    rho: float,  # the rho of zCDP, positive
+    rho: float,  # the budget of zCDP, above 0
     *,
     squared: bool = False,  # whether the squared error is bounded instead
 ) -> float:
@@ -103,11 +106,11 @@ def _zcdp_values(
     *,
     fine: bool = False,
 ) -> Floats:
-    """Return the bound at every spike probability for rho-zCDP."""
+    """Return the bound of `hypercube_cdp` at each spike probability of `p`."""
     if squared:
 
         def unexplained(count: Floats) -> Floats:
-            """Return the unexplained share of a sign's entropy at given counts."""
+            """Return the share of a sign's squared error that is left at each number of spikes."""
             return np.maximum(0.0, 1 - 2 * rho / d * count**2)
 
         largest = math.floor(math.sqrt(d / (2 * rho)))
@@ -115,7 +118,7 @@ def _zcdp_values(
         return np.asarray(d * mean_power(p, moment_order, 2) * mean)
 
     def wrong_signs(count: Floats) -> Floats:
-        """Return the least share of wrong signs at given counts."""
+        """Return the least share of wrong signs at each number of spikes."""
         return entropy_inverse(rho / d * count**2)
 
     largest = math.floor(math.sqrt(d * LOG_2 / rho))
@@ -124,7 +127,9 @@ def _zcdp_values(
 
 
 def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Return bound E5 of theory/kamath-liu-zhang.md, 4.5: the closed form at p, rho-zCDP.
+    r"""Return a closed lower bound on the mean l2 error of rho-zCDP algorithms, at p.
+
+    It is E5 of theory/kamath-liu-zhang.md, 4.5, at spike probability p and in moment units:
 
     .. math:: E\|\hat\mu-\mu\|_2\ge\sqrt d\,p^a\big(1-np\sqrt{2\rho/d}\big)_+
 
@@ -137,21 +142,19 @@ def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: flo
 
 
 def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
-    r"""Return g, the least expected fraction of wrong signs when posterior weights are within
-    :math:`e^t`.
+    r"""Return :math:`g_d(t)`, the least expected share of wrong signs at each t of `exponent`.
 
-    The minimum over s of P3's formula is at the s whose breakpoint
-    :math:`e^{t_s}-1=(\frac d2-s)/\sum_{j<s}F_d(j)` is the last one at or above :math:`e^t-1` in
-    decreasing order: raise the weight of s wrong signs as long as s/d is below the current
-    fraction. See theory/kamath-liu-zhang.md, 4.5.
+    The signs are d uniform ones, and no two sign vectors differ in likelihood by more than a factor
+    :math:`e^t`. P3 of theory/kamath-liu-zhang.md, 4.5, is a minimum over s. It is attained at the
+    last s whose breakpoint :math:`e^{t_s}-1=(\frac d2-s)/\sum_{j<s}F_d(j)`, which decreases in s,
+    is at least :math:`e^t-1`.
     """
     t = np.asarray(exponent, dtype=np.float64)
     log_cdf, log_cdf_shifted, breakpoints = _sign_table(d)
     positive = np.maximum(t, 1e-300)
-    # The gain is the logarithm of e^t - 1.
+    # This is the logarithm of e^t - 1, without overflow.
     log_gain = positive + np.log(-np.expm1(-positive))
-    # The array breakpoints[s-1] decreases in s, so the index is the number of entries above the
-    # gain.
+    # Breakpoints decrease, so that this is the number of those that are at least `log_gain`.
     index = len(breakpoints) - np.searchsorted(breakpoints[::-1], log_gain, side="left")
     top = np.logaddexp(0.0, log_gain + log_cdf_shifted[index])
     bottom = np.logaddexp(0.0, log_gain + log_cdf[index])
@@ -160,7 +163,11 @@ def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def _sign_table(d: int) -> tuple[Floats, Floats, Floats]:
-    """Return log cdfs of Bin(d, 1/2) and of Bin(d-1, 1/2), shifted by 1, and breakpoints."""
+    """Return the tables of `wrong_sign_fraction`, all in logarithms, for s = 0 to (d - 1)/2.
+
+    They are the cdf of Bin(d, 1/2) at s, that of Bin(d - 1, 1/2) at s - 1, and the breakpoints for
+    s from 1 on.
+    """
     s = np.arange((d + 1) // 2, dtype=np.float64)
     half = np.full(1, 0.5)
     log_cdf = np.logaddexp.accumulate(log_pmf(s, d, half))
@@ -236,11 +243,14 @@ def best_cdp(
     *,
     is_rough: bool = False,
 ) -> float:
-    """Return the p in (0, largest] that maximises `hypercube_cdp`, or one of a few if rough."""
+    """Return the spike probability in (0, largest] that maximises `hypercube_cdp`.
+
+    If `is_rough`, only a grid of `ROUGH_POINTS` probabilities is tried.
+    """
     low, high = search_range(math.sqrt(d / rho), n, largest)
 
     def values(p: Floats) -> Floats:
-        """Return the bound at every spike probability."""
+        """Return the bound at each spike probability of `p`, by a coarse sum."""
         return _zcdp_values(p, n, d, moment_order, rho, squared)
 
     if is_rough:
@@ -249,9 +259,9 @@ def best_cdp(
 
 
 def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
-    r"""Return the p that maximises `hypercube_cdp_closed`, at most `largest`.
+    r"""Return the spike probability in (0, largest] that maximises `hypercube_cdp_closed`.
 
-    .. math:: \min\big(p_{\max},\frac a{(1+a)n}\sqrt{d/(2\rho)}\big)
+    .. math:: \min\big(p_{\max},\frac a{(1+a)n}\sqrt{d/(2\rho)}\big),\quad a=1-\tfrac1k
     """
     a = spike_exponent(moment_order)
     return min(largest, a / (1 + a) / n * math.sqrt(d / (2 * rho)))
@@ -268,18 +278,19 @@ def best_pure(
     *,
     is_rough: bool = False,
 ) -> float:
-    """Return the p in (0, largest] that maximises `hypercube_pure`, or one of a few if rough.
+    """Return the spike probability in (0, largest] that maximises `hypercube_pure`.
 
-    `wrong_sign_fraction` has a kink at every breakpoint. Where so many spikes are expected that
-    their spread does not blur the kinks, each is a local maximum: of about 128 near the best grid
-    point the three highest are refined.
+    `wrong_sign_fraction` has a kink at every breakpoint. If very many spikes are expected, their
+    spread does not blur the kinks, and each is a local maximum: the three highest of about 128
+    kinks near the best grid point are refined. If `is_rough`, only a grid of `ROUGH_POINTS`
+    probabilities is tried.
     """
     power = 2 if form == "squared" else 1
     low, high = search_range(d / epsilon, n, largest)
     linear = form == "linear"
 
     def values(p: Floats, step: float) -> Floats:
-        """Return the bound at every spike probability."""
+        """Return the bound at each spike probability of `p`, for a stride of `expectation`."""
         return mean_power(p, moment_order, power) * _mean_share_of_wrong_signs(
             p, n, d, epsilon, step=step, linear=linear
         )

@@ -1,5 +1,6 @@
-"""What one record may reveal to a test: the leakage by which tracing bounds an accuracy.
+"""Leakage: how much a tracing test may learn of one record from the output of a private algorithm.
 
+A lower bound by tracing compares the leakage with what an accurate answer must reveal.
 See theory/approx-lower-bounds.md, 2, and theory/sharper-approx-bounds.md, 5.
 """
 
@@ -10,36 +11,37 @@ from functools import lru_cache
 from dpsco_core.base.errors import require
 from dpsco_core.base.root import find_root
 
-# The full spread is the best one under (epsilon, delta)-DP if delta is small.
+# Under (epsilon, delta)-DP with a small delta, this spread of the prior gives the largest bounds.
 FULL = 1.0
-# The largest spread at which every coordinate of the anti-copy has variance proxy 32/27. The
-# catalogue's data have this spread, so that the bounds for both privacy notions apply to them.
+# This is the largest spread at which every coordinate of the anti-copy has variance proxy 32/27.
+# The catalogue's data have this spread, so that the bounds for both privacy notions apply to them.
 CONCENTRATED = math.sqrt(1 - (1 - 2 * math.sqrt(2) / 3) ** 2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Leakage:
-    r"""What one record may reveal: bounds on the mean of its test Z; Lemmas A and B.
+    r"""Upper bounds on the mean :math:`E_PZ` of a tracing test Z of one record.
 
-    See theory/approx-lower-bounds.md, 2.
+    The output is f. See Lemmas A and B of theory/approx-lower-bounds.md, 2.
     """
 
     spread: float  # the spread r of the prior for which the leakage is bounded
-    # The pairs (c, e) with :math:`E_PZ\le c\sqrt{E\|f\|^2}+e\sqrt dF` for :math:`\|f\|\le F`.
+    # For each pair (c, e), :math:`E_PZ\le c\sqrt{E\|f\|^2}+e\sqrt dF` if :math:`\|f\|\le F`.
     pairs: tuple[tuple[float, float], ...]
-    # a bound on :math:`E_PZ` for :math:`\|f\|\le1`, in addition to those of the pairs
+    # This is one more bound on :math:`E_PZ` for :math:`\|f\|\le1`, besides those of the pairs.
     capped: float = math.inf
 
     def kappa(self, d: int) -> float:
-        r"""Return the least bound on :math:`E_PZ` for :math:`\|f\|\le1`."""
+        r"""Return the least bound on the test's mean in dimension d, for outputs of norm <= 1."""
         return min(self.capped, *(c + e * math.sqrt(d) for c, e in self.pairs))
 
 
 def approximate_leakage(epsilon: float, delta: float, d: int, spread: float = FULL) -> Leakage:
-    r"""Return Lemmas A and A', for (epsilon, delta)-DP algorithms in dimension d; delta may be 0.
+    r"""Return the leakage of (epsilon, delta)-DP algorithms in dimension d; delta may be 0.
 
-    An (epsilon, delta)-DP algorithm is (1/2, delta)-DP where epsilon is less: the second pair is
-    then that of 1/2. The third is Lemma A' of theory/sharper-approx-bounds.md, 5.
+    The first two pairs are Lemma A of theory/approx-lower-bounds.md, 2; the second is taken at
+    epsilon = 1/2 if epsilon is smaller, since the algorithm is (1/2, delta)-DP as well. The third
+    is Lemma A' of theory/sharper-approx-bounds.md, 5.
 
     Examples
     --------
@@ -50,9 +52,9 @@ def approximate_leakage(epsilon: float, delta: float, d: int, spread: float = FU
     require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
     square = spread * spread
     peak = (2 - math.sqrt(4 - 3 * square)) / 3
-    # The deviation is M in the note.
+    # Lemma A calls this deviation M.
     deviation = (square - peak * peak) / math.sqrt(1 - peak)
-    # The reach is zeta = 2 (1 - sqrt(1 - r^2)).
+    # Lemma A calls this reach zeta; it is 2 (1 - sqrt(1 - r^2)) at spread r.
     reach = 2 * square / (1 + math.sqrt(1 - square))
     fresh = (math.sqrt(2 * max(epsilon, 0.5)) * square, delta * reach)
     if epsilon > 600:
@@ -66,10 +68,10 @@ def approximate_leakage(epsilon: float, delta: float, d: int, spread: float = FU
 
 @lru_cache(maxsize=256)
 def expectile(epsilon: float) -> float:
-    r"""Return :math:`c_\varepsilon`: no test of unit variance and proxy has a larger expectile.
+    r"""Return :math:`c_\varepsilon`, the largest expectile of a test Z of unit variance and proxy.
 
-    It is the least t that is proven to have :math:`(e^\varepsilon-1)E(Z-t)_+\le t`. See
-    theory/sharper-approx-bounds.md, 5.
+    It is the least t for which :math:`(e^\varepsilon-1)E(Z-t)_+\le t` is proven of all of these.
+    See theory/sharper-approx-bounds.md, 5.
 
     Examples
     --------
@@ -79,7 +81,7 @@ def expectile(epsilon: float) -> float:
     log_growth = epsilon + math.log(-math.expm1(-epsilon))
 
     def excess(t: float) -> float:
-        """Return the difference whose root is the expectile."""
+        """Return the log ratio of the two sides of the expectile's inequality at t."""
         rate = (t + math.sqrt(t * t + 4)) / 2
         return log_growth + rate * rate / 2 - rate * t - 1 - math.log(rate) - math.log(t)
 
@@ -89,7 +91,10 @@ def expectile(epsilon: float) -> float:
 
 
 def concentrated_leakage(rho: float) -> Leakage:
-    """Return Lemma B, for rho-zCDP algorithms, at the spread `CONCENTRATED`."""
+    """Return the leakage of rho-zCDP algorithms, for a prior of spread `CONCENTRATED`.
+
+    It is Lemma B of theory/approx-lower-bounds.md, 2.
+    """
     require(rho > 0, "rho", "positive", rho)
     root = math.sqrt(2 * rho) * CONCENTRATED**2
     capped = math.sqrt(16 / 27 * rho * moment_factor(0.75 * rho))
@@ -97,7 +102,9 @@ def concentrated_leakage(rho: float) -> Leakage:
 
 
 def moment_factor(x: float) -> float:
-    r"""Return the K >= 1 with :math:`K-1-\ln K=2x`, by Newton's method from above.
+    r"""Return the K >= 1 with :math:`K-1-\ln K=2x`, which Lemma B of `concentrated_leakage` needs.
+
+    Newton's method approaches the root from above.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""How strict privacy is, as lower bounds count it: rho, or epsilon and delta.
-
-Which of the two a bound takes follows from the algorithms that it binds.
-"""
+"""The privacy level of a lower bound: rho for zCDP algorithms, else epsilon and delta."""
 
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import InvalidInput
@@ -25,7 +22,10 @@ def binding_level(budget: Budget) -> Level:
 
 
 def level_at(setting: Setting, privacy: Privacy) -> Level | None:
-    """Return the level of a bound on algorithms of a notion; None where the budget has none."""
+    """Return the privacy level, at a setting, of bounds on algorithms of one notion of privacy.
+
+    None says that the budget of the setting has no such level.
+    """
     return setting.rho if privacy == "zcdp" else approximate_level(setting)
 
 
@@ -43,7 +43,7 @@ def rho_of(level: Level) -> float:
 
 
 def epsilon_delta(level: Level) -> tuple[float, float]:
-    """Return epsilon > 0 and delta in [0, 1) of a level that is no rho.
+    """Return epsilon > 0 and delta in [0, 1) of a level, which must not be a rho.
 
     Examples
     --------

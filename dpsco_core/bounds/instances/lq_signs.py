@@ -1,10 +1,10 @@
-r"""Linear losses on l_q balls with 1 < q < 2: what is proven on the l2 ball, carried over.
+r"""Linear losses on l_q balls with 1 < q < 2, by bounds that are proven on the l2 ball.
 
 The words are all sign vectors, as in `hypercube`. With :math:`m_j=E[\nu_j\mid O]` the least loss on
 the l_q ball is :math:`d^{1/q'}-E\|m\|_{q'}`, and on the l2 ball :math:`\sqrt d-E\|m\|_2`. Because
-:math:`|m_j|\le1` and :math:`q'\ge2`, :math:`\|m\|_{q'}\le\|m\|_2^{2/q'}`, which is concave in the
-norm: whatever is left on the l2 ball at b spikes, at least L, leaves at least
-:math:`d^{1/q'}-(\sqrt d-L)^{2/q'}` here. See theory/bounds-everywhere.md, 2.3 and 2.6.
+:math:`|m_j|\le1` and :math:`q'\ge2`, :math:`\|m\|_{q'}\le\|m\|_2^{2/q'}`, which is concave in
+:math:`\|m\|_2`: a loss of at least L that remains on the l2 ball leaves at least
+:math:`d^{1/q'}-(\sqrt d-L)^{2/q'}` on the l_q ball. See theory/bounds-everywhere.md, 2.3 and 2.6.
 """
 
 import math
@@ -24,7 +24,7 @@ from dpsco_core.bounds.instances.words import Argument, WordPrior, tabulated
 
 @dataclass(frozen=True)
 class SignWords(WordPrior):
-    """All sign vectors, on an l_q ball of radius 1.
+    """All sign vectors as the hidden words, for linear losses on an l_q ball of radius 1.
 
     Examples
     --------
@@ -52,15 +52,15 @@ class SignWords(WordPrior):
 
     @property
     def start(self) -> float:
-        r"""The least mean loss of an answer that knows nothing, :math:`d^{1/q'}`."""
+        r"""The least mean loss of an answer that ignores the data, :math:`d^{1/q'}`."""
         return math.pow(self.d, self.power)
 
-    def carried(self, loss: Floats) -> Floats:
-        """Return the loss on the l_q ball that follows from a remaining loss on the l2 ball."""
+    def carry_to_lq_ball(self, loss: Floats) -> Floats:
+        """Return the loss that remains on the l_q ball if at least `loss` does on the l2 ball."""
         gain = np.maximum(math.sqrt(self.d) - loss, 0.0)
         return np.asarray(self.start - gain ** (2 * self.power))
 
-    def left(self, argument: Argument, level: Level) -> Falling:
+    def remaining_loss(self, argument: Argument, level: Level) -> Falling:
         """Return the mean loss that remains, as a function of the number of spikes."""
         d = self.d
         if argument in ("two-sided", "fano"):
@@ -70,41 +70,43 @@ class SignWords(WordPrior):
             largest_count = math.sqrt((1.5 * d * LOG_2 + 4) / rho)
 
             def by_distance(count: Floats) -> Floats:
-                """Return the remaining loss by Fano's argument with distances."""
+                """Return the loss that remains by Fano's argument, at each number of spikes."""
                 left = distance.remaining(rho * count**2, d, "linear")
-                return self.carried(np.where(count > 0, left, math.sqrt(d)))
+                return self.carry_to_lq_ball(np.where(count > 0, left, math.sqrt(d)))
 
             return tabulated(largest_count, by_distance)
         epsilon, delta = epsilon_delta(level)
-        # At larger epsilon a single spike leaves nothing of the bound.
+        # At a larger epsilon a single spike makes the bound vanish.
         epsilon = min(epsilon, 600.0)
         packed = products("linear", d, epsilon, delta)
 
         def by_groups(count: Floats) -> Floats:
-            """Return the remaining loss by group privacy."""
+            """Return the loss that remains by group privacy, at each number of spikes."""
             pairs = math.sqrt(d) * assouad.share_left("linear", count, epsilon, delta)
             left_on_ball = np.maximum(packed(count), pairs)
             if delta == 0:
                 wrong = 2 * hypercube.wrong_sign_fraction(d, epsilon * count)
                 signs = math.sqrt(d) * (1 - np.sqrt(np.maximum(0.0, 1 - wrong)))
                 left_on_ball = np.maximum(left_on_ball, signs)
-            return self.carried(left_on_ball)
+            return self.carry_to_lq_ball(left_on_ball)
 
         return tabulated(max(packed.last_count, 60 / epsilon), by_groups)
 
     def _loss_by_two_sided_information(self, rho: float) -> Falling:
-        r"""Return the larger of the transferred bound and :math:`d^{1/q'}(1-(2\kappa/d)^{1/q'})`.
+        r"""Return the loss that remains by two-sided information, for rho-zCDP.
 
-        The latter is by :math:`\sum E m_j^2\le2\kappa`, and :math:`|m_j|^{q'}\le m_j^2`.
+        It is the larger of the l2 ball's loss, transferred, and of
+        :math:`d^{1/q'}(1-(2\kappa/d)^{1/q'})`, which follows from :math:`\sum E m_j^2\le2\kappa`
+        and :math:`|m_j|^{q'}\le m_j^2`.
         """
         least_loss = two_sided.curve(self.d, "linear")
         rate = rho * -math.expm1(-self.d * LOG_2)
         largest_count = math.sqrt(max(least_loss.end / rate, self.d / 2 / rho))
 
-        def left(count: Floats) -> Floats:
-            """Return the remaining loss at given numbers of spikes."""
+        def loss_at(count: Floats) -> Floats:
+            """Return the loss that remains at each number of spikes."""
             kappa = rho * count**2
             closed = self.start * (1 - (2 * kappa / self.d) ** self.power)
-            return np.maximum(self.carried(least_loss.value_at(rate * count**2)), closed)
+            return np.maximum(self.carry_to_lq_ball(least_loss.value_at(rate * count**2)), closed)
 
-        return tabulated(largest_count, left)
+        return tabulated(largest_count, loss_at)

@@ -1,10 +1,11 @@
 r"""Packing over all sign vectors, by expectiles: it binds every (epsilon, delta)-DP algorithm.
 
-The instance is that of `hypercube`. A bound is the mean over the number of spikes of what
-`expectiles` leaves, times :math:`q^a` or its square. See theory/sharper-approx-bounds.md, 3.
+The instance is that of `hypercube`. A bound is the mean, over the number of spikes, of the loss
+that remains by `expectiles`, times :math:`q^a` or its square. See theory/sharper-approx-bounds.md,
+3.
 
-Every spike probability q, level e and cap gives a bound that holds: a coarser grid of any of them,
-or a search that stops early, makes the bound smaller and never wrong.
+Every spike probability q, level e and cap gives a valid bound: a coarser grid of any of them, or a
+search that stops early, makes the bound smaller and never wrong.
 """
 
 import math
@@ -35,15 +36,15 @@ from dpsco_core.bounds.instances.groups import (
 )
 from dpsco_core.bounds.instances.spikes import mean_power
 
-# If few levels matter, this many are tried together.
+# If at most this many levels may be the best one at some number of spikes, only these are tried.
 _FEW_LEVELS = 24
 
 
 def losses(form: Form, d: int, epsilon: float, delta: float) -> Falling:
-    """Return a bound on the loss as a function of the number of spikes.
+    """Return a lower bound on an error as a function of the number of spikes.
 
-    It is in units of a coordinate of the spikes' mean, or of its square. Raises `InvalidInput` if
-    d, epsilon or delta is outside its range.
+    The unit is a coordinate of the spikes' mean or, in the form "squared", its square. Raises
+    `InvalidInput` if d, epsilon or delta is outside its range.
     """
     require(d >= 1, "d", "a positive integer", d)
     require(epsilon > 0, "epsilon", "positive", epsilon)
@@ -51,13 +52,16 @@ def losses(form: Form, d: int, epsilon: float, delta: float) -> Falling:
     return distances(d, epsilon, delta) if form == "l2" else products(form, d, epsilon, delta)
 
 
-def averaged(
+def average_over_spikes(
     loss: Falling, moment_order: float, power: int, n: int
 ) -> Callable[[Floats, bool], Floats]:
-    """Return a function of q: the mean of a loss over the number of spikes, times `mean_power`."""
+    """Return the function that maps spike probabilities q to a lower bound in moment units.
+
+    The bound is the mean of `loss` over the number of spikes among n records, times `mean_power`.
+    """
 
     def value(q: Floats, fine: bool) -> Floats:
-        """Return the bound at every spike probability."""
+        """Return the bound at each spike probability of `q`; `fine` is for a final value."""
         scale = max(1.0, 0.05 * loss.last_count)
         mean = expectation(loss, n, q, scale=scale, largest=loss.last_count, fine=fine)
         return np.asarray(mean_power(q, moment_order, power) * mean)
@@ -68,7 +72,10 @@ def averaged(
 def packing(
     form: Form, q: float, n: int, d: int, moment_order: float, epsilon: float, delta: float
 ) -> float:
-    """Return the bound at q on an error, or on the excess risk of linear losses on the unit ball.
+    """Return a lower bound for (epsilon, delta)-DP algorithms at the spike probability q.
+
+    It bounds the mean l2 error, its square, or the excess risk of linear losses on the unit ball,
+    in moment units.
 
     Examples
     --------
@@ -77,7 +84,7 @@ def packing(
     """
     require(n >= 1, "n", "a positive integer", n)
     power = 2 if form == "squared" else 1
-    value = averaged(losses(form, d, epsilon, delta), moment_order, power, n)
+    value = average_over_spikes(losses(form, d, epsilon, delta), moment_order, power, n)
     return float(value(np.array([q]), True)[0])
 
 
@@ -91,26 +98,27 @@ def best(
     delta: float,
     largest: float,
 ) -> float:
-    """Return the q in (0, largest] that maximises `packing`.
+    """Return the spike probability in (0, largest] that maximises `packing`.
 
-    The bound holds at every other q too.
+    The bound holds at every other probability too.
     """
     loss = losses(form, d, epsilon, delta)
-    value = averaged(loss, moment_order, 2 if form == "squared" else 1, n)
+    value = average_over_spikes(loss, moment_order, 2 if form == "squared" else 1, n)
     low = min(0.03 / n, largest / 50)
     high = min(largest, 4 * (loss.last_count + 1) / n)
     return maximise(lambda q: value(q, False), min(low, high), high)
 
 
-# -- Squared errors and linear losses: the product with a sign vector -----------------------------
+# The rest is for squared errors and linear losses, by the scalar product with a sign vector.
 
 
 @lru_cache(maxsize=256)
 def _log_excess_bounds(d: int) -> tuple[Floats, Floats]:
-    """Return a grid of e, and the log of a bound on the mean of (product - e)_+ (S3).
+    """Return a grid of levels e, and the log of an upper bound on a mean excess at each of them.
 
-    It is the least over a grid of gaps, each of which bounds the mean from above: fewer gaps make
-    the mean's bound larger, and what `packing` returns smaller.
+    The excess is that of the scalar product of a unit vector with random signs over e: S3 of
+    theory/sharper-approx-bounds.md, 2. It is the least over a grid of gaps, each of which gives an
+    upper bound: with fewer gaps `packing` returns a smaller bound.
     """
     if d == 1:
         e = np.linspace(1e-4, 1 - 1e-4, 4000)
@@ -124,25 +132,29 @@ def _log_excess_bounds(d: int) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Levels e of P2 and P3, and the loss that each leaves if privacy never fails (delta = 0)."""
+    """The levels e among which P2 and P3 of theory/sharper-approx-bounds.md, 3, take the best."""
 
-    e: Floats
-    log_excess: Floats
-    whole: Floats  # the loss of each level, which decreases
-    root: float
+    e: Floats  # the levels, in increasing order
+    log_excess: Floats  # the log of the bound on the mean excess over each level
+    whole: Floats  # the loss that each level leaves at delta = 0, which decreases
+    root: float  # the square root of the dimension
 
-    def lowest(self, log_growth: Floats) -> NDArray[np.intp]:
-        """Return the first level that is allowed for every count, without a cap."""
+    def first_allowed(self, log_growth: Floats) -> NDArray[np.intp]:
+        """Return, for each number b of spikes, the index of the first level allowed without a cap.
+
+        `log_growth` holds the log of exp(b epsilon) - 1.
+        """
         ratios = np.minimum.accumulate(self.log_excess - np.log(self.e))
         return np.asarray(np.searchsorted(-ratios, log_growth), dtype=np.intp)
 
-    def left(self, log_growth: Floats, failure: Floats) -> Floats:
-        """Return the most that is left at every count, over levels and caps.
+    def remaining_loss(self, log_growth: Floats, failure: Floats) -> Floats:
+        """Return the largest remaining loss over levels and caps, at each number b of spikes.
 
-        No level does better than the lowest one whose whole is below what that one leaves: for most
-        counts only a few are worth a look.
+        `log_growth` holds the log of exp(b epsilon) - 1, and `failure` the delta of b records.
+        Levels whose loss at delta = 0 is below what the first allowed level leaves cannot be the
+        best: mostly few others remain.
         """
-        start, size = self.lowest(log_growth), len(self.e)
+        start, size = self.first_allowed(log_growth), len(self.e)
         begin = np.minimum(start, size - 1)
         chi = (self.e + self.root) / self.e
         secure = np.where(
@@ -156,13 +168,16 @@ class _Levels:
                 places = np.arange(columns)
                 if columns < size:
                     places = np.minimum(begin[rows, None] + places, size - 1)
-                values[rows] = self._best_of(places, log_growth[rows], failure[rows])
+                values[rows] = self._best_over_levels(places, log_growth[rows], failure[rows])
         return values
 
-    def _best_of(self, places: NDArray[np.intp], log_growth: Floats, failure: Floats) -> Floats:
-        """Return the largest remaining loss at every count, over some levels.
+    def _best_over_levels(
+        self, places: NDArray[np.intp], log_growth: Floats, failure: Floats
+    ) -> Floats:
+        """Return the largest remaining loss over some levels, at each number of spikes.
 
-        `places` are these levels: shape (k,) for all counts, or a row for each count.
+        `places` are the indices of these levels: shape (k,) if they are common to all numbers of
+        spikes, or a row for each. See `remaining_loss` for the others.
         """
         e, whole = self.e[places], self.whole[places]
         growth = np.exp(np.minimum(self.log_excess[places] + log_growth[:, None], 700.0))
@@ -180,15 +195,18 @@ class _Levels:
 
 
 def _success_probability(failure: Floats, chi: Floats) -> Floats:
-    """Return a bound on the probability of success from the failure and chi."""
+    """Return the share of a level's loss that remains if privacy fails with chance `failure`.
+
+    `chi` is the factor of that chance in P2 and P3 of theory/sharper-approx-bounds.md, 3.
+    """
     return np.asarray(np.maximum(0.0, 1 - np.minimum(failure * chi, 1.0)))
 
 
 @lru_cache(maxsize=256)
 def products(form: Form, d: int, epsilon: float, delta: float) -> Falling:
-    """Return the loss that remains as a function of the number of spikes: squared, or linear.
+    """Return the squared error or linear loss that remains, as a function of the number of spikes.
 
-    See theory/sharper-approx-bounds.md, 3, P2 and P3.
+    See P2 and P3 of theory/sharper-approx-bounds.md, 3.
 
     Examples
     --------
@@ -204,8 +222,8 @@ def products(form: Form, d: int, epsilon: float, delta: float) -> Falling:
     whole = d - e * e if form == "squared" else root - e
     levels, log_growth = _Levels(e, log_excess, whole, root), log_expm1(epsilon * counts)
     if delta == 0:
-        values = np.append(whole, 0.0)[levels.lowest(log_growth)]
+        values = np.append(whole, 0.0)[levels.first_allowed(log_growth)]
     else:
-        values = levels.left(log_growth, failure)
+        values = levels.remaining_loss(log_growth, failure)
     values[0] = d if form == "squared" else root
     return falling(counts, values)

@@ -8,11 +8,12 @@ from dpsco_core.bounds.conditions import moment_scale
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 from dpsco_core.problems.base import Setting
 
-# A function of (d, moment_order, R) that returns the largest q.
+# A function of (d, moment_order, R) that returns the largest spike probability q.
 Largest = Callable[[int, float, float], float]
 
 
-# Why the proofs over priors also hold for p below 2: see theory/infinite-variance.md, 4.
+# These sentences say why proofs over priors also hold for p below 2: see
+# theory/infinite-variance.md, 4.
 SHRUNK = (
     "For p < 2 spikes are shrunk until their central moment is at most 1, to a smaller θ in the "
     "place of q^(1-1/p); nothing else in the proof reads p."
@@ -27,13 +28,18 @@ SIGNS_BELOW_TWO = "Signs have central moments of at most 1 at every order below 
 
 def prior_within(
     largest: Largest,  # the largest spike probability of the prior
-    # the bound R as a function of a setting, in units of the moment scale
+    # This function returns the bound R at a setting, in units of the moment scale.
     cap: Callable[[Setting], float],
     region: str = "the bound R",  # the name of the region that contains the means, in sentences
+    # A sentence on a spike probability that is too large ends with these words: first on that
+    # probability, then on the largest one allowed.
     leaves: str = "prior leaves {} or its moments exceed 1",
     keeps: str = "it in the class",
 ) -> Hypothesis:
-    """Return the condition that a fixed spike probability keeps the prior in the class."""
+    """Return the condition that the setting's spike probability keeps the prior in the class.
+
+    It holds if the setting fixes no spike probability, since the bound then chooses one.
+    """
 
     def check(setting: Setting) -> str:
         """Return the reason why the prior's means are too large; empty if they are not."""

@@ -1,10 +1,10 @@
 r"""Rate distortion on the sign hypercube: sharper bounds for rho-zCDP than by counting wrong signs.
 
-The output knows at most :math:`\rho B^2` nats of the signs, B the number of spikes. The least error
-at that much information is bounded with the exact loss, :math:`\|\hat\nu-\nu\|_2` or its square.
-See theory/approx-lower-bounds.md, 5.
+The output carries at most :math:`\rho B^2` nats of information on the signs, B the number of
+spikes. The least error at that much information is bounded with the exact loss,
+:math:`\|\hat\nu-\nu\|_2` or its square. See theory/approx-lower-bounds.md, 5.
 
-Both bounds are maxima of lines in the information, of which an envelope is kept.
+Each bound is the maximum of finitely many lines in the information, stored as an envelope.
 """
 
 import math
@@ -25,11 +25,11 @@ _LINES = 240
 
 @dataclass(frozen=True)
 class Envelope:
-    """The maximum of lines, as the breaks between those that attain it, from the steepest on."""
+    """The maximum of finitely many lines, as a convex function of one variable x."""
 
-    breaks: Floats
-    heights: Floats
-    slopes: Floats
+    breaks: Floats  # the x at which the maximum passes from one line to the next, increasing
+    heights: Floats  # the values at x = 0 of the lines that attain the maximum somewhere
+    slopes: Floats  # the slopes of these lines, increasing
 
     def value_at(self, x: Floats) -> Floats:
         """Return the maximum at every x, or 0 where it is negative."""
@@ -38,7 +38,7 @@ class Envelope:
 
 
 def envelope(heights: Floats, slopes: Floats) -> Envelope:
-    """Return the envelope of lines whose slopes increase."""
+    """Return the maximum of lines, given by their values at 0 and their increasing slopes."""
     lines: list[int] = []
     breaks: list[float] = []
     for i in range(len(slopes)):
@@ -59,8 +59,9 @@ def envelope(heights: Floats, slopes: Floats) -> Envelope:
 def log_largest_mean(log_lambda: Floats) -> Floats:
     r"""Return :math:`\ln M_1(\lambda)=\max_y[-\lambda(1+y^2)+\ln\cosh2\lambda y]`.
 
-    :math:`-\lambda` for :math:`\lambda\le\frac12`; above, at the positive root of
-    :math:`y=\tanh2\lambda y`.
+    It is the log of the largest mean of :math:`e^{-\lambda(\nu-y)^2}` over answers y to a random
+    sign :math:`\nu`, at each :math:`\ln\lambda`. For :math:`\lambda\le\frac12` the maximum is
+    :math:`-\lambda`, at y = 0; above, it is at the positive root of :math:`y=\tanh2\lambda y`.
     """
     size = np.exp(log_lambda)
     y = np.where(size > 0.5, np.sqrt(np.clip(3 * (1 - 0.5 / size), 0.0, 1.0)), 0.0)
@@ -79,13 +80,13 @@ def log_largest_mean(log_lambda: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def l2_envelope(d: int) -> Envelope:
-    r"""Return a lower bound on the distance as a function of the information x in nats.
+    r"""Return a lower bound on the mean l2 distance of an answer to d signs.
 
-    It is :math:`\max_s\frac{-x-\Lambda(s)}s` over 240 values of s.
-
-    The mixture :math:`e^{\Lambda(s)}` is exact up to :math:`\lambda=\frac12`, where
-    :math:`M_1^d=e^{-d\lambda}`, and from 40 on, where :math:`M_1=\frac12`; between them are Gauss's
-    panels, shorter than the width :math:`1/\sqrt d` of the integrand in :math:`\ln\lambda`.
+    It is a function of the information x in nats, :math:`\max_s\frac{-x-\Lambda(s)}s` over 240
+    values of s: theory/approx-lower-bounds.md, 5. Here :math:`e^{\Lambda(s)}` is a mixture of
+    :math:`M_1(\lambda)^d`, exact up to :math:`\lambda=\frac12`, where :math:`M_1=e^{-\lambda}`, and
+    from 40 on, where :math:`M_1=\frac12`. Between these it is integrated by Gauss's rule, on panels
+    shorter than the width :math:`1/\sqrt d` of the integrand in :math:`\ln\lambda`.
     """
     require(d >= 1, "d", "a positive integer", d)
     root = math.sqrt(d)
@@ -107,10 +108,10 @@ def l2_envelope(d: int) -> Envelope:
 
 
 def _log_sums(common: Floats, inverse: Floats, squares: Floats) -> Floats:
-    """Return the log of the sum of exp(common - square inverse), for every square.
+    """Return ln sum_i exp(common_i - a inverse_i) for every a of `squares`.
 
-    The integrand is narrow: beyond the panels whose first node is 60 below the largest one there
-    is nothing that a double would keep.
+    The terms are those of an integral over panels of eight nodes. Panels whose first term is below
+    exp(-60) times the largest one are omitted, since they would not change the rounded sum.
     """
     out = np.empty(len(squares))
     heads, falls = common[::8], inverse[::8]
@@ -126,7 +127,7 @@ def _log_sums(common: Floats, inverse: Floats, squares: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def squared_envelope() -> Envelope:
-    """Return the least squared error of a sign as a function of the information x in nats."""
+    """Return the least mean squared error of one random sign, by the information x in nats."""
     log_lambda = np.linspace(math.log(0.5), math.log(1e4), 8000)
     size = np.exp(log_lambda)
     return envelope(-log_largest_mean(log_lambda) / size, -1 / size)
@@ -135,7 +136,7 @@ def squared_envelope() -> Envelope:
 def distortion(
     p: float, n: int, d: int, moment_order: float, rho: float, *, squared: bool = False
 ) -> float:
-    r"""Return the bound on the mean error at spike probability p, for rho-zCDP algorithms.
+    r"""Return the lower bound on the mean l2 error at spike probability p, for rho-zCDP algorithms.
 
     .. math::
         p^aE\Big[\max_s\frac{-\rho B^2-\Lambda(s)}s\Big]_+,\quad\text{squared: }
@@ -159,15 +160,15 @@ def _bound_values(
     *,
     fine: bool = False,
 ) -> Floats:
-    """Return the bound at every spike probability."""
+    """Return the bound of `distortion` at each spike probability of `p`."""
 
     def distance(count: Floats) -> Floats:
-        """Return the least distance at given counts."""
+        """Return the least mean distance, or its square, at each number of spikes."""
         if squared:
             return d * squared_envelope().value_at(rho / d * count**2)
         return l2_envelope(d).value_at(rho * count**2)
 
-    # Both forms are 0 beyond this count.
+    # Both forms of the bound are 0 beyond this number of spikes.
     largest_count = math.floor(math.sqrt(d * LOG_2 / rho))
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
     mean = expectation(distance, n, p, largest=largest_count, scale=scale, fine=fine)
@@ -178,6 +179,6 @@ def _bound_values(
 def best(
     n: int, d: int, moment_order: float, rho: float, largest: float, squared: bool = False
 ) -> float:
-    """Return the p in (0, largest] that maximises `distortion`."""
+    """Return the spike probability in (0, largest] that maximises `distortion`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
     return maximise(lambda p: _bound_values(p, n, d, moment_order, rho, squared), low, high)

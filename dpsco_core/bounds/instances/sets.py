@@ -1,4 +1,4 @@
-"""Which words a constraint set has, and where it touches the ball around it."""
+"""Which hidden words a constraint set has, and whether it is as wide as its circumscribed ball."""
 
 from dpsco_core.bounds.instances.blocks import BlockWords
 from dpsco_core.bounds.instances.corners import CornerWords
@@ -11,7 +11,11 @@ from dpsco_core.geometry.sparse import GroupBall, SparseHull
 
 
 def is_round(body: ConstraintSet) -> bool:
-    """Whether the set is an l2 ball: of one coordinate, one group, or no more than five entries."""
+    """Whether the set is an l2 ball, as all sets of one kind are in some dimensions.
+
+    Symmetric sets are in dimension 1, balls of groups if there is one group, and hulls of sparse
+    vectors if no entry has to be 0.
+    """
     if isinstance(body, GroupBall):
         return body.groups == 1
     if isinstance(body, SparseHull):
@@ -20,9 +24,10 @@ def is_round(body: ConstraintSet) -> bool:
 
 
 def touches_at_signs(body: ConstraintSet) -> bool:
-    """Whether all sign vectors point to where the set touches the ball around it.
+    """Whether the set touches its circumscribed l2 ball in the direction of every sign vector.
 
-    The l2 ball, l_q balls with q >= 2, and the cube: theory/bounds-everywhere.md, 1, Lemma T.
+    So do the l2 ball, l_q balls with q >= 2, and the cube: Lemma T of
+    theory/bounds-everywhere.md, 1.
     """
     if isinstance(body, LqBall):
         return body.exponent >= 2 or body.d == 1
@@ -31,7 +36,7 @@ def touches_at_signs(body: ConstraintSet) -> bool:
 
 
 def corners_of(body: ConstraintSet) -> CornerWords | None:
-    """Return the words of the l1 ball and of simplices; None for other sets."""
+    """Return the hidden corners of an l1 ball or a simplex; None for other sets."""
     if body.d < 2 or not isinstance(body, L1Ball | Simplex | SolidSimplex):
         return None
     return CornerWords(
@@ -40,7 +45,10 @@ def corners_of(body: ConstraintSet) -> CornerWords | None:
 
 
 def blocks_of(body: ConstraintSet) -> BlockWords | None:
-    """Return the words of groups and of sparse vectors; None for other sets and for round ones."""
+    """Return the hidden blocks of a ball of groups or a hull of sparse vectors.
+
+    None is for other sets, round ones, and groups whose size is not `GROUP_SIZE`.
+    """
     if not isinstance(body, GroupBall | SparseHull) or is_round(body):
         return None
     size = body.group_size if isinstance(body, GroupBall) else body.sparsity
@@ -50,7 +58,7 @@ def blocks_of(body: ConstraintSet) -> BlockWords | None:
 
 
 def lq_signs_of(body: ConstraintSet) -> SignWords | None:
-    """Return all signs on an l_q ball with 1 < q < 2; None for other sets."""
+    """Return all sign vectors as the words of an l_q ball with 1 < q < 2; None for other sets."""
     if not isinstance(body, LqBall) or not 1 < body.exponent < 2:
         return None
     return SignWords(d=body.d, exponent=body.exponent)

@@ -25,18 +25,20 @@ from dpsco_core.data.spike_scale import spike_shrink
 
 
 def spike_exponent(moment_order: float) -> float:
-    """Return a = 1 - 1/k, the power of p in the mean and of the private rates.
+    """Return a = 1 - 1/k, the power of the spike probability in a spike's mean and private rates.
 
-    At k = infinity it is 1: spikes have the size 1, however rare they are.
+    The moment order k may be infinite: the power is then 1, and spikes have size 1 at every
+    probability.
     """
     require(moment_order > 1, "moment_order", "above 1", moment_order)
     return 1 - 1 / moment_order
 
 
 def mean_power(p: Floats, moment_order: float, power: int = 1) -> Floats:
-    r"""Return a power of :math:`\theta=p^a\max\{1,m(p)\}^{-1/k}`, the size of a mean's coordinate.
+    r"""Return a power of :math:`\theta=p^a\max\{1,m(p)\}^{-1/k}`, at each spike probability p.
 
-    Theta is a coordinate of the mean of a spike, shrunk into the class where k is below 2.
+    Theta is the size of a coordinate of the spikes' mean in moment units. If the moment order k is
+    below 2, spikes are shrunk so that their k-th moment m(p) is at most 1.
     """
     value = np.asarray(p ** (power * spike_exponent(moment_order)))
     if moment_order >= 2:
@@ -51,7 +53,7 @@ def check_point(p: float, n: int, d: int) -> None:
 
 
 def mean_scale(p: float, moment_order: float, power: int = 1) -> float:
-    r"""Return `mean_power` at one p: a coordinate of the mean where the word has a one."""
+    r"""Return `mean_power` at a single spike probability p, as a float."""
     value = math.pow(p, power * spike_exponent(moment_order))
     if moment_order >= 2:
         return value
@@ -59,12 +61,12 @@ def mean_scale(p: float, moment_order: float, power: int = 1) -> float:
 
 
 def largest_probability(weight: int, moment_order: float, mean_bound: float) -> float:
-    r"""Return the largest spike probability p at which the spikes' mean is
-    within `mean_bound`, R.
+    r"""Return the largest spike probability p at which the spikes' mean has norm at most R.
 
-    :math:`\min(1,(R/\sqrt w)^{1/a})`; R >= 0 may be infinite. For k < 2 spikes are shrunk, and the
-    mean grows with p as :math:`\max\{p^{1-k},(1-p)[1+(\frac{1-p}p)^{k-1}]\}` falls: either root is
-    allowed.
+    R is `mean_bound`, at least 0 and possibly infinite. The result is
+    :math:`\min(1,(R/\sqrt w)^{1/a})` for words of weight w. For k < 2 spikes are shrunk, and the
+    mean grows with p as :math:`\max\{p^{1-k},(1-p)[1+(\frac{1-p}p)^{k-1}]\}` falls: the larger of
+    the two p at which one of these terms meets R is the result.
     """
     require(mean_bound >= 0, "mean_bound", "at least 0", mean_bound)
     if mean_bound**2 >= weight:
@@ -77,7 +79,10 @@ def largest_probability(weight: int, moment_order: float, mean_bound: float) -> 
 
 
 def _largest_shrunk(size: float, moment_order: float) -> float:
-    """Return the p in (0, 1) whose shrunk spikes have a mean of this size per coordinate."""
+    """Return the spike probability at which shrunk spikes have a mean of this size per coordinate.
+
+    It is 0 if there is none; the moment order is below 2.
+    """
     target = -moment_order * math.log(size)
 
     def excess(log_p: float) -> float:
@@ -102,13 +107,14 @@ def paper_packing(d: int) -> tuple[float, float]:
 
 @lru_cache(maxsize=64)
 def gilbert_log_sizes(d: int) -> Floats:
-    r"""Return the log of the sizes that Gilbert's argument gives codes of weight :math:`\lfloor
-    d/2\rfloor`.
+    r"""Return the logs of the code sizes that Gilbert's argument proves, by their distance.
+
+    The words have d entries and weight :math:`w=\lfloor d/2\rfloor`. Entry j is for the Hamming
+    distance :math:`\delta=2(j+1)`; it is 0 where a single word is all that is proven.
 
     .. math:: |V|\ge\binom dw\Big/\sum_{i=0}^{\lceil\delta/2\rceil-1}\binom wi\binom{d-w}i
 
-    At the even distances delta = 2, 4, ..., for as long as there is more than one word; see
-    theory/kamath-liu-zhang.md, 4.3.
+    See theory/kamath-liu-zhang.md, 4.3.
     """
     w = d // 2
     i = np.arange(w + 1, dtype=np.float64)
@@ -119,7 +125,7 @@ def gilbert_log_sizes(d: int) -> Floats:
 
 
 def _log_choose(n: int, i: Floats) -> Floats:
-    """Return the logarithms of the binomial coefficients."""
+    """Return the logarithms of the binomial coefficients "n choose i", for every i."""
     return np.asarray(gammaln(n + 1.0) - gammaln(i + 1) - gammaln(n - i + 1))
 
 
@@ -128,9 +134,9 @@ def spike_fano_cdp(
     n: int,
     d: int,
     moment_order: float,  # the moment order k > 1
-    rho: float,  # the rho of zCDP, positive
+    rho: float,  # the budget of zCDP, above 0
     *,
-    # the packing's log size and distance; None for the paper's :math:`(2^{d/8},d/8)`
+    # The packing has this log size and distance; None is the paper's :math:`(2^{d/8},d/8)`.
     packing: tuple[float, float] | None = None,
     squared: bool = False,  # whether the squared error is bounded instead
 ) -> float:
@@ -162,7 +168,7 @@ def spike_fano_cdp_gilbert(p: float, n: int, d: int, moment_order: float, rho: f
 
 
 def _useful_codes(d: int) -> tuple[Floats, Floats]:
-    """Return the log sizes above ln 2 of codes, and their distances."""
+    """Return the log sizes of Gilbert's codes of more than two words, and their distances."""
     sizes = gilbert_log_sizes(d)
     useful = sizes[sizes > LOG_2 * (1 + 1e-12)]
     return useful, np.arange(2.0, 2 * len(useful) + 1, 2.0)
@@ -226,7 +232,7 @@ def spike_pure(
 def _pure_values(
     p: Floats, n: int, d: int, order: float, epsilon: float, power: int, *, fine: bool = False
 ) -> Floats:
-    """Return the bound at every spike probability for epsilon-DP."""
+    """Return the bound of `spike_pure`, to a power, at each spike probability of `p`."""
     log_size, distance = paper_packing(d)
     log_rest = log_size + math.log(-math.expm1(-log_size))
     mean = expectation(
@@ -275,7 +281,7 @@ def convex_factor(d: int) -> float:
 def best_cdp(
     n: int, d: int, moment_order: float, rho: float, largest: float, squared: bool = False
 ) -> float:
-    """Return the p in (0, largest] that maximises `spike_fano_cdp`, in closed form."""
+    """Return the spike probability in (0, largest] that maximises `spike_fano_cdp`."""
     log_size, _ = paper_packing(d)
     power = spike_exponent(moment_order) * (2 if squared else 1)
     root = _fano_stationary(np.array([log_size - LOG_2]), n, power, rho)
@@ -284,7 +290,7 @@ def best_cdp(
 
 @lru_cache(maxsize=4096)
 def best_cdp_gilbert(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
-    """Return the p in (0, largest] that maximises `spike_fano_cdp_gilbert`."""
+    """Return the spike probability in (0, largest] that maximises `spike_fano_cdp_gilbert`."""
     log_sizes, distances = _useful_codes(d)
     if not len(log_sizes):
         return min(largest, 1 / n)
@@ -296,7 +302,11 @@ def best_cdp_gilbert(n: int, d: int, moment_order: float, rho: float, largest: f
 
 
 def _fano_stationary(slack: Floats, n: int, power: float, rho: float) -> Floats:
-    r"""Return the p > 0 at which :math:`p^b[s-\rho(n^2p^2+np(1-p))]` is stationary."""
+    r"""Return the p > 0 at which :math:`p^b[s-\rho(n^2p^2+np(1-p))]` is largest.
+
+    Fano's bound is proportional to that, with `slack` s, the log size of the code less ln 2, and
+    `power` b; there is a p for each s.
+    """
     quadratic = (power + 2) * rho * n * (n - 1.0)
     linear = (power + 1) * rho * n
     constant = power * np.maximum(slack, 0.0)
@@ -307,7 +317,7 @@ def _fano_stationary(slack: Floats, n: int, power: float, rho: float) -> Floats:
 def best_pure(
     n: int, d: int, moment_order: float, epsilon: float, largest: float, squared: bool = False
 ) -> float:
-    """Return the p in (0, largest] that maximises `spike_pure`."""
+    """Return the spike probability in (0, largest] that maximises `spike_pure`."""
     if d < 8:
         return min(largest, 1 / n)
     low, high = search_range(paper_packing(d)[0] / epsilon, n, largest)
@@ -319,11 +329,12 @@ def best_pure(
 
 @lru_cache(maxsize=4096)
 def best_markov_pure(n: int, d: int, moment_order: float, epsilon: float, largest: float) -> float:
-    r"""Return the p in (0, largest] that maximises `spike_markov_pure`.
+    r"""Return the spike probability in (0, largest] that maximises `spike_markov_pure`.
 
-    In :math:`x=t\varepsilon np` the bound separates into :math:`(1-\frac1t)t^{-a}` and
-    :math:`x^a\,\mathrm{expit}(\ln(N-1)-x)`: the first is largest at t = (1+a)/a, the second where
-    x expit(x - ln(N-1)) = a. It is log-concave, so a cap on p binds at the cap.
+    With :math:`x=t\varepsilon np` the bound is a product of :math:`(1-\frac1t)t^{-a}` and
+    :math:`x^a\,\mathrm{expit}(\ln(N-1)-x)`: the first factor is largest at t = (1+a)/a, the second
+    where x expit(x - ln(N-1)) = a. The product is log-concave, so that the best p is `largest` if
+    the maximiser is above that.
     """
     log_size, _ = paper_packing(d)
     if log_size < LOG_2 - 1e-12:

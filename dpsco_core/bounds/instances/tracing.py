@@ -7,10 +7,10 @@ The mean of a record is :math:`q^a\Theta` with a = 1 - 1/k. An accurate output i
 the records that made it, and privacy bounds the correlation of each. See
 theory/approx-lower-bounds.md, 1 to 3.
 
-Methods with `at` in their name give a bound at one or more q and u. Those that begin with `best`
-return the q and the u at which it is largest, over a fixed grid of u and the best q for each u, so
-that no bound rises with n, epsilon, delta or k. The bound holds at every q up to the cap and at
-every u: a coarser grid of u, or a q that is not quite the best, makes it smaller and never wrong.
+Methods with `at` in their name return a bound at one or more q and u. Those that begin with `best`
+return the q and the u at which the bound is largest, over a fixed grid of u and the best q for each
+u, so that no bound rises with n, epsilon, delta or k. Every q up to the cap and every u gives a
+valid bound: a coarser grid of u, or a q that is not quite the best, makes it smaller, never wrong.
 """
 
 import math
@@ -27,7 +27,7 @@ from dpsco_core.bounds.instances.leakage import FULL, Leakage
 from dpsco_core.bounds.instances.spikes import spike_exponent
 from dpsco_core.data.spike_scale import centring_shrink
 
-# The shapes u that are tried; steps of 5 % lose less than 1e-4 of a bound.
+# These shapes u are tried; steps of 5 % lose less than 1e-4 of a bound.
 SHAPES = np.geomspace(0.1, 4000.0, 218)
 # An interval of length 60 in ln x is halved this often, to 1e-3. The chord method then reaches
 # 1e-11 where there is no kink. Data have a single shape, for which halving alone reaches 1e-12.
@@ -39,9 +39,10 @@ _NEWTON_STEPS = 12
 def largest_tracing_probability(
     d: int, moment_order: float, mean_bound: float, spread: float = FULL
 ) -> float:
-    r"""Return the largest q that keeps the prior in the class, :math:`q_{\max}`.
+    r"""Return the largest spike probability q at which the tracing prior is in the class.
 
-    :math:`\min(q_k,(R/(r\sqrt d))^{1/a})` with :math:`q_k=1` for k <= 3 and
+    The class has moments of at most 1 and means of norm at most R = `mean_bound`. For k >= 2 the
+    result is :math:`\min(q_k,(R/(r\sqrt d))^{1/a})` with :math:`q_k=1` for k <= 3 and
     :math:`\frac{2(k-1)}{(k-2)(k+1)}` above: theory/approx-lower-bounds.md, 1.
     """
     require(mean_bound >= 0, "mean_bound", "at least 0", mean_bound)
@@ -55,10 +56,11 @@ def largest_tracing_probability(
 
 @lru_cache(maxsize=4096)
 def tracing_shape(d: int, moment_order: float) -> float:
-    r"""Return the shape u of the data of the catalogue: the best for T1 where q has no cap.
+    r"""Return the shape u of the prior of the catalogue's data.
 
-    T1 is then a multiple of :math:`G^{(1+a)/2}u^{-(1-a)/2}`. Where d = 1 leaves T1 nothing, T2
-    takes its place, with :math:`G=\frac u{1+u}` and the best u = 2 (k - 1).
+    It is the best one for the bound T1 if q has no cap, when T1 is a multiple of
+    :math:`G^{(1+a)/2}u^{-(1-a)/2}`. In dimension 1, where T1 is 0, it is the best one for T2, with
+    :math:`G=\frac u{1+u}`: u = 2 (k - 1).
 
     Examples
     --------
@@ -76,7 +78,10 @@ def tracing_shape(d: int, moment_order: float) -> float:
 
 
 def median_gain(u: Floats, d: int, spread: float) -> Floats:
-    """Return the gain G in the bound T1; 0 where there is no such bound."""
+    """Return the gain G of the bound T1 at each shape u; 0 where T1 proves nothing.
+
+    See (T1) of theory/approx-lower-bounds.md, 3.
+    """
     excess = d * u / (1 + u) - 1
     variance = 2 * d * u / ((1 + u) ** 2 * (u + 3))
     factor = np.maximum(0.0, 1 - variance / (2 * np.maximum(excess, 1e-100) ** 2))
@@ -89,18 +94,18 @@ def _positive_root(u: Floats, x: Floats, gain: Floats) -> Floats:
 
 
 def mean_scale(q: float, moment_order: float) -> float:
-    """Return the factor from biases to means at the spike probability q."""
+    """Return the mean of a record over the biases of its signs, at the spike probability q."""
     return math.pow(q, spike_exponent(moment_order)) * centring_shrink(moment_order)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TracingBounds:
-    """The tracing bounds of section 3 for n records, dimension d, order k and a leakage."""
+    """The lower bounds by tracing of theory/approx-lower-bounds.md, 3, in moment units."""
 
-    n: int
-    d: int
+    n: int  # the number of records
+    d: int  # the dimension
     moment_order: float  # the moment order k > 1
-    leakage: Leakage
+    leakage: Leakage  # what the output of a private algorithm may reveal of a record
 
     def __post_init__(self) -> None:
         """Refuse numbers of records or dimensions below 1."""
@@ -113,11 +118,11 @@ class TracingBounds:
         return spike_exponent(self.moment_order)
 
     def _mean_size(self, q: Floats) -> Floats:
-        """Return the size of a mean's coordinates in units of the biases."""
+        """Return the mean of a record over the biases of its signs, at each q."""
         return np.asarray(q**self.power * centring_shrink(self.moment_order))
 
     def gain(self, u: Floats) -> Floats:
-        """Return the gain G in the bound T1; 0 where there is no such bound."""
+        """Return the gain G of T1 at each shape u, for the spread of the leakage."""
         return median_gain(u, self.d, self.leakage.spread)
 
     def _second_moment(self, u: Floats) -> Floats:
@@ -125,12 +130,15 @@ class TracingBounds:
         return np.asarray(self.d * self.leakage.spread**2 / (1 + u))
 
     def l2_at(self, q: Floats, u: Floats) -> Floats:
-        """Return T1, a bound on the mean l2 error; 0 for d = 1."""
+        """Return T1, a lower bound on the mean l2 error, at each q and u; 0 for d = 1."""
         x = self.n * q * self.leakage.kappa(self.d)
         return np.asarray(self._mean_size(q) * _positive_root(u, x, self.gain(u)))
 
     def squared_at(self, q: Floats, u: Floats) -> Floats:
-        """Return T2, a bound on the mean squared error, or the square of T1 where it is larger."""
+        """Return a lower bound on the mean squared error at each q and u.
+
+        It is T2, or the square of T1 if that is larger.
+        """
         best = self.l2_at(q, u) ** 2
         for c, slack in self._squared_pairs(u):
             x = self.n * q
@@ -139,16 +147,22 @@ class TracingBounds:
         return np.asarray(best)
 
     def _squared_pairs(self, u: Floats) -> tuple[tuple[Floats, float], ...]:
-        r"""Return (c, h) of T2; c is raised to :math:`h/\sqrt{S_2}`, which the proof needs."""
+        r"""Return the pairs (c, h) of T2, with every c at least :math:`h/\sqrt{S_2}`.
+
+        The proof needs that, and Lemma A remains true if its c is raised.
+        """
         pairs = ((c, 2 * e * self.leakage.spread * self.d) for c, e in self.leakage.pairs)
         return tuple((np.maximum(c, h / np.sqrt(self._second_moment(u))), h) for c, h in pairs)
 
     def linear_at(self, q: Floats, u: Floats) -> Floats:
-        r"""Return T3, on the mean excess risk of :math:`-\langle w,x\rangle` in the unit ball."""
+        r"""Return T3 at each q and u: a lower bound on an excess risk.
+
+        It is the mean excess risk of :math:`-\langle w,x\rangle` on the unit ball.
+        """
         return np.asarray(np.maximum(0.0, np.max(self._linear_forms(q, u), axis=0)))
 
     def _linear_forms(self, q: Floats, u: Floats) -> Floats:
-        """Return the forms of T3, one per row; a form is negative where it is void."""
+        """Return the forms of T3, one in each row; a form is negative where it proves nothing."""
         norm, ceiling = self._linear_units(u)
         x = self.n * q
         pairs = self._linear_pairs(u)
@@ -160,7 +174,7 @@ class TracingBounds:
         return np.asarray(np.stack([self._mean_size(q) * norm * (ceiling - y) for y in forms]))
 
     def _linear_units(self, u: Floats) -> tuple[Floats, Floats]:
-        r"""Return S, and a lower bound on :math:`E\|\Theta\|` as a share of S."""
+        r"""Return :math:`S=\sqrt{E\|\Theta\|^2}` and a lower bound on :math:`E\|\Theta\|/S`."""
         return np.sqrt(self._second_moment(u)), 1 - u / (self.d * (u + 3))
 
     def _linear_pairs(self, u: Floats) -> tuple[tuple[Floats, Floats], ...]:
@@ -169,13 +183,13 @@ class TracingBounds:
         longest = math.sqrt(self.d) * (1 + np.sqrt(1 + u))
         return tuple((c / scale, e * longest / scale) for c, e in self.leakage.pairs)
 
-    # -- The spike probability q with the largest bound, for each shape u ---------------------
+    # The next methods find the spike probability q with the largest bound, for each shape u.
 
     def best_l2(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
-        r"""Return the q in (0, largest] and the u where T1 is largest.
+        r"""Return the q in (0, largest] and the u in `u` at which T1 is largest.
 
-        At a given u it is where :math:`x=nq\kappa` equals
-        :math:`\sqrt{4uG}\frac a{\sqrt{1-a^2}}`, or at the cap.
+        At a given u the best q is that with :math:`nq\kappa=\sqrt{4uG}\frac a{\sqrt{1-a^2}}`, or
+        the cap `largest`.
         """
         a = self.power
         gain = self.gain(u)
@@ -184,7 +198,7 @@ class TracingBounds:
         return _best_candidate(self.l2_at, (q,), u)
 
     def best_squared(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
-        r"""Return the q in (0, largest] and the u where T2 is largest.
+        r"""Return the q in (0, largest] and the u at which `squared_at` is largest.
 
         At a given u and pair (c, h), write :math:`\alpha=\sqrt{S_2}\beta` and
         :math:`h=c\sqrt{S_2}\sigma`. The slope in :math:`x=nqc` is 0 at
@@ -204,7 +218,7 @@ class TracingBounds:
         return (q, shape) if value[0] > value[1] else best
 
     def best_linear(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
-        """Return the q in (0, largest] and the u where T3 is largest."""
+        """Return the q in (0, largest] and the u at which T3 is largest."""
         a = self.power
         norm, ceiling = self._linear_units(u)
         candidates = []
@@ -242,7 +256,10 @@ class TracingBounds:
         return _best_candidate(self.linear_at, tuple(candidates), u)
 
     def best(self, form: Form, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
-        """Return the q in (0, largest] and the u where a bound is largest."""
+        """Return the q in (0, largest] and the u at which the bound of a form is largest.
+
+        In dimension 1, where T1 is 0, the form "l2" takes those of the squared error.
+        """
         match form:
             case "l2" if self.d > 1:
                 return self.best_l2(largest, u)
@@ -251,7 +268,7 @@ class TracingBounds:
         return self.best_squared(largest, u)
 
     def value_at(self, form: Form, q: float, u: float) -> float:
-        """Return a bound at q and u."""
+        """Return the lower bound of a form at a spike probability q and a shape u."""
         points = np.array([q]), np.array([u])
         match form:
             case "l2":
@@ -261,7 +278,7 @@ class TracingBounds:
         return float(self.linear_at(*points)[0])
 
     def _spike_probability_of(self, x: Floats, per_spike: Floats | float, largest: float) -> Floats:
-        """Return q from x = n q c, limited to `largest`."""
+        """Return the q with x = n q c, where c is `per_spike`, limited to `largest`."""
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             q = np.where(x > 0, x / (self.n * np.asarray(per_spike)), largest)
         return np.clip(q, min(1e-300, largest), largest)
@@ -270,8 +287,8 @@ class TracingBounds:
 def _largest_share(a: float, slack: Floats) -> Floats:
     """Return the positive root of the cubic polynomial of `TracingBounds.best_squared`.
 
-    Its coefficients change sign once, so that it has one, and it is convex: from a point above the
-    root, Newton's method falls to it.
+    The coefficients change sign once, so that there is one such root. The polynomial is convex
+    there, so that Newton's method falls to the root from a point above it.
     """
     root = np.full_like(slack, 1 / math.sqrt(1 + 2 * a))
     for _ in range(_NEWTON_STEPS):
@@ -282,7 +299,7 @@ def _largest_share(a: float, slack: Floats) -> Floats:
 
 
 def _change_of_sign(rises: Callable[[Floats], Floats], top: Floats) -> Floats:
-    """Return the points below `top` where a function of positive x changes from + to -."""
+    """Return, for each shape, the x below `top` at which `rises` changes from + to -."""
     high = np.log(np.maximum(top, 1e-290))
     low = high - 60
     at_low, at_high = rises(np.exp(low)), rises(np.exp(high))
@@ -308,7 +325,7 @@ def _change_of_sign(rises: Callable[[Floats], Floats], top: Floats) -> Floats:
 def _best_candidate(
     bound_at: Callable[[Floats, Floats], Floats], candidates: tuple[Floats, ...], u: Floats
 ) -> tuple[float, float]:
-    """Return the candidate q, of several for each u, at which a bound is largest, and its u."""
+    """Return the q and the u at which a bound is largest, among several tried q for each u."""
     q = np.stack(candidates)
     values = bound_at(q, np.broadcast_to(u, q.shape))
     best = int(np.argmax(values))
@@ -316,15 +333,18 @@ def _best_candidate(
 
 
 def hardest_tracing(
-    form: Form,  # the form of the bound that is largest there
+    form: Form,  # what is bounded: the l2 error, its square, or a linear risk
     n: int,
     d: int,
     moment_order: float,
     leakage: Leakage,  # the leakage at the spread of the data, `CONCENTRATED`
-    # the bound R on the mean, which may be infinite; the probability is 0 only if R is 0
+    # R bounds the norm of the mean and may be infinite; the probability is 0 only if R is 0.
     mean_bound: float,
 ) -> tuple[float, float]:
-    """Return the spike probability and the shape of the data: see `tracing_shape`."""
+    """Return the spike probability and the shape of the tracing data that are hardest.
+
+    The shape is `tracing_shape`, and the probability the one with the largest bound at that shape.
+    """
     shape = tracing_shape(d, moment_order)
     largest = largest_tracing_probability(d, moment_order, mean_bound, leakage.spread)
     if largest == 0:
@@ -334,12 +354,12 @@ def hardest_tracing(
 
 
 def tracing_l2(q: float, n: int, d: int, moment_order: float, leakage: Leakage) -> float:
-    """Return T1 at q, with the best shape."""
+    """Return T1, a lower bound on the mean l2 error, at q and the best shape of the prior."""
     bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
     return float(np.max(bounds.l2_at(np.full(len(SHAPES), q), SHAPES)))
 
 
 def best_tracing(n: int, d: int, moment_order: float, leakage: Leakage, largest: float) -> float:
-    """Return the q in (0, largest] that maximises `tracing_l2`."""
+    """Return the spike probability in (0, largest] that maximises `tracing_l2`."""
     bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
     return bounds.best("l2", largest)[0]

@@ -3,17 +3,17 @@ r"""Two-sided information on the sign hypercube: what a zCDP output can tell, co
 Privacy bounds the divergence of two data sets in both orders. So the mutual information of signs
 and output *plus* their lautum information is at most :math:`\kappa=\rho B^2(1-2^{-d})`, B the
 number of spikes: Lemma J of theory/bounds-everywhere.md, 1. Theorem 1 there bounds the least mean
-loss at that much of it by a maximum of lines,
+loss at that much information by a maximum of lines,
 
 .. math::
     \Phi(\kappa)=\max_\lambda\frac{H-\kappa}\lambda,\quad
     H=\inf_y\sup_c\big[c-E\,f^*(c-\lambda\ell_y(\nu))\big],\quad f(x)=(x-1)\ln x.
 
-Every :math:`\lambda` gives a valid line, and every c to every answer y: a coarse choice of them can
-only lower the bound. The infimum over answers is over their norm alone
-(theory/sharper-approx-bounds.md, 2), and is bounded from below on intervals of the norm. Where
-numbers replace functions they err towards a smaller bound: the conjugate is a chord of itself, and
-signs in high dimension are spread out.
+Every :math:`\lambda`, and every choice of a c for each answer y, gives a valid line, so that a
+coarse choice can only lower the bound. The infimum over answers is over their norm alone
+(theory/sharper-approx-bounds.md, 2), and is bounded from below on intervals of the norm. All
+numerical approximations err towards a smaller bound: chords replace the convex function
+:math:`f^*`, and in high dimension a law that is spread out more replaces that of a sum of signs.
 """
 
 import math
@@ -37,15 +37,15 @@ from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.rate_distortion import Envelope, envelope
 from dpsco_core.bounds.instances.spikes import check_point, mean_power
 
-_LINES = 48  # the number of lines of the first grid
+_LINES = 48  # The first grid has this many slopes, each of which gives a line.
 # The table of slopes extends down to minus `_DEEPEST`, in steps of `_EVEN_STEP`.
 _DEEPEST, _EVEN_STEP = 1000.0, 0.01
-# The width of the cells of c, each of which contains at most one node of the conjugate's table.
+# Cells of c have this width, so that each contains at most one node of the conjugate's table.
 _CELL = 0.004
-_ROUNDS = 5  # In each round, points are added between those whose lines matter.
+_ROUNDS = 5  # In each of these rounds, slopes are added next to those whose lines matter.
 _ENOUGH_LINES = 150  # An envelope of this many lines is not refined further.
 _SMALL = 0.03  # The bound is not refined below this share of its value without information.
-# The number of intervals of an answer's norm, and how often an interval is halved.
+# The norms of an answer are divided into so many intervals, which are halved up to so many times.
 _INTERVALS, _HALVINGS = 10, 6
 # Up to this dimension the law of a sum of signs is exact.
 _ATOMS = 256
@@ -55,7 +55,10 @@ _SPACING = 0.05
 
 @lru_cache(maxsize=1)
 def _conjugate_table() -> tuple[Floats, Floats, Floats]:
-    r"""Return c, :math:`f^*(c)` and :math:`\ln t`, with :math:`t+\ln t=1-c`, for increasing c."""
+    r"""Return a table of the conjugate: c, :math:`f^*(c)` and :math:`\ln t`, for increasing c.
+
+    Here t solves :math:`t+\ln t=1-c`, and 1/t is the derivative of :math:`f^*` at c.
+    """
     log_t = np.linspace(20.0, -690.0, 142_001)
     t = np.exp(log_t)
     c = 1 - t - log_t
@@ -84,17 +87,17 @@ def conjugate(c: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Chords:
-    """The chords of the conjugate by even cells of c, so that no search is needed."""
+    """The chords of the tabulated conjugate, found by cells of equal width rather than a search."""
 
     start: float  # the smallest c of the cells
-    left_chord: NDArray[np.intp]  # the chord at the left end of each cell
+    left_chord: NDArray[np.intp]  # the index of the chord at the left end of each cell
     ends: Floats  # the right end of each chord
-    slopes: Floats
+    slopes: Floats  # the slope of each chord
 
 
 @lru_cache(maxsize=1)
 def _chord_table() -> _Chords:
-    """Return the table of chords of the conjugate."""
+    """Return the chords between neighbouring nodes of `_conjugate_table`, with their cells."""
     nodes, values, _ = _conjugate_table()
     cells = np.arange(-_DEEPEST, nodes[-1], _CELL)
     left_chord = np.searchsorted(nodes, cells, side="right") - 1
@@ -102,7 +105,7 @@ def _chord_table() -> _Chords:
 
 
 def _conjugate_on_chord(c: Floats, place: Floats) -> Floats:
-    """Return the conjugate at c, by the chord of its cell or the next chord."""
+    """Return the conjugate at each c by the chord over it; `place` is c in units of cells."""
     nodes, values, _ = _conjugate_table()
     chords = _chord_table()
     chord = chords.left_chord[place.astype(np.intp)]
@@ -112,7 +115,7 @@ def _conjugate_on_chord(c: Floats, place: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _even_table() -> tuple[Floats, Floats]:
-    """Return ln t at even steps of c from the largest one down, and by how much it changes."""
+    """Return ln t of `_conjugate_table` on an even grid of decreasing c, and its differences."""
     nodes, _, log_t = _conjugate_table()
     even = np.interp(np.arange(nodes[-1], -_DEEPEST, -_EVEN_STEP), nodes, log_t)
     return even, np.diff(even)
@@ -136,11 +139,12 @@ def _conjugate_derivatives(c: Floats) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=256)
 def sum_of_signs(d: int) -> tuple[Floats, Floats]:
-    r"""Return points and weights of :math:`W=(2\mathrm{Bin}(d,\frac12)-d)/\sqrt d`.
+    r"""Return the law of a scaled sum of d random signs: its points, and their probabilities.
 
-    Beyond d = 256 the mass between two points of a grid is moved to these, with the same mean:
-    means of convex functions only grow by that, and with them the part of the bound that is
-    subtracted. Beyond d = 1000 the smallest weights are raised to what a double holds.
+    The sum is :math:`W=(2\mathrm{Bin}(d,\frac12)-d)/\sqrt d`. Beyond d = 256 its mass between two
+    points of a grid is moved to these points without a change of the mean. Means of convex
+    functions, which bounds subtract, only grow by that, so that bounds get smaller. Beyond d = 1000
+    the smallest weights are raised to what a double holds.
     """
     root = math.sqrt(d)
     counts = np.arange(d + 1, dtype=np.float64)
@@ -162,7 +166,7 @@ def sum_of_signs(d: int) -> tuple[Floats, Floats]:
 
 
 def _sum_groups(group: NDArray[np.intp], values: Floats, size: int) -> Floats:
-    """Return the sums of the values in each group."""
+    """Return the sum of the values in each of `size` groups; `group` has each value's group."""
     return np.asarray(np.bincount(group, values, size), dtype=np.float64)
 
 
@@ -170,12 +174,12 @@ def _sum_groups(group: NDArray[np.intp], values: Floats, size: int) -> Floats:
 class LeastLoss:
     r"""The least mean loss at every amount of two-sided information."""
 
-    start: float  # the bound without any information
+    start: float  # the least mean loss without any information
     lines: Envelope
     end: float  # the information beyond which the bound is 0
 
     def value_at(self, information: Floats) -> Floats:
-        """Return the bound at every amount of information."""
+        """Return the least mean loss at each amount of information, in nats."""
         return np.where(information > 0, self.lines.value_at(information), self.start)
 
 
@@ -195,10 +199,13 @@ def curve(d: int, form: Form) -> LeastLoss:
 
 def least_loss(
     start: float,  # the smallest loss without any information
-    steepest: float,  # the largest slope of the first grid, in units of `start`
-    heights_of: Callable[[Floats], Floats],  # the function H of every slope
+    steepest: float,  # the largest slope of the first grid, in units of 1/`start`
+    heights_of: Callable[[Floats], Floats],  # returns H of the module's formula at each slope
 ) -> LeastLoss:
-    r"""Return the least mean loss :math:`\Phi`, by lines on a grid that is refined as needed."""
+    r"""Return the least mean loss :math:`\Phi` as a maximum of lines, by the amount of information.
+
+    The lines belong to a grid of slopes :math:`\lambda`, which is refined where they matter.
+    """
     slopes = np.geomspace(0.03, steepest, _LINES) / start
     heights = heights_of(slopes)
     for _ in range(_ROUNDS):
@@ -226,7 +233,7 @@ def least_loss_of_words(losses: Floats, weights: Floats, start: float) -> LeastL
     """
 
     def heights_of(slopes: Floats) -> Floats:
-        """Return H of every slope for given losses of words."""
+        """Return H of the module's formula at each slope, the least over the answers."""
         scaled = slopes[:, None, None] * losses
         c = _solve_for_c(scaled, weights, 25)
         return np.asarray((c - (conjugate(c[..., None] - scaled) * weights).sum(-1)).min(axis=-1))
@@ -239,8 +246,9 @@ def _solve_for_c(
 ) -> Floats:
     r"""Return an approximate c with :math:`E\,f^{*\prime}(c-\ell)=1`; no bound relies on it.
 
-    The mean slope is 1 at the best c, and by Jensen's inequality no less at the mean loss.
-    Newton's method for its logarithm, which is convex: from above it never passes the root.
+    There is a c for each row of `losses`. At the best c the mean slope of :math:`f^*` is 1, and by
+    Jensen's inequality it is no less at the mean loss. Newton's method is applied to the logarithm
+    of that slope, which is convex in c: from above it never passes the root.
     """
     top = losses @ weights
     c = top if start is None else np.minimum(start, top)
@@ -255,7 +263,7 @@ def _solve_for_c(
 
 
 def _linear_heights_of_slopes(d: int, slopes: Floats, _: Form) -> Floats:
-    """Return H of every slope for the linear form."""
+    """Return H of the module's formula at each slope, for linear losses on the unit ball."""
     sums, weights = sum_of_signs(d)
     losses = slopes[:, None] * (math.sqrt(d) - sums)
     c = _solve_for_c(losses, weights, 12)
@@ -263,7 +271,10 @@ def _linear_heights_of_slopes(d: int, slopes: Floats, _: Form) -> Floats:
 
 
 def _loss_and_derivative(d: int, norm: Floats, sums: Floats, form: Form) -> tuple[Floats, Floats]:
-    """Return the loss of an answer with this norm, and its derivative in the norm."""
+    """Return the loss of an answer of this norm, and its derivative with respect to the norm.
+
+    The answer has scalar products `sums` times its norm with the signs.
+    """
     square = np.maximum(d + norm * norm - 2 * norm * sums, 0.0)
     if form == "squared":
         return square, 2 * (norm - sums)
@@ -272,13 +283,14 @@ def _loss_and_derivative(d: int, norm: Floats, sums: Floats, form: Form) -> tupl
 
 
 def _heights_of_slopes(d: int, slopes: Floats, form: Form) -> Floats:
-    r"""Return a lower bound on H of every slope, over all norms of the answer.
+    r"""Return a lower bound on H of the module's formula at each slope, for l2 and squared errors.
 
-    The loss is convex in the norm :math:`\tau`, so that on an interval about :math:`\tau_0` it is
-    at least :math:`\ell(\tau_0)+\ell'(\tau_0)(\tau-\tau_0)`. With that in its place
-    :math:`E f^*` is convex in :math:`\tau`, and largest at one of the two ends. Intervals are
-    halved where this bound is clearly below the least value at a middle; near that only the square
-    of their width is lost. Every interval has its own c.
+    H is an infimum over the norm :math:`\tau` of the answer. The loss is convex in :math:`\tau`, so
+    that on an interval about :math:`\tau_0` it is at least
+    :math:`\ell(\tau_0)+\ell'(\tau_0)(\tau-\tau_0)`. With this line in place of the loss
+    :math:`E f^*` is convex in :math:`\tau`, and largest at one of the two ends of the interval.
+    Every interval has its own c, and is halved if its bound is clearly below the least value at the
+    middle of any interval.
     """
     sums, weights = sum_of_signs(d)
     edges = math.sqrt(d) * np.linspace(0.0, 1.0, _INTERVALS + 1)
@@ -309,7 +321,7 @@ def _heights_of_slopes(d: int, slopes: Floats, form: Form) -> Floats:
 def two_sided(
     p: float, n: int, d: int, moment_order: float, rho: float, form: Form = "l2"
 ) -> float:
-    r"""Return the bound at spike probability p, for rho-zCDP algorithms.
+    r"""Return the lower bound by two-sided information at spike probability p, for rho-zCDP.
 
     .. math:: p^aE\,\Phi\big(\rho B^2(1-2^{-d})\big),\quad B\sim\mathrm{Bin}(n,p)
 
@@ -324,7 +336,7 @@ def two_sided(
 def _bound_values(
     p: Floats, n: int, d: int, moment_order: float, rho: float, form: Form, *, fine: bool = False
 ) -> Floats:
-    """Return the bound at every spike probability."""
+    """Return the bound of `two_sided` at each spike probability of `p`."""
     phi, two_ways = curve(d, form), rho * -math.expm1(-d * LOG_2)
     largest_count = math.floor(math.sqrt(phi.end / two_ways))
     scale = max(1.0, 0.1 * math.sqrt(d / rho))
@@ -343,6 +355,6 @@ def _bound_values(
 def best(
     n: int, d: int, moment_order: float, rho: float, largest: float, form: Form = "l2"
 ) -> float:
-    """Return the p in (0, largest] that maximises `two_sided`."""
+    """Return the spike probability in (0, largest] that maximises `two_sided`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
     return maximise(lambda p: _bound_values(p, n, d, moment_order, rho, form), low, high)

@@ -1,8 +1,8 @@
-r"""Spikes that no sample shows: what even an algorithm without privacy cannot know below p = 2.
+r"""Lower bounds for every algorithm, private or not, by spikes that do not occur in the sample.
 
-The instance is that of `hypercube`. With probability :math:`(1-q)^n` no record is a spike, and then
-the signs :math:`\nu` and :math:`-\nu` are equally likely whatever is answered. See
-theory/infinite-variance.md, 4.2.
+The instance is that of `hypercube`, and the bounds matter for tail indices below 2. With
+probability :math:`(1-q)^n` no record is a spike, and then the data say nothing of the signs
+:math:`\nu`. See theory/infinite-variance.md, 4.2.
 """
 
 import math
@@ -16,12 +16,10 @@ from dpsco_core.bounds.instances.spikes import check_point, mean_power, mean_sca
 
 
 def unseen(q: float, n: int, d: int, moment_order: float, form: Form = "l2") -> float:
-    r"""Return the bound by spikes that no sample shows.
+    r"""Return a lower bound for every algorithm, by the chance that no record is a spike.
 
-    It is :math:`\sqrt d\,\theta(1-q)^n`, or :math:`d\,\theta^2(1-q)^n` for the squared form.
-
-    The first one bounds the mean error and the excess risk of linear losses on the unit ball, the
-    second one the mean squared error, at spike probability q.
+    At spike probability q, :math:`\sqrt d\,\theta(1-q)^n` bounds the mean l2 error and the excess
+    risk of linear losses on the unit ball, and :math:`d\,\theta^2(1-q)^n` the mean squared error.
 
     Examples
     --------
@@ -35,12 +33,12 @@ def unseen(q: float, n: int, d: int, moment_order: float, form: Form = "l2") -> 
 
 @lru_cache(maxsize=4096)
 def best(n: int, moment_order: float, largest: float, form: Form = "l2") -> float:
-    """Return the q in (0, largest] that maximises `unseen`; it does not depend on d."""
+    """Return the spike probability in (0, largest] that maximises `unseen`, for every dimension."""
     power = 2 if form == "squared" else 1
     low, high = search_range(1.0, n, largest)
 
     def values(q: Floats) -> Floats:
-        """Return the bound at every spike probability."""
+        """Return `unseen`, less its factor in d, at each spike probability of `q`."""
         inside = np.minimum(q, 1 - 1e-16)
         return np.asarray(mean_power(q, moment_order, power) * np.exp(n * np.log1p(-inside)))
 

@@ -1,9 +1,10 @@
-r"""Spikes with words: what bounds over few words share, whatever the words are.
+r"""Lower bounds for linear losses from a hidden word V, whatever the words are.
 
 A record is 0, or with probability q the spike :math:`q^{-1/p}V`, where V is one of N words with
 entries in [-1, 1]: theory/bounds-everywhere.md, 1. A bound on the excess risk of linear losses is
-:math:`rq^aE[\ell_B]`, r the size of the set, and :math:`\ell_b` what is left of the loss after b
-spikes. Here are the mean over B and the best q; `corners`, `blocks` and `lq_signs` are the words.
+:math:`rq^aE[\ell_B]`, r the size of the set, B the number of spikes, and :math:`\ell_b` the loss
+that remains after b spikes. This module takes the mean over B and finds the best q; `corners`,
+`blocks` and `lq_signs` have the words and their losses.
 """
 
 from abc import ABC, abstractmethod
@@ -16,16 +17,19 @@ import numpy as np
 from dpsco_core.bounds.instances.binomial import Floats, maximise
 from dpsco_core.bounds.instances.groups import Falling, falling, some_counts
 from dpsco_core.bounds.instances.level import Level
-from dpsco_core.bounds.instances.packing import averaged
+from dpsco_core.bounds.instances.packing import average_over_spikes
 from dpsco_core.bounds.instances.spikes import check_point
 
-# The proof technique behind a bound. Bounds by the first two hold for rho-zCDP algorithms; those by
-# the third hold for (epsilon, delta) algorithms and, at delta = 0, for pure ones.
+# This is the proof technique of a bound. Bounds by the first two hold for rho-zCDP algorithms;
+# those by the third hold for (epsilon, delta) algorithms and, at delta = 0, for pure ones.
 Argument = Literal["two-sided", "fano", "approx"]
 
 
 class WordPrior(ABC):
-    """A prior of words on a set of size 1; it is frozen, so that it can be a key of caches."""
+    """A uniform prior over the hidden words of a set of size 1.
+
+    Its classes are frozen, so that an instance can be a key of caches.
+    """
 
     @property
     @abstractmethod
@@ -33,21 +37,25 @@ class WordPrior(ABC):
         """The number of entries of a word that are not 0, and the square of its l2 norm."""
 
     @abstractmethod
-    def left(self, argument: Argument, level: Level) -> Falling:
-        """Return the loss that remains at b spikes, for algorithms of a privacy level.
+    def remaining_loss(self, argument: Argument, level: Level) -> Falling:
+        """Return the mean loss that remains, as a function of the number of spikes.
 
-        Raises `InvalidInput` if the level is not one of the algorithms that the argument binds.
+        It is a lower bound for algorithms of a privacy level. Raises `InvalidInput` if the level is
+        a rho and the argument needs epsilon and delta, or the other way round.
         """
 
 
 @lru_cache(maxsize=512)
-def left_after(words: WordPrior, argument: Argument, level: Level) -> Falling:
-    """Return the loss that remains at b spikes; the result is cached."""
-    return words.left(argument, level)
+def cached_remaining_loss(words: WordPrior, argument: Argument, level: Level) -> Falling:
+    """Return `words.remaining_loss` of the argument and the privacy level, from a cache."""
+    return words.remaining_loss(argument, level)
 
 
 def tabulated(largest: float, left: Callable[[Floats], Floats]) -> Falling:
-    """Return a function of b up to `largest` that never rises, beyond which it counts as 0."""
+    """Return a table, by the number of spikes up to `largest`, of a loss that never rises.
+
+    `left` computes the loss at given numbers; beyond `largest` the table counts it as 0.
+    """
     counts = some_counts(largest)
     return falling(counts, np.maximum(left(counts), 0.0))
 
@@ -60,13 +68,13 @@ def words_bound(
     moment_order: float,
     level: Level,
 ) -> float:
-    r"""Return the bound at q on a set of size 1.
+    r"""Return the lower bound on the excess risk of linear losses on a set of size 1.
 
-    It is :math:`q^aE[\ell_B]` with :math:`B\sim\mathrm{Bin}(n,q)`.
+    It is :math:`q^aE[\ell_B]` with :math:`B\sim\mathrm{Bin}(n,q)`, in moment units.
     """
     check_point(q, n, words.weight)
-    loss = left_after(words, argument, level)
-    value = averaged(loss, moment_order, 1, n)
+    loss = cached_remaining_loss(words, argument, level)
+    value = average_over_spikes(loss, moment_order, 1, n)
     return float(value(np.array([q]), True)[0])
 
 
@@ -74,9 +82,9 @@ def words_bound(
 def best(
     words: WordPrior, argument: Argument, n: int, moment_order: float, level: Level, largest: float
 ) -> float:
-    """Return the q in (0, largest] that maximises `words_bound`."""
-    loss = left_after(words, argument, level)
-    value = averaged(loss, moment_order, 1, n)
+    """Return the spike probability in (0, largest] that maximises `words_bound`."""
+    loss = cached_remaining_loss(words, argument, level)
+    value = average_over_spikes(loss, moment_order, 1, n)
     low = min(0.03 / n, largest / 50)
     high = min(largest, 4 * (loss.last_count + 1) / n)
     return maximise(lambda q: value(q, False), min(low, high), high)

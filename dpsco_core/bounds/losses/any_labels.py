@@ -1,8 +1,8 @@
-r"""Lower bounds for the absolute and Huber's loss where labels may be anything: linear losses.
+r"""Lower bounds for the absolute and Huber's loss if labels may be anything.
 
-Rare features :math:`\xi q^{-1/p}\nu` have a label :math:`\xi K` beyond every margin of the ball.
-There the absolute loss is :math:`K-q^{-1/p}\langle\nu,w\rangle`, and Huber's is 1/2 less. So all
-that is proven of linear losses on the hypercube of signs holds, at the same numbers, with features
+Rare features :math:`\xi q^{-1/p}\nu` have a label :math:`\xi K` beyond the margins of all answers
+in the ball. There the absolute loss is :math:`K-q^{-1/p}\langle\nu,w\rangle`, and Huber's is 1/2
+less. So the lower bounds for linear losses on the hypercube of signs hold unchanged, with features
 of mean 0. See theory/bounds-everywhere.md, 6.1.
 """
 
@@ -39,7 +39,10 @@ def _make_row(
     letters: tuple[Letter, ...],
     proof: Proof,
 ) -> Bound:
-    """Return the row of a lower bound with labels that no linear model fits."""
+    """Return the catalogue's lower bound for one loss by one proof, with arbitrary labels.
+
+    `form` ends the slug, and `value` computes the bound in moment units.
+    """
     slug = problem.card.slug
     losses = f"{_LOSSES[problem]} with any labels"
     card = risk_card(

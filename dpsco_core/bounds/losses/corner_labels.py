@@ -1,8 +1,9 @@
 r"""Lower bounds for the hinge and the logistic loss on the simplex, at the rate of heavy tails.
 
-Features :math:`\xi q^{-1/p}(e_J-\mathbf1)` have the label :math:`\xi`, and J is hidden. On a
-simplex of radius r every margin is :math:`q^{-1/p}(w_J-r)\le0`: the hinge loss is linear there, and
-an answer loses what it misses of the right corner. A private answer that is a corner names it with
+With probability q a record has the features :math:`\xi q^{-1/p}(e_J-\mathbf1)` and the label
+:math:`\xi`, and J is hidden. On a simplex of radius r every margin is
+:math:`q^{-1/p}(w_J-r)\le0`, where the hinge loss is linear, and the excess loss of an answer grows
+with its distance :math:`r-w_J` from the hidden corner. A private algorithm names that corner with
 probability X at most: theory/bounds-everywhere.md, 6.3 and 6.4.
 """
 
@@ -32,15 +33,16 @@ from dpsco_core.problems import Hinge, Logistic
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.linear_models import LinearModelProblem
 
-# These multiples of the best q of the hinge loss are tried.
+# For the logistic loss these multiples of the hinge loss's best spike probability are tried.
 _SHARES_TRIED = np.geomspace(0.3, 1.3, 10)
 
 
 def missed(d: int, level: Level, count: Floats) -> Floats:
-    r"""Return a bound on the chance that b spikes leave a private corner wrong, d corners in all.
+    r"""Return a lower bound on the chance that a private algorithm names a wrong one of d corners.
 
-    :math:`1-X(\rho b^2,\frac1d)`, or :math:`1-\frac{A+(d-1)\delta_b}{A+d-1}` with
-    :math:`A=e^{b\varepsilon}`. It falls with b.
+    At each number b = `count` of spikes it is :math:`1-X(\rho b^2,\frac1d)` under zCDP, with the X
+    of `chance`, or :math:`1-\frac{A+(d-1)\delta_b}{A+d-1}` with :math:`A=e^{b\varepsilon}` under
+    (epsilon, delta). It falls with b.
     """
     if isinstance(level, tuple):
         growth = np.exp(np.minimum(level[0] * count, 600.0))
@@ -52,8 +54,8 @@ def missed(d: int, level: Level, count: Floats) -> Floats:
 
 
 @lru_cache(maxsize=256)
-def missed_after(d: int, level: Level) -> Falling:
-    """Return `missed` at some counts; 0 beyond the count from which on it is negligible."""
+def tabulate_missed(d: int, level: Level) -> Falling:
+    """Return `missed` as a table by the number of spikes, 0 where it would be negligible."""
     if isinstance(level, tuple):
         largest_count = min((math.log(d) + 30) / level[0] + 1, 1e15)
     else:
@@ -63,27 +65,27 @@ def missed_after(d: int, level: Level) -> Falling:
 
 
 def linear_excess(slopes: Floats) -> Floats:
-    """Return how much larger the hinge loss is at margins of minus these sizes than at margin 0."""
+    """Return the hinge loss at margins -a less that at 0, which is a."""
     return slopes
 
 
 def logistic_excess(sizes: Floats) -> Floats:
-    r"""Return the excess :math:`\ln\frac{1+e^a}2` of the logistic loss: convex, and 0 at 0."""
+    r"""Return the logistic loss at margins -a less that at 0, :math:`\ln\frac{1+e^a}2`."""
     return np.asarray(np.logaddexp(0.0, sizes) - math.log(2))
 
 
 @dataclass(frozen=True, kw_only=True)
 class CornerBounds:
-    """The bounds on a loss over the simplex of radius r."""
+    """The lower bounds on one loss's excess risk over a simplex, at every spike probability."""
 
-    n: int
+    n: int  # the number of records
     d: int  # the dimension, at least 2
     moment_order: float  # the moment order p, at least 2
-    level: Level
-    # The excess loss at margins of minus a size, as a function of the size: convex and increasing.
+    level: Level  # the privacy level of the algorithms that are bound
+    # This function returns the excess loss at margins -a for sizes a; it is convex and increasing.
     loss: Callable[[Floats], Floats]
-    reach: float = 1.0  # the largest margin g r at q = 1
-    largest: float = 1.0  # the largest q of the class
+    reach: float = 1.0  # the largest margin g r at q = 1: the moment scale times the radius
+    largest: float = 1.0  # the largest spike probability q at which the law is in the class
 
     def __post_init__(self) -> None:
         """Refuse a dimension below 2, and a largest probability outside (0, 1]."""
@@ -91,14 +93,14 @@ class CornerBounds:
         require(0 < self.largest <= 1, "largest", "in (0, 1]", self.largest)
 
     def value_at(self, q: float) -> float:
-        r"""Return the bound at a spike probability q.
+        r"""Return the lower bound on the excess risk at a spike probability q.
 
         .. math:: q\,E\,f\big(gr\,q^{-1/p}\,(1-X_B)\big),\quad B\sim\mathrm{Bin}(n,q)
 
         It holds by Jensen's inequality, because f is convex and increasing.
         """
         size = self.reach * math.pow(q, -1 / self.moment_order)
-        left = missed_after(self.d, self.level)
+        left = tabulate_missed(self.d, self.level)
         mean = expectation(
             lambda count: self.loss(size * left(count)),
             self.n,
@@ -109,12 +111,15 @@ class CornerBounds:
         return q * float(mean[0])
 
     def best(self) -> float:
-        """Return the best q of the linear loss, or a nearby best q of another loss."""
-        left, power = missed_after(self.d, self.level), 1 - 1 / self.moment_order
+        """Return the spike probability with the largest bound, or nearly that.
+
+        For the hinge loss it is found by a search, for another loss among multiples of that one's.
+        """
+        left, power = tabulate_missed(self.d, self.level), 1 - 1 / self.moment_order
         scale = max(1.0, 0.05 * left.last_count)
 
         def linear(q: Floats) -> Floats:
-            """Return the bound of the linear loss at every q, up to a constant factor."""
+            """Return the hinge loss's bound at each spike probability, up to a constant factor."""
             mean = expectation(left, self.n, q, largest=left.last_count, scale=scale)
             return np.asarray(q**power * mean)
 
@@ -128,7 +133,7 @@ class CornerBounds:
 
 @lru_cache(maxsize=4096)
 def hardest_corner(bounds: CornerBounds) -> float:
-    """Return the q at which the bound is largest; any one is valid."""
+    """Return `CornerBounds.best`, the best spike probability, from a cache."""
     return bounds.best()
 
 
@@ -140,7 +145,7 @@ def _has_corners(setting: Setting) -> bool:
 def corners_at(
     setting: Setting, loss: Callable[[Floats], Floats], privacy: Privacy
 ) -> CornerBounds | None:
-    """Return the bounds of a loss at a setting; None where a constant is missing."""
+    """Return the bounds of a loss at a setting; None without a constant or a fitting budget."""
     scale, mean, level = moment_scale(setting), setting.constants.mean_gradient_bound, None
     if 0 < scale < math.inf and mean > 0 and _has_corners(setting):
         level = level_at(setting, privacy)
@@ -197,7 +202,7 @@ def _make_row(
     latex: str,
     statement: str,
 ) -> Bound:
-    """Return the row of a loss and a privacy notion."""
+    """Return the catalogue's lower bound for one loss and one notion of privacy."""
     slug = problem.card.slug
     losses = f"{name} with any labels"
     card = BoundCard(

@@ -1,4 +1,4 @@
-"""The hardest member of the instances whose hidden signs are not in the mean of records."""
+"""The hardest law of the families that hide something other than the mean of the records."""
 
 from typing import Any
 
@@ -30,12 +30,12 @@ def hardest_hidden(
     moment_order: float,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Return the fields of the instance on which the sharpest bound of a problem is largest.
+    """Return the fields of the law in a family on which a problem's sharpest bound is largest.
 
-    Only bounds count that bind every algorithm of the budget. Coordinates have moments of at most
-    1.
+    Only bounds count that bind every algorithm of the budget. The moments of the gradients'
+    coordinates are at most 1.
 
-    Raises `InvalidInput` where a constraint set holds no such instance.
+    Raises `InvalidInput` if the constraint set holds no instance of the family.
     """
     if family.hides == "labels":
         return {"spike_probability": hardest_signs("linear", n, body.d, moment_order, budget)}
@@ -64,7 +64,10 @@ def hardest_hidden(
 
 
 def _far_points(body: ConstraintSet, n: int, level: Level) -> dict[str, Any]:
-    """Return fields of `FarPoints` with the best s: on the axes or, if a set has words, at one."""
+    """Return the fields of the `FarPoints` on which the sharpest bound is largest.
+
+    Far points are at hidden words of the set if it has any, and otherwise on the axes.
+    """
     distance = FAR_DISTANCE * body.l2_radius
     directions = median_words.far_words(body)
     if directions is None:
@@ -76,7 +79,10 @@ def _far_points(body: ConstraintSet, n: int, level: Level) -> dict[str, Any]:
 def _corner_probability(
     problem: type[Problem], body: ConstraintSet, n: int, moment_order: float, budget: Budget
 ) -> float:
-    """Return the best q of the corners of a simplex, and some q for sets without a bound."""
+    """Return the spike probability at which the bound for a simplex's corners is largest.
+
+    For another set, which has no such bound, it is the one that the same formula gives.
+    """
     bounds = CornerBounds(
         n=n,
         d=body.d,

@@ -1,8 +1,8 @@
-r"""Lower bounds on the excess risk of one loss, proven with that loss: on the one-hot instance.
+r"""Lower bounds on the excess risk of one known loss, on the one-hot instance.
 
-They are worst cases over laws of features with mean 0 and of targets that follow the problem's own
-model, with gradients of bounded moments. The linear losses of the other bounds are no member of
-that class, so that only these bind methods which know the loss.
+The bounds are worst cases over laws of features with mean 0 and of targets that follow the
+problem's own model, with gradients of bounded moments. Other lower bounds use linear losses, which
+are not in that class: only the bounds of this file bind methods that know the loss.
 """
 
 import math
@@ -26,7 +26,11 @@ from dpsco_core.problems.linear_models import LinearModelProblem
 def one_hot_at(
     setting: Setting, problem: type[LinearModelProblem], privacy: Privacy
 ) -> OneHotBounds | None:
-    """Return the bounds of a problem's loss at a setting; None where a constant is missing."""
+    """Return the one-hot bounds of a problem's loss at a setting.
+
+    None says that a constant is missing, that the set has no cube of true parameters, or that the
+    budget does not fit.
+    """
     constants, scale, level = setting.constants, moment_scale(setting), level_at(setting, privacy)
     if not (
         0 < scale < math.inf and constants.diameter < math.inf and constants.mean_gradient_bound > 0
@@ -87,11 +91,11 @@ def _make_row(
     privacy: Privacy,
     losses: str,
     summary: str,
-    price: str,  # the LaTeX of the maximised expression, before the mean
-    ending: str,  # the LaTeX of the law of the count and of the class
+    price: str,  # LaTeX of the loss of a guess, which multiplies the mean
+    ending: str,  # LaTeX of the number B's law, and of what the class allows
     statement: str,
 ) -> Bound:
-    """Return the row of a problem with a hidden parameter and a privacy notion."""
+    """Return the catalogue's lower bound for one problem's loss and one notion of privacy."""
     slug = problem.card.slug
     notion = "zCDP" if privacy == "zcdp" else "every (ε, δ)"
     card = BoundCard(

@@ -3,9 +3,9 @@ r"""Lower bounds for the geometric median, proven with points so far away that d
 A point :math:`K\nu_je_j` has probability s/d for every coordinate j; all others are :math:`\pm Ku`
 with a fair sign. On a set within the ball of radius r, for unit vectors v,
 :math:`0\le\|w-Kv\|-K+\langle w,v\rangle\le\frac{r^2}{2(K-r)}`, so that for large K the excess risk
-is that of the linear loss of the mean of v: see theory/bounds-everywhere.md, 6.5. The gradients are
-unit vectors, and no moment of the points is bounded. The set touches that ball at all sign vectors,
-as the cube does; for other sets see `median_words`.
+is that of a linear loss, given by the mean of v: see theory/bounds-everywhere.md, 6.5. The
+gradients are unit vectors, and no moment of the points is bounded. The set has to touch the ball in
+the direction of every sign vector, as the cube does; for other sets see `median_words`.
 """
 
 import math
@@ -23,7 +23,7 @@ from dpsco_core.bounds.euclidean.lower_spikes import binding_words
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.level import Level, level_at
 from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET
-from dpsco_core.bounds.losses.signs import best_chance, mean_left, unlearnt_square
+from dpsco_core.bounds.losses.signs import best_chance, mean_share_left, unlearnt_square_share
 from dpsco_core.bounds.lq.conditions import TOUCHED
 from dpsco_core.data.hidden.far_points import FAR_DISTANCE, FarPoints
 from dpsco_core.problems import GeometricMedian
@@ -31,19 +31,21 @@ from dpsco_core.problems.base import Setting
 
 
 def median_values(s: Floats, n: int, d: int, level: Level, *, fine: bool = False) -> Floats:
-    r"""Return the bound on the unit ball at every s, as K goes to infinity.
+    r"""Return the bound on the unit ball at each share s of points on the axes, for infinite K.
 
     .. math:: \frac s{\sqrt d}\big[1-(Em^2)^{1/2}\big],\quad B\sim\mathrm{Bin}(n,\tfrac sd)
 
-    The root is of the mean over B: an answer may rely on those coordinates of which many records
-    tell, and the mean of roots is more than can be proven.
+    Here m is the posterior mean of a sign, and B the number of points on its axis. The root is
+    taken of the mean over B, since an answer may rely on the coordinates with many points.
     """
-    left = mean_left(unlearnt_square(level), n, s / d, level, fine=fine)
+    left = mean_share_left(unlearnt_square_share(level), n, s / d, level, fine=fine)
     return np.asarray(s / math.sqrt(d) * left / (1 + np.sqrt(np.maximum(0.0, 1 - left))))
 
 
 def median_bound(s: float, n: int, d: int, level: Level, *, distance: float = math.inf) -> float:
-    """Return the bound on the unit ball at s, with points `distance` radii away.
+    """Return a lower bound on the median's excess risk on the unit ball, at a share s of points.
+
+    They lie on the axes, `distance` radii away, and privacy is that of `level`.
 
     Examples
     --------
@@ -58,7 +60,7 @@ def median_bound(s: float, n: int, d: int, level: Level, *, distance: float = ma
 
 @lru_cache(maxsize=4096)
 def hardest(n: int, d: int, level: Level, largest: float = 1.0) -> float:
-    """Return the s in (0, largest] at which the bound is largest; any one is valid."""
+    """Return the share s of points on the axes, in (0, largest], with the largest bound."""
     chance = best_chance(lambda x: median_values(x * d, n, d, level), n, level, largest / d)
     return min(largest, chance * d)
 
@@ -84,7 +86,7 @@ LETTERS = (
 
 
 def _make_row(privacy: Privacy) -> Bound:
-    """Return the row of the geometric median for a privacy notion."""
+    """Return the catalogue's lower bound for the geometric median and one notion of privacy."""
     slug = GeometricMedian.card.slug
     losses = "the distance loss with any points"
     card = BoundCard(
@@ -122,8 +124,7 @@ def _make_row(privacy: Privacy) -> Bound:
         if level is None or not exists:
             return {"privacy": 0.0}
         if s is None:
-            # The share of points on the axes is so small that the norm of the mean gradient is at
-            # most R.
+            # A larger share of points on the axes would make the mean gradient longer than R.
             s = hardest(n, d, level, min(1.0, mean * math.sqrt(d)))
             return {"privacy": radius * median_bound(s, n, d, level)}
         return {"privacy": radius * median_bound(s, n, d, level, distance=FAR_DISTANCE)}

@@ -2,8 +2,8 @@ r"""Lower bounds for the geometric median off the l2 ball: far points at hidden 
 
 With probability s a point is :math:`KV/\|V\|`, V a hidden word of the bounds on linear losses, and
 otherwise :math:`\pm Ku` with a fair sign. Up to :math:`\frac{D^2}{2(K-D)}`, D the largest norm in
-the set, the excess risk is that of the linear loss, times :math:`s/\|V\|`. So what is proven of
-spikes of size 1, whatever their probability, holds here: see theory/bounds-everywhere.md, 6.5.
+the set, the excess risk is that of the linear loss, times :math:`s/\|V\|`. So every lower bound for
+linear losses from spikes of size 1 carries over: see theory/bounds-everywhere.md, 6.5.
 """
 
 import math
@@ -27,26 +27,27 @@ from dpsco_core.data.hidden.far_points import FAR_DISTANCE, Places
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.base import Setting
 
-# A point of p-th moment at most 1 is at most this long for every p.
+# Spikes have size 1 at every probability if the moment order is infinite.
 _ANY_ORDER = math.inf
 
 
 @dataclass(frozen=True)
 class FarWords:
-    """The hidden words of a set as directions of points far away; frozen, as a key of caches."""
+    """The hidden words of a set, taken as the directions of points that are far away."""
 
-    words: WordPrior  # the words of linear losses
+    words: WordPrior  # the words that hide the direction
     places: Places  # the law's name for these directions
-    # The excess risk of an answer in units of that of the linear loss of `words`, at s = 1.
+    # At s = 1 the excess risk of an answer is the linear loss of `words`, multiplied by this
+    # factor.
     factor: float
 
 
 def far_words(body: ConstraintSet) -> FarWords | None:
-    r"""Return the hidden words of a set, or None.
+    r"""Return the directions of far points for a set; None for a set without hidden words.
 
-    On simplices a word is :math:`e_J`, whose excess :math:`r-w_J` is half that of
-    :math:`2e_J-1` at a norm that does not grow with d. On the solid simplex no answer loses less
-    than some point of the simplex.
+    On simplices of radius r a word is :math:`e_J`, whose norm does not grow with d. Its excess loss
+    :math:`r-w_J` is half that of the word :math:`2e_J-1`. In the solid simplex every answer loses
+    at least as much as some point of the simplex.
     """
     corners = corners_of(body)
     if corners is not None and corners.signed:
@@ -63,7 +64,9 @@ def far_words(body: ConstraintSet) -> FarWords | None:
 def far_words_bound(
     directions: FarWords, argument: Argument, s: float, n: int, level: Level
 ) -> float:
-    """Return the bound on a set of size 1 at s, as the distance of the points goes to infinity.
+    """Return the lower bound on the median's excess risk on a set of size 1.
+
+    A share s of the points is infinitely far away, in one of the hidden directions.
 
     Examples
     --------
@@ -77,12 +80,12 @@ def far_words_bound(
 def hardest(
     directions: FarWords, argument: Argument, n: int, level: Level, largest: float = 1.0
 ) -> float:
-    """Return the s in (0, largest] at which the bound is largest; any one is valid."""
+    """Return the share s of far points, in (0, largest], with the largest bound."""
     return best(directions.words, argument, n, _ANY_ORDER, level, largest)
 
 
 def argument_for(level: Level) -> Argument:
-    """Return the argument of the row for algorithms of a level."""
+    """Return the proof technique that is used for algorithms of a privacy level."""
     return "approx" if isinstance(level, tuple) else "two-sided"
 
 
@@ -98,7 +101,7 @@ _LETTERS = (
 
 
 def _make_row(row: Bound) -> Bound:
-    """Return the row on these sets for the algorithms of a row on the ball."""
+    """Return the lower bound on sets with hidden words, from the bound `row` for the ball."""
     privacy: Privacy = row.card.privacy
     argument: Argument = "approx" if privacy == "approx" else "two-sided"
 
@@ -111,8 +114,7 @@ def _make_row(row: Bound) -> Bound:
             return {"privacy": 0.0}
         s, n = setting.spike_probability, setting.n
         if s is None:
-            # The share of points at the word is so small that the norm of the mean gradient is at
-            # most R.
+            # A larger share of points at the word would make the mean gradient longer than R.
             s = hardest(directions, argument, n, level, min(1.0, mean))
             return {"privacy": radius * far_words_bound(directions, argument, s, n, level)}
         value = far_words_bound(directions, argument, s, n, level) - 1 / (2 * (FAR_DISTANCE - 1))

@@ -22,23 +22,23 @@ import numpy as np
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.level import Level
-from dpsco_core.bounds.losses.signs import best_chance, mean_left, unlearnt
+from dpsco_core.bounds.losses.signs import best_chance, mean_share_left, unlearnt_share
 from dpsco_core.data.hidden.one_hot import Corner
 from dpsco_core.problems.guesses import Guess
 
-_ROUNDS = 8  # In each round, sizes of margins are added between the best one and its neighbours.
-_RAREST = 1e-260  # At smaller s the margins may exceed the range of a float.
+_ROUNDS = 8  # Each of these rounds adds margins between the best one and its neighbours.
+_RAREST = 1e-260  # At smaller probabilities s, margins may exceed the range of a float.
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneHotBounds:
-    """The bounds of one loss on the one-hot instances of a class."""
+    """The lower bounds on one loss's excess risk on the one-hot instances of a class of laws."""
 
-    n: int
+    n: int  # the number of records
     moment_order: float  # the moment order p, at least 2
     corner: Corner  # the hidden signs and the true parameters in the constraint set
     guess: Guess  # the loss of a guess at an unknown sign
-    level: Level  # the privacy budget
+    level: Level  # the privacy level of the algorithms that are bound
     scale: float = 1.0  # the root g of the moment bound
     mean_bound: float = math.inf  # the largest norm R of a mean gradient
     diameter: float = math.inf  # the diameter M of the constraint set
@@ -51,13 +51,13 @@ class OneHotBounds:
         require(self.mean_bound > 0, "mean_bound", "above 0", self.mean_bound)
 
     def largest_margins(self, s: Floats) -> Floats:
-        """Return the largest true margins z that the class allows at s."""
+        """Return the largest true margin z that the class allows at each probability s."""
         by_moment = self.scale * (self.corner.signs / s) ** (1 / self.moment_order)
         by_mean = np.maximum(self._largest_products[0] / s, np.sqrt(self._largest_products[1] / s))
         return np.asarray(self.corner.half * np.minimum(by_moment, by_mean))
 
     def largest_probability(self, z: float) -> float:
-        """Return the largest s at which the class allows margins of size z."""
+        """Return the largest probability s of a feature at which the class allows margins z."""
         k, c = self.corner.signs, z / self.corner.half
         log = self.moment_order * (math.log(self.scale) - math.log(c))
         by_moment = k * math.exp(min(log, 600.0))
@@ -66,9 +66,9 @@ class OneHotBounds:
 
     @property
     def _largest_products(self) -> tuple[float, float]:
-        """Return the largest s c and the largest s c^2 that the bound on the mean gradient allows.
+        """The largest s c and the largest s c^2, of which the class asks for one only.
 
-        One of the two is enough.
+        Either of them keeps the norm of the mean gradient within R.
         """
         shared = self.corner.signs / (1 + self.corner.paired)
         if math.isinf(self.mean_bound):
@@ -78,15 +78,15 @@ class OneHotBounds:
 
     @property
     def kinks(self) -> Floats:
-        """Return every s in (0, 1] from which on another condition caps the margins, and 1.
+        """The probabilities s at which another condition begins to cap the margins, and 1.
 
-        The bound may have a sharp peak there, between two points of a grid.
+        The bound may have a sharp peak at these, between two points of a grid.
         """
         k, p = self.corner.signs, self.moment_order
         length, square = self._largest_products
         if math.isinf(length):
             return np.ones(1)
-        # The moment bound allows this log c at s = 1.
+        # This is the largest log c that the moment bound allows at s = 1.
         by_moment = math.log(self.scale) + math.log(k) / p
         logs = [0.0, (math.log(length) - by_moment) / (1 - 1 / p)]
         if square > 0:
@@ -96,19 +96,19 @@ class OneHotBounds:
         return np.array([math.exp(log) for log in logs if math.log(_RAREST) < log <= 0])
 
     def values(self, s: Floats, z: Floats, *, fine: bool = False) -> Floats:
-        """Return the bound at every s and margin z, which the class must allow."""
+        """Return the lower bound at each pair of a probability s and a margin z of the class."""
         chance = s * self.guess.telling(z) / self.corner.signs
-        left = mean_left(unlearnt(self.level), self.n, chance, self.level, fine=fine)
+        left = mean_share_left(unlearnt_share(self.level), self.n, chance, self.level, fine=fine)
         return np.asarray(self.guess.price(z) * s * left)
 
     def value(self, s: float, z: float | None = None) -> float:
-        """Return the bound at s and z, the largest margin that is allowed unless one is given."""
+        """Return the lower bound on the excess risk at s and z; None is the largest margin at s."""
         probability = np.array([s])
         margin = self.largest_margins(probability) if z is None else np.array([z])
         return float(self.values(probability, margin, fine=True)[0])
 
     def best(self) -> tuple[float, float]:
-        """Return s and z at which the bound is largest, on grids that are refined."""
+        """Return the probability s and the margin z at which the bound is largest."""
         n, k, level = self.n, self.corner.signs, self.level
         kinks = self.kinks
         if not self.guess.sizes:
@@ -125,12 +125,15 @@ class OneHotBounds:
             margins = self.largest_margins(candidates)
             top = int(np.argmax(self.values(candidates, margins)))
             return float(candidates[top]), float(margins[top])
-        # If all margins have one size, the bound is a multiple of this value until s reaches a cap.
+        # For margins of one size the bound is largest at this chance, or at the largest allowed s.
         free = best_chance(
-            lambda chance: chance * mean_left(unlearnt(level), n, chance, level), n, level, 1 / k
+            lambda chance: chance * mean_share_left(unlearnt_share(level), n, chance, level),
+            n,
+            level,
+            1 / k,
         )
         sizes, margins = np.array(self.guess.sizes), self.largest_margins(kinks)
-        # The largest possible margins may all be smaller than those of the guess.
+        # All of the guess's margins may be larger than those that the class allows.
         if len(sizes) > 1:
             sizes = np.unique(np.concatenate([sizes, margins[margins < sizes[-1]]]))
         for _ in range(_ROUNDS):
@@ -145,7 +148,10 @@ class OneHotBounds:
         return float(s[top]), float(sizes[top])
 
     def _bounds_at_sizes(self, sizes: Floats, free: float) -> tuple[Floats, Floats]:
-        """Return s and the bound at each size of the margins; s is as large as allowed."""
+        """Return the best probability s for margins of each size, and the bound there.
+
+        `free` is the best chance that a record tells of a given sign, if the class sets no limit.
+        """
         largest = np.array([self.largest_probability(float(z)) for z in sizes])
         s = np.minimum(free * self.corner.signs / self.guess.telling(sizes), largest)
         return s, self.values(s, sizes)
@@ -153,7 +159,7 @@ class OneHotBounds:
 
 @lru_cache(maxsize=4096)
 def hardest(bounds: OneHotBounds) -> tuple[float, float]:
-    """Return the s and z at which the bound is largest: see `OneHotBounds.best`."""
+    """Return `OneHotBounds.best`, the best probability s and margin z, from a cache."""
     return bounds.best()
 
 

@@ -1,9 +1,9 @@
 """Every lower bound that is proven with the loss of one problem, in the order of a catalogue.
 
-The slug names the problem, then the instance (nothing where it hides the true parameter), then the
-algorithms. Least squares has none of its own: with moments of its features alone, and labels that
-a linear model gives exactly, nothing bounds how far a rare record may reach, and with moments of
-the gradients the bound is below that of the quadratic loss (theory/bounds-everywhere.md, 6.6).
+A slug names the problem, then the instance (unless that hides the true parameter), then the
+algorithms. Least squares has no such bound: if only moments of its features are bounded, a rare
+record can make the risk arbitrarily large, and with bounded moments of the gradients the bound is
+below that of the quadratic loss (theory/bounds-everywhere.md, 6.6).
 """
 
 from dpsco_core.bounds.base import Bound

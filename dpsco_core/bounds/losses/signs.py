@@ -1,4 +1,4 @@
-r"""Hidden signs of which each record tells one: what b records that tell leave of a guess.
+r"""How much of a hidden sign stays unknown if b private records tell of it.
 
 Given which records tell of a sign, data with the other sign differ in these b records. With m the
 posterior mean of the sign, :math:`E|m|` is bounded by privacy alone (Lemma O of
@@ -16,17 +16,15 @@ from dpsco_core.bounds.instances.assouad import hidden_spikes, overlap, squared_
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.level import Level
 
-# A function of counts b that returns a bound on 1 - E|m|, or another share that falls with b.
+# This function returns the least share of a sign that stays unknown if b records tell of it.
 Left = Callable[[Floats], Floats]
 
 
 def unknown_sign(information: Floats) -> Floats:
-    r"""Return the share of a sign that remains unknown at an information of kappa.
+    r"""Return the share :math:`1-T(\kappa)` of a sign that stays unknown, at each information.
 
-    It is :math:`1-T(\kappa)`, with T the root of :math:`2T\,\mathrm{artanh}\,T=\kappa`.
-
-    With :math:`T=\tanh y` it is :math:`2/(1+e^{2y})`. Newton's method for y starts below the root;
-    at the end y is rounded up.
+    T is the root of :math:`2T\,\mathrm{artanh}\,T=\kappa`, in nats. With :math:`T=\tanh y` the
+    share is :math:`2/(1+e^{2y})`; after Newton's method y is rounded up, to the safe side.
 
     Examples
     --------
@@ -46,21 +44,22 @@ def unknown_sign(information: Floats) -> Floats:
     return np.asarray(2 / (1 + np.exp(np.minimum(2 * y, 700.0))))
 
 
-def unlearnt(level: Level) -> Left:
-    r"""Return a bound on :math:`1-E|m|` as a function of b, with m a sign's posterior mean.
+def unlearnt_share(level: Level) -> Left:
+    r"""Return a lower bound on :math:`1-E|m|`, m a sign's posterior mean, as a function.
 
-    It is :math:`1-T(\rho b^2)` for zCDP and :math:`o_b` under (epsilon, delta), if b records have
-    spikes.
+    Its argument is the number b of records that tell of the sign. The bound is
+    :math:`1-T(\rho b^2)` under zCDP and :math:`o_b` of `overlap` under (epsilon, delta).
     """
     if isinstance(level, tuple):
         return partial(overlap, epsilon=min(level[0], 600.0), delta=level[1])
     return lambda count: unknown_sign(level * count**2)
 
 
-def unlearnt_square(level: Level) -> Left:
-    r"""Return a bound on :math:`1-Em^2` as a function of b.
+def unlearnt_square_share(level: Level) -> Left:
+    r"""Return a lower bound on :math:`1-Em^2`, m a sign's posterior mean, as a function.
 
-    It is :math:`1-T^2(\rho b^2)`, or :math:`\tau_b`.
+    Its argument is the number b of records that tell of the sign. The bound is
+    :math:`1-T^2(\rho b^2)` under zCDP and the :math:`\tau_b` of `squared_overlap` otherwise.
     """
     if isinstance(level, tuple):
         return partial(squared_overlap, epsilon=min(level[0], 600.0), delta=level[1])
@@ -68,24 +67,29 @@ def unlearnt_square(level: Level) -> Left:
 
 
 def _mean_square_of_sign_error(rho: float, count: Floats) -> Floats:
-    """Return the least mean square of the error in a sign, at given counts."""
+    """Return 1 - T^2 under rho-zCDP: the least mean squared error of a sign, at each count."""
     left = unknown_sign(rho * count**2)
     return np.asarray(left * (2 - left))
 
 
 def telling_count(level: Level) -> float:
-    """Return the number of informative records up to which privacy hides a sign, roughly."""
+    """Return the number of records that tell of a sign up to which privacy hides it, roughly."""
     return hidden_spikes(*level) if isinstance(level, tuple) else 1 / math.sqrt(level)
 
 
-def mean_left(left: Left, n: int, chance: Floats, level: Level, *, fine: bool = False) -> Floats:
-    """Return the mean of the remaining share over B of the law Bin(n, chance), for every chance."""
+def mean_share_left(
+    left: Left, n: int, chance: Floats, level: Level, *, fine: bool = False
+) -> Floats:
+    """Return the mean of the share `left` over a random number of records that tell.
+
+    The number has the law Bin(n, chance), and the result has an entry for each chance.
+    """
     count = telling_count(level)
     return expectation(
         left,
         n,
         chance,
-        # Terms beyond this count are below 1e-12 and may be dropped.
+        # Beyond this number of records the share is below 1e-12 and may be dropped.
         largest=math.floor(min(30 * count + 30, 1e15)),
         scale=max(1.0, 0.1 * count),
         fine=fine,
@@ -93,11 +97,14 @@ def mean_left(left: Left, n: int, chance: Floats, level: Level, *, fine: bool = 
 
 
 def best_chance(
-    value: Callable[[Floats], Floats],  # a function that is vectorised over the chances
+    value: Callable[[Floats], Floats],  # the lower bound at each of several chances
     n: int,
     level: Level,
     largest: float,  # the largest chance, in (0, 1]
 ) -> float:
-    """Return the chance in (0, largest] at which a value is largest: any one is valid."""
+    """Return the chance in (0, largest], that a record tells of a sign, with the largest value.
+
+    `value` is a lower bound, valid at every chance.
+    """
     low, high = search_range(telling_count(level), n, largest)
     return maximise(value, low, high)

@@ -1,4 +1,4 @@
-"""Conditions of the bounds in l_q: the exponent, the set, and what the schedules need."""
+"""Conditions of the bounds in l_q, on the exponent, on the set, and on the printed schedules."""
 
 import math
 from collections.abc import Callable
@@ -20,7 +20,7 @@ W = TypeVar("W", bound=WordPrior)
 
 
 def _condition_on_exponent(text: str, holds: Callable[[float], bool]) -> Hypothesis:
-    """Return the condition that the exponent of the norm has a property."""
+    """Return the condition that the exponent q of the norm satisfies `holds`; `text` says it."""
 
     def check(setting: Setting) -> str:
         """Return the reason why the exponent does not fit; empty if it does."""
@@ -37,12 +37,15 @@ AT_LEAST_2 = _condition_on_exponent("q >= 2", lambda q: q >= 2)
 
 
 def finite_set(setting: Setting) -> bool:
-    """Return whether there is a constraint set: without a finite diameter there is none."""
+    """Whether the constraint set has a finite diameter; otherwise it is the whole space."""
     return math.isfinite(setting.constants.diameter)
 
 
 def width_bounds(setting: Setting) -> Width:
-    """Return the Gaussian width of the set, or its bounds; infinite for the whole space."""
+    """Return bounds on the Gaussian width of the set, equal if it is known exactly.
+
+    The width of the whole space is infinite.
+    """
     return setting.body.gaussian_width() if finite_set(setting) else Width.from_value(math.inf)
 
 
@@ -70,7 +73,10 @@ VARIANCE = Hypothesis(
 
 
 def _check_small_gradient(setting: Setting) -> str:
-    """Return the reason why R exceeds 10 sigma; empty if it does not."""
+    """Return why R, the bound on the population gradient, exceeds 10 sigma; empty if it does not.
+
+    Sigma is the deviation of the gradients in the dual norm.
+    """
     if not finite_set(setting):
         return ""
     constants = own_constants(setting)
@@ -83,7 +89,8 @@ def _check_small_gradient(setting: Setting) -> str:
     )
 
 
-# Theorems 5.2 and 5.5 of Kamath et al. (2022) need R <= 10 moment units; here the unit is sigma.
+# The rates in l_q reduce to Theorems 5.2 and 5.5 of Kamath et al. (2022), which need R to be at
+# most 10 moment units; in l_q the unit is sigma.
 SMALL_SIGMA_GRADIENT = Hypothesis(text="R <= 10 sigma", check=_check_small_gradient)
 
 
@@ -119,7 +126,7 @@ AMPLIFIED = Hypothesis(text="epsilon <= sqrt(ln(n/delta)/n)", check=_check_ampli
 
 
 def _theorem_7_steps(setting: Setting) -> float:
-    """Return the T of Su et al. (2023), Theorem 7; NaN where it is not defined."""
+    """Return the number T of steps in Theorem 7 of Su et al. (2023); NaN if it is undefined."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP) or setting.exponent > 2:
         return math.nan
@@ -136,7 +143,7 @@ def _check_records_per_step(setting: Setting) -> str:
 
 
 def _check_enough_steps(setting: Setting) -> str:
-    """Return the reason why there are too few steps; empty if there are enough."""
+    """Return why Theorem 7 has too few steps T for its choice of alpha; empty if it has enough."""
     # The maximum of a NaN and 1.0, in this order, is NaN.
     steps = max(_theorem_7_steps(setting), 1.0)
     if math.isnan(steps) or setting.n <= steps:
@@ -151,7 +158,7 @@ def _check_enough_steps(setting: Setting) -> str:
 
 
 def _check_large_sample(setting: Setting) -> str:
-    """Return the reason why the sample is too small; empty if it is not."""
+    """Return why n is too small for Theorem 7, as its number T of steps shows; empty if not."""
     steps, budget = _theorem_7_steps(setting), setting.budget
     if math.isnan(steps) or not isinstance(budget, ApproxDP):
         return ""
@@ -172,7 +179,10 @@ LARGE_SAMPLE = Hypothesis(
 
 
 def _condition_on_truncation(statement: str, *, shuffled: bool) -> Hypothesis:
-    """Return the condition on the lambda of Theorem 10, or of its batched variant."""
+    """Return the condition that the truncation level lambda of a statement is large enough.
+
+    `shuffled` is for Theorem 10; otherwise lambda is that of its variant with public batches.
+    """
 
     def check(setting: Setting) -> str:
         """Return the reason why lambda is too small; empty if it is not."""
@@ -189,7 +199,7 @@ def _condition_on_truncation(statement: str, *, shuffled: bool) -> Hypothesis:
         ):
             return ""
         unit = parameters(setting.n, space_of(setting), budget.epsilon, budget.delta)[0]
-        # The level is in the units of the gradient.
+        # `unit` is in units of sigma; the level is in those of the gradient.
         level = spread * unit
         if level >= max(smooth, spread):
             return ""
@@ -202,7 +212,7 @@ def _condition_on_truncation(statement: str, *, shuffled: bool) -> Hypothesis:
     return Hypothesis(text="lambda >= max(beta M, sigma)", check=check)
 
 
-# The condition of Theorem 10 on n is lambda >= max(beta, 1) M, in units of sigma/M.
+# Theorem 10's condition on n is equivalent to this one on lambda, which it has in units of sigma/M.
 LARGE_TRUNCATION = _condition_on_truncation("Theorem 10", shuffled=True)
 # The derivation of the rate in theory/su-zhao-wang.md, 2.6 and 3.6, uses this condition; the paper
 # states its own condition in the appendix.
@@ -223,7 +233,7 @@ L2_BALL = Hypothesis(
 
 
 def is_symmetric(setting: Setting) -> bool:
-    """Return whether the set, which must exist, is symmetric about 0."""
+    """Whether the constraint set, which must be bounded, is symmetric about 0."""
     return isinstance(setting.body, Symmetric)
 
 
@@ -242,12 +252,15 @@ SYMMETRIC = Hypothesis(
 
 
 def words_in(setting: Setting, words_of: Callable[[ConstraintSet], W | None]) -> W | None:
-    """Return the words that the setting's set has; None if it has none, or if there is no set."""
+    """Return the hidden words of the setting's set, which `words_of` finds.
+
+    None says that the set has no such words or is the whole space.
+    """
     return words_of(setting.body) if finite_set(setting) else None
 
 
 def _check_touched(setting: Setting) -> str:
-    """Return why sign vectors do not point to farthest points of the set; empty if they do."""
+    """Return why some sign vector does not point to a farthest point of the set; else empty."""
     if not finite_set(setting) or touches_at_signs(setting.body):
         return ""
     return (

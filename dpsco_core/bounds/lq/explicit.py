@@ -1,4 +1,4 @@
-"""The common part of the explicit bounds on the risk in l_q: texts, letters, hypotheses, rows."""
+"""What the explicit bounds on the risk in l_q share: texts, letters, conditions and rows."""
 
 import math
 from collections.abc import Callable
@@ -35,15 +35,18 @@ SMALLEST = (
 GAUSSIAN = " With Gaussian noise."
 FREE = (LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, LIPSCHITZ_EVERYWHERE)
 KAPPA = r"\kappa=(r-1)d^{2(1/r-1/q')},\ r=\min\{q',2\ln d+1\}"
-# The kappa that the paper prints and uses for its parameters, which are rounded where necessary.
+# The paper prints this kappa, and sets its parameters by it.
 PRINTED_KAPPA = r",\ \kappa_0=\min\{\tfrac1{q-1},2\ln d\}"
 
 
 def _letters_in_norm(constants_of: Callable[[Setting], DualConstants]) -> tuple[Letter, ...]:
-    """Return the letters of formulas with the given constants."""
+    """Return the meanings and values of the letters in formulas over an l_q space.
+
+    `constants_of` reads the constants in the chosen norm off a setting.
+    """
 
     def constant(field: str) -> Callable[[Setting], float]:
-        """Return one of the constants as a function of a setting; NaN without a finite set."""
+        """Return the function that reads a constant off a setting; NaN if the set is unbounded."""
         return lambda s: float(getattr(constants_of(s), field)) if finite_set(s) else math.nan
 
     variance = constant("variance")
@@ -77,10 +80,10 @@ _KAPPA_UP_TO_TWO = replace(
     _PRINTED_KAPPA,
     value=lambda s: space_of(s).printed_kappa if s.exponent <= 2 else math.nan,
 )
-# The rates for q above 2 are in this norm, except for the rate of the method that works in l2.
+# Rates for q above 2 are in the l_q norm, except that of the method which works in l2.
 RATE_LETTERS = (*_letters_in_norm(dual_constants), _KAPPA_UP_TO_TWO)
 OWN_RATE_LETTERS = (*_LETTERS, _PRINTED_KAPPA)
-# The formulas of the explicit bounds define their own regularity.
+# Explicit bounds define kappa, the regularity of the norm, in their own formulas.
 _EXPLICIT_LETTERS = (
     *_LETTERS,
     Letter(r"\kappa", "regularity of a smooth norm near the dual one"),
@@ -136,7 +139,11 @@ def explicit_row(
     hypotheses: tuple[Hypothesis, ...],
     **changes: Any,
 ) -> Bound:
-    """Return an explicit bound whose card is `card` with some `changes`."""
+    """Return the catalogue's explicit bound whose card is `card` with some `changes`.
+
+    `names` are the names of the terms of `formula`, and `needs` the constants of the problem
+    without which it has no value.
+    """
     return bound_like(
         card,
         evaluate=name_terms(names, needs, formula),
@@ -157,11 +164,14 @@ def noise_rows(
     paper_latex: str,
     paper_hypotheses: tuple[Hypothesis, ...] = (),
 ) -> tuple[Bound, ...]:
-    """Return the rows of a bound: Gaussian noise, generalized noise, and the paper's parameters."""
+    """Return three explicit bounds on one method, which differ in its noise.
+
+    They are for Gaussian noise, for generalized Gaussian noise, and for the paper's parameters.
+    """
     base = card.slug.removesuffix("-explicit")
 
     def row(noise: Noise, calibration: Calibration, *conditions: Hypothesis, **texts: Any) -> Bound:
-        """Return the row of the bound for one kind of noise in one calibration."""
+        """Return the bound for one kind of noise in one calibration."""
 
         def formula(setting: Setting) -> Terms4:
             """Return the terms of the bound with this noise."""

@@ -1,10 +1,11 @@
-r"""Private lower bounds on linear losses on sets other than the l2 ball, each with its instance.
+r"""Private lower bounds for linear losses on sets other than the l2 ball, each with its instance.
 
 The instance hides a corner on the l1 ball and the simplices, a block of signs on groups and sparse
 vectors, and all signs on l_q balls with 1 < q < 2 (theory/bounds-everywhere.md, 2.3 to 2.6). On l_q
-balls with q >= 2 and on the cube the rows of the l2 ball hold (Lemma T there). The class is that of
-`dpsco_core.bounds.euclidean.lower_spikes`: laws with bounded moments of the coordinates and mean
-gradients within R. At a setting that fixes ``spike_probability`` a bound is evaluated there.
+balls with q >= 2 and on the cube the bounds for the l2 ball hold (Lemma T of that page). The class
+is that of `dpsco_core.bounds.euclidean.lower_spikes`: laws with bounded moments of the coordinates
+and mean gradients within R. If a setting fixes ``spike_probability``, a bound is evaluated at that
+probability.
 """
 
 from collections.abc import Callable
@@ -36,7 +37,10 @@ WordsOf = Callable[[ConstraintSet], WordPrior | None]
 def _value_on_words(
     words_of: WordsOf, argument: Argument, setting: Setting, _: Form, cap: float
 ) -> float:
-    """Return the bound for moments of 1 and a set of size 1; 0 if the set has no such words."""
+    """Return the lower bound over a set's hidden words, for moments of 1 and a set of size 1.
+
+    It is 0 if the set has no such words or the budget does not fit the argument.
+    """
     words = words_in(setting, words_of)
     level = level_at(setting, "approx" if argument == "approx" else "zcdp")
     if words is None or level is None:
@@ -51,10 +55,13 @@ def _value_on_words(
 
 
 def _condition_on_class(words_of: WordsOf) -> Hypothesis:
-    """Return the condition that words at a fixed spike probability are in the class of laws."""
+    """Return the condition that words at the setting's spike probability are in the class of laws.
+
+    It holds if the setting fixes no spike probability.
+    """
 
     def largest(words: WordPrior, _: int, order: float, bound: float) -> float:
-        """Return the largest spike probability in the class."""
+        """Return the largest spike probability at which the words' means have norm `bound`."""
         return largest_probability(words.weight, order, bound)
 
     def check(setting: Setting) -> str:
@@ -72,19 +79,18 @@ def _condition_on_class(words_of: WordsOf) -> Hypothesis:
 class _Sets:
     """The sets that have hidden words of one kind, and the texts of the cards of their bounds."""
 
-    words_of: WordsOf
-    name: str  # the name in slugs and titles
-    title: str
-    description: str  # the description in sentences
-    # The sections of the page with the statements: without Fano's inequality, with it, and for all
-    # (epsilon, delta) algorithms.
-    statement: str
-    approximate: str
-    instance: str
+    words_of: WordsOf  # the function that returns the words of a set, or None
+    name: str  # ends the slugs of the bounds
+    title: str  # the words for these sets in the bounds' names
+    description: str  # the words for these sets in sentences
+    statement: str  # the statement of the bounds for zCDP
+    approximate: str  # the statement of the bound for (epsilon, delta) algorithms
+    instance: str  # the slug of the hard instance
     loss: str  # the loss of an answer, in LaTeX
     fano: str  # the loss that remains by Fano's inequality, in LaTeX
     left: str  # the loss that remains for every (epsilon, delta) algorithm, in LaTeX
-    # the summaries for two-sided information, for Fano's inequality and for group privacy
+    # The cards of the bounds by two-sided information, by Fano's inequality and by group privacy
+    # have these summaries.
     summaries: tuple[str, str, str]
     letters: tuple[Letter, ...]
     fano_proof: Proof = "fano over words"
@@ -217,7 +223,7 @@ _TWO_SIDED_LQ = (
 
 
 def _rows_of_sets(sets: _Sets) -> tuple[Bound, ...]:
-    """Return the rows of the sets that have words of one kind."""
+    """Return the three lower bounds for sets with words of one kind: one for each argument."""
     unit = r"\frac{gM}2\max_ss^{1-1/p}" if sets is _SIGNS else r"\frac{gM}2\max_qq^{1-1/p}"
     two_sided, fano, groups = sets.summaries
     two_sided_latex = _TWO_SIDED_LQ if sets is _SIGNS else _TWO_SIDED_WORDS
@@ -226,7 +232,7 @@ def _rows_of_sets(sets: _Sets) -> tuple[Bound, ...]:
         "fano": sets.fano,
         "approx": sets.left,
     }
-    # In this formula q is the exponent of the ball.
+    # On l_q balls q is the exponent, so that the spike probability is called s.
     if sets is _SIGNS:
         latex = {k: v.replace(BINOMIAL, BINOMIAL.replace("q", "s")) for k, v in latex.items()}
     rows: tuple[tuple[Argument, str, str, str, str, tuple[Letter, ...]], ...] = (
@@ -255,7 +261,7 @@ def _rows_of_sets(sets: _Sets) -> tuple[Bound, ...]:
 
 
 def _proof_of(sets: _Sets, argument: Argument) -> Proof:
-    """Return the kind of proof of an argument on these sets."""
+    """Return the kind of proof, as a card names it, of an argument on sets of one kind."""
     if argument == "fano":
         return sets.fano_proof
     return "packing" if argument == "approx" else "two-sided information"
@@ -271,7 +277,7 @@ def _make_row(
     latex: str,
     letters: tuple[Letter, ...],
 ) -> Bound:
-    """Return the row of one argument on these sets."""
+    """Return the catalogue's lower bound by one argument on sets with words of one kind."""
     card = risk_card(
         name,
         title,
@@ -299,7 +305,10 @@ def _make_row(
 
 
 def _all_letters(sets: _Sets, letters: tuple[Letter, ...]) -> tuple[Letter, ...]:
-    """Return the letters of a formula: those of the argument, of the sets and of all words."""
+    """Return the letters of a formula: common ones, then the argument's, then the sets' own.
+
+    If two letters have one token, the later one replaces the earlier.
+    """
     letters_by_token = {letter.token: letter for letter in (*_WORDS, *letters)}
     return tuple((letters_by_token | {letter.token: letter for letter in sets.letters}).values())
 

@@ -1,8 +1,8 @@
 r"""Truncated mirror descent in batches, with every constant proven: Su et al. (2023), Algorithm 4.
 
 The bound is B4 of theory/su-zhao-wang.md, 3.6, sharpened and for any threshold. The module also
-finds the parameters that make it smallest, which do not depend on data. The bound is infinite where
-the exponent, the budget or a constant does not allow the method.
+finds the parameters that make the bound smallest, which do not depend on data. The bound is
+infinite if the exponent, the budget or a constant does not allow the method.
 """
 
 import math
@@ -50,20 +50,20 @@ BOTH_ORDERS: tuple[Order, ...] = ("shuffled", "public")
 def b4(
     inputs: MirrorInputs,
     steps: int,  # the number T of steps, from 1 to n
-    # the threshold :math:`\tau`, for which the paper takes :math:`\beta M+\lambda`
+    # This is the threshold :math:`\tau`, for which the paper takes :math:`\beta M+\lambda`.
     threshold: float,
-    # the step weight :math:`\gamma`; None for the best one, of `best_weight`
+    # This is the step weight :math:`\gamma`; None is the best one, `best_weight`.
     step_weight: float | None = None,
 ) -> Terms4:
     r"""Return B4, an explicit bound on the mean excess risk over data and noise.
 
     .. math:: \frac{\gamma D_\Phi(w^*,w_0)}T+\frac{V_g+V_z}{2(\gamma-\beta)}+MB,\quad\gamma>\beta
 
-    with :math:`V_g, V_z, B` of `MirrorInputs.errors`. It sharpens theory/su-zhao-wang.md, 3.6, in
-    three ways: the two variances add without a factor 2, because noise and records are independent
-    and the norm is smooth; the bias is the one that the proof gives; and the threshold is free.
-
-    The terms are those of optimisation, sampling, noise and bias; their sum is the bound.
+    with :math:`V_g, V_z, B` of `MirrorInputs.errors`. The terms are those of optimisation,
+    sampling, noise and bias, and their sum is the bound. It is sharper than that of
+    theory/su-zhao-wang.md, 3.6, in three ways: the two variances add without a factor 2, because
+    noise and records are independent and the norm is smooth; the bias is the one that the proof
+    gives; and the threshold is free.
     """
     return _b4_formula(inputs, steps, step_weight)(threshold)
 
@@ -71,7 +71,10 @@ def b4(
 def _b4_formula(
     inputs: MirrorInputs, steps: int, step_weight: float | None = None
 ) -> Callable[[float], Terms4]:
-    """Return `b4` at a number of steps as a function of the threshold, for fast searches."""
+    """Return the terms of `b4` at a number of steps, as a function of the threshold.
+
+    The function is for searches, which call it many times.
+    """
     errors, smoothness, diameter = inputs.errors_after(steps), inputs.smoothness, inputs.diameter
 
     def terms(threshold: float) -> Terms4:
@@ -92,9 +95,9 @@ def _b4_formula(
 
 
 def _least_b4_formula(inputs: MirrorInputs, steps: int) -> Callable[[float], float]:
-    r"""Return the sum of `b4` at its best step weight as a function of the threshold.
+    r"""Return the sum of `b4`'s terms at its best step weight, as a function of the threshold.
 
-    It is :math:`\frac{\beta D_\Phi}T+\sqrt{2VD_\Phi/T}+MB`.
+    It is :math:`\frac{\beta D_\Phi}T+\sqrt{2VD_\Phi/T}+MB` with :math:`V=V_g+V_z`.
     """
     errors, diameter = inputs.errors_after(steps), inputs.diameter
     start, pace = inputs.smoothness * inputs.divergence / steps, 2 * inputs.divergence / steps
@@ -108,15 +111,19 @@ def _least_b4_formula(inputs: MirrorInputs, steps: int) -> Callable[[float], flo
 
 
 def best_weight(inputs: MirrorInputs, steps: int, spread: float) -> float:
-    r"""Return the :math:`\gamma=\beta+\sqrt{TV/(2D_\Phi)}` that minimises `b4`; V is `spread`."""
+    r"""Return the step weight that minimises `b4`, :math:`\gamma=\beta+\sqrt{TV/(2D_\Phi)}`.
+
+    V is `spread`, the sum of both variances of the steps.
+    """
     return inputs.smoothness + math.sqrt(steps * spread / (2 * inputs.divergence))
 
 
 @lru_cache(maxsize=4096)
 def best_b4(inputs: MirrorInputs) -> DescentChoice:
-    """Return the steps, the threshold and the weight that minimise `b4`.
+    """Return the steps, the threshold and the step weight that minimise `b4`, and the bound there.
 
-    If B4 is infinite for all of them, so is the value, and the parameters mean nothing.
+    If the bound is infinite for all of them, so is the result's value, and its parameters mean
+    nothing.
     """
     scale = max(inputs.gradient_bound, math.sqrt(inputs.variance), 1e-300)
 
@@ -150,10 +157,10 @@ def best_b4(inputs: MirrorInputs) -> DescentChoice:
 def better_descent(
     setting: Setting, orders: tuple[Order, ...], noise: Noise, calibration: Calibration
 ) -> MirrorInputs:
-    """Return the inputs of bound B4, with the noise of the order whose best bound is smaller.
+    """Return the inputs of `b4` for the order of records that has the smallest bound.
 
-    Shuffling helps at few budgets only (theory/su-zhao-wang.md, 2.5 (c)). The choice does not
-    depend on data. If B4 is infinite for all orders, the first one is returned.
+    Shuffling lowers the noise at few budgets only (theory/su-zhao-wang.md, 2.5 (c)). The choice
+    does not depend on data. If the bound is infinite for all orders, the first one is taken.
     """
     candidates = [descent_inputs(setting, order, noise, calibration) for order in orders]
     return smallest_or(candidates, lambda inputs: best_b4(inputs).value, candidates[0])
@@ -162,11 +169,11 @@ def better_descent(
 def descent_risk(
     orders: tuple[Order, ...], setting: Setting, noise: Noise, calibration: Calibration
 ) -> Terms4:
-    """Return B4 of Algorithm 4 in the better one of the orders, "shuffled" or "public" (batches).
+    """Return the terms of `b4` for Algorithm 4 at a setting, in the best of the `orders`.
 
-    The terms are those of optimisation, sampling, noise and clipping bias. In the tight calibration
-    they are at the steps, threshold and weight that minimise their sum, in the paper's at those of
-    `published_parameters`. For q > 2 the bound is in l2.
+    An order is "shuffled", or "public" for batches. The terms are those of optimisation, sampling,
+    noise and clipping bias. In the tight calibration steps, threshold and weight minimise their
+    sum; in the paper's they are those of `published_parameters`. For q > 2 the bound is in l2.
     """
     if calibration == "tight":
         inputs = better_descent(setting, orders, noise, calibration)
@@ -174,7 +181,7 @@ def descent_risk(
         return VOID if math.isinf(best.value) else b4(inputs, *best[:3])
 
     def at_published(inputs: MirrorInputs) -> Terms4:
-        """Return the terms with the parameters that the paper prints."""
+        """Return the terms of `b4` at the parameters that the paper prints."""
         is_certified = 0 < inputs.variance < math.inf and math.isfinite(
             inputs.smoothness * inputs.gradient_bound
         )

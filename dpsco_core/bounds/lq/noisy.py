@@ -24,7 +24,7 @@ Energy = tuple[float, float]
 def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> Energy:
     r"""Return the gradient's and the noise's part of a bound on :math:`E\|g+\xi\|_{q'}^2`.
 
-    g is a gradient of dual norm at most L (`lipschitz`), :math:`\xi` the noise of a step, and
+    Here g is a gradient of dual norm at most L (`lipschitz`), :math:`\xi` the noise of a step, and
     :math:`\|\cdot\|_r` the smooth norm of `space`. With :math:`S\ge E\|\xi\|_r^2` the two
     parts add up to the smaller one of
 
@@ -43,27 +43,28 @@ def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> Energy:
 
 
 def least_regret(
-    steps: int,  # the number m of steps
+    steps: int,  # the number m of gradient steps
     energy: Energy,  # the two parts of `step_energy`
-    # A bound on :math:`D_\Phi(u\|w_1)`, such as :math:`\frac\kappa2\max_C\|u\|_q^2` if :math:`w_1`
-    # minimises Phi over the set.
+    # This bounds :math:`D_\Phi(u\|w_1)`; it may be :math:`\frac\kappa2\max_C\|u\|_q^2` if
+    # :math:`w_1` minimises Phi over the set.
     divergence: float,
 ) -> tuple[float, float, float]:
-    r"""Return the regret of mirror descent over its gradient steps: it bounds the mean excess risk.
+    r"""Return the terms of mirror descent's regret a step, a bound on its mean excess risk.
 
     .. math:: \frac{D_\Phi(u\|w_1)}{\eta m}+\frac\eta2E\|g+\xi\|_{q'}^2
 
-    at the step size that minimises it, with :math:`\Phi` 1-strongly convex. See
-    theory/arora-marinov-ullah.md, 2.2 and 3.
-
-    The terms are those of optimisation, gradients and noise; their sum is the bound.
+    The step size :math:`\eta` minimises the sum, and :math:`\Phi` is 1-strongly convex. The terms
+    are those of optimisation, gradients and noise. See theory/arora-marinov-ullah.md, 2.2 and 3.
     """
     step = math.sqrt(2 * divergence / (steps * (energy[0] + energy[1])))
     return divergence / (step * steps), step / 2 * energy[0], step / 2 * energy[1]
 
 
 def noisy_risk(setting: Setting) -> tuple[float, float, float]:
-    """Return the regret of noisy mirror descent at its best step; parts as in `least_regret`."""
+    """Return the terms of the bound on noisy mirror descent's excess risk at a setting.
+
+    They are those of `least_regret`: optimisation, gradients and noise, at the best step size.
+    """
     constants, space = own_constants(setting), space_of(setting)
     if not 0 < constants.lipschitz < math.inf:
         return math.inf, math.inf, math.inf

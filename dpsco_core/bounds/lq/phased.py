@@ -28,18 +28,19 @@ def b3_prime(
     n: int,
     d: int,
     lipschitz: float,  # the Lipschitz constant L
-    # a bound on :math:`\|\theta^*\|_2`, which is at most :math:`d^{1/2-1/q}\|\theta^*\|_q`
+    # This bounds :math:`\|\theta^*\|_2`, which is at most :math:`d^{1/2-1/q}\|\theta^*\|_q`.
     distance: float,
-    factor: float,  # the factor c of the noise
+    factor: float,  # the deviation of a phase's noise over L times its step size
     step: float,  # the step size :math:`\eta`
 ) -> Terms4:
-    r"""Return B3', an explicit bound on the mean excess risk for :math:`\eta/4\le2/\beta`.
+    r"""Return the terms of B3', an explicit bound on the mean excess risk.
 
-    The :math:`n_i` are rounded down. For n a power of two the bound is at most
+    They are those of the start, of sampling, of noise and of the last noise. The bound needs
+    :math:`\eta/4\le2/\beta`, and rounds the sizes :math:`n_i` of the phases down. If n is a power
+    of two the sum is at most
     :math:`\frac{4\|\theta^*\|_2^2}{\eta n}+\frac{\eta L^2}6+\frac{4dc^2L^2\eta}n+ \frac{\sqrt
     d\,cL^2\eta}{n^2}` (theory/su-zhao-wang.md, 3.5).
 
-    The terms are those of start, sampling, noise and last noise; their sum is the bound.
     """
     sampling, noise, last_noise = _step_coefficients(n, d, lipschitz, factor)
     return distance**2 / step * (2 / (n // 2)), step * sampling, step * noise, step * last_noise
@@ -48,7 +49,7 @@ def b3_prime(
 def best_step(
     n: int, d: int, lipschitz: float, distance: float, factor: float, smoothness: float
 ) -> float:
-    r"""Return the :math:`\eta\le8/\beta` that minimises `b3_prime`, without looking at data."""
+    r"""Return the step size :math:`\eta\le8/\beta` that minimises the bound `b3_prime`."""
     free = distance * math.sqrt(
         2 / (n // 2) / math.fsum(_step_coefficients(n, d, lipschitz, factor))
     )
@@ -58,7 +59,7 @@ def best_step(
 def _step_coefficients(
     n: int, d: int, lipschitz: float, factor: float
 ) -> tuple[float, float, float]:
-    """Return what multiplies the step size in three terms: sampling, noise and last noise."""
+    """Return three terms of `b3_prime` over the step size: sampling, noise and last noise."""
     count, energy = phases(n), lipschitz**2
     sampling = energy / 6 * -math.expm1(-count * math.log(4))
     noise = math.fsum(8 * 4.0**-i / (n // 2**i) for i in range(2, count + 1))
@@ -66,10 +67,10 @@ def _step_coefficients(
 
 
 def phased_risk(setting: Setting, *, diameter_free: bool = False) -> Terms4:
-    """Return the terms of B3' for phased SGD on the whole space, in l2.
+    """Return the terms of `b3_prime` at a setting, for phased SGD on the whole space.
 
-    They are at the step size that minimises their sum or, if `diameter_free`, at the one that does
-    not depend on the distance (theory/su-zhao-wang.md, 2.4).
+    The step size minimises their sum or, if `diameter_free`, is the paper's, which does not depend
+    on the distance of the start (theory/su-zhao-wang.md, 2.4).
     """
     c, rho = setting.constants, setting.gaussian_rho
     if rho <= 0 or setting.n < 2 or c.lipschitz <= 0:
@@ -85,7 +86,7 @@ def phased_risk(setting: Setting, *, diameter_free: bool = False) -> Terms4:
 
 
 def _check_step_size(setting: Setting) -> str:
-    """Return the reason why the step size is too large; empty if it is not."""
+    """Return the reason why the paper's step size is too large; empty if it is not."""
     c, rho = setting.constants, setting.gaussian_rho
     if not (rho > 0 and 0 < c.lipschitz < math.inf and math.isfinite(c.sample_smoothness)):
         return ""

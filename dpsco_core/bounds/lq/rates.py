@@ -1,8 +1,8 @@
 r"""The rates in :math:`\ell_q^d`: Su, Zhao and Wang (2023), Table 2, and earlier work.
 
-(The paper calls the exponent p.) A rate is the sum of a sampling and a privacy term; if it has a
-single term, the other one is 0. For Lipschitz losses the unit is L times the set's diameter or the
-norm of the minimiser, unless a docstring says otherwise; with heavy tails it is :math:`\sigma M`.
+(The paper calls the exponent p.) A rate is the sum of a sampling and a privacy term, of which one
+may be 0. For Lipschitz losses the unit is L times the diameter of the set or the norm of the
+minimiser, unless a comment says otherwise; with heavy tails it is :math:`\sigma M`. In formulas
 kappa is the printed :math:`\min\{1/(q-1), 2\ln d\}`.
 """
 
@@ -43,33 +43,33 @@ from dpsco_core.problems.base import Setting
 
 _rate = partial(two_terms, letters=RATE_LETTERS, applies=is_approximate)
 _from_two = partial(_rate, applies=lambda s: is_approximate(s) and s.exponent >= 2)
-# Bassily, Guzman and Nandi (2021), constrained and Lipschitz: Table 2, row 1. For q >= 2 the table
-# lacks the root of n, which the prose and the remark on Theorem 8 have.
+# Row 1 of Table 2 has these rates of Bassily, Guzman and Nandi (2021) for constrained Lipschitz
+# losses. For q >= 2 the table lacks the root of n, which the text and the remark on Theorem 8 have.
 BASSILY_BELOW_TWO = _rate("sqrt(kappa/n)", "kappa*sqrt(d)/(n*epsilon)", unit="L*M")
 BASSILY_FROM_TWO = _from_two("d^(1/2-1/q)/sqrt(n)", "d^(1-1/q)/(n*epsilon)", unit="L*M")
-# Theorem 7, unconstrained and Lipschitz, 1 < q < 2.
+# Theorem 7 has this rate for unconstrained Lipschitz losses and 1 < q < 2.
 THEOREM_7 = _rate("0", "(kappa^2*sqrt(d*ln(1/delta))/(n*epsilon))^(2/5)", unit="L*theta")
-# Theorem 8, unconstrained and Lipschitz, 2 <= q. The printed unit lacks the 1, so that the rate is
-# 0 if the minimiser is 0, which no algorithm achieves.
+# Theorem 8 is for unconstrained Lipschitz losses and q >= 2. Its printed unit lacks the 1, so that
+# the rate would be 0 for a minimiser of 0, which no algorithm achieves.
 THEOREM_8 = _from_two(
     "1/sqrt(n)", "sqrt(d*ln(1/delta))/(epsilon*n)", unit="L*(1 + d^(1-2/q)*theta^2)"
 )
 THEOREM_8_PRINTED = replace(THEOREM_8, unit="L*theta^2*d^(1-2/q)")
-# Theorem 10, constrained and heavy-tailed, 1 < q < 2, small epsilon, without its ln(1/delta'). It
-# is proven for Gaussian noise. For the generalized Gaussian noise of the algorithm, the proof gives
-# kappa^(3/4) (theory/su-zhao-wang.md, 3.6); since kappa is at most 2 ln d, the difference is within
-# the theorem's logarithms.
+# Theorem 10 is for constrained, heavy-tailed problems with 1 < q < 2 and small epsilon; its
+# ln(1/delta') is omitted here. It is proven for Gaussian noise. For the algorithm's generalized
+# Gaussian noise the proof gives kappa^(3/4) (theory/su-zhao-wang.md, 3.6); since kappa is at most
+# 2 ln d, the difference is within the theorem's logarithms.
 THEOREM_10 = _rate("0", "sqrt(kappa*sqrt(d*ln(1/delta))/(n*epsilon))", unit="sigma*M")
-# Heavy tails, epsilon < 1 and 1 < q < 2: introduction and Table 2.
+# The introduction and Table 2 have this rate for heavy tails, epsilon < 1 and 1 < q < 2.
 GENERAL_EPSILON = _rate("0", "(kappa^2*sqrt(d*ln(1/delta))/(n*epsilon))^(1/3)", unit="sigma*M")
-# Heavy tails, 2 <= q, by reduction to l2: Table 2. The printed first term lacks the root of n of
-# the underlying bound by Kamath et al. (2022) (theory/su-zhao-wang.md, 2.7).
+# Table 2 has this rate for heavy tails and q >= 2, by reduction to l2. The printed first term lacks
+# the root of n that the bound of Kamath et al. (2022) behind it has (theory/su-zhao-wang.md, 2.7).
 HEAVY_EUCLIDEAN = _from_two(
     "d^(3/2-1/q)/sqrt(n)", "d^(3/2-1/(2*q))/sqrt(n*epsilon)", unit="sigma*M"
 )
-# Arora et al. (2020), Theorem 6 with Remark 1, for any potential. It follows from the regret of
-# mirror descent (their Theorem 3) and the energy d kappa of the noise, for epsilon up to about
-# 1/sqrt(n). For q > 2 it is the l2 rate, in units of the l2 constants.
+# Arora et al. (2020), Theorem 6 with Remark 1, have this rate for any potential. It follows from
+# the regret of mirror descent (their Theorem 3) and the energy d kappa of the noise, for epsilon up
+# to about 1/sqrt(n). For q > 2 it is the l2 rate, in units of the l2 constants.
 GENERAL_POTENTIAL = two_terms(
     "sqrt(kappa/n)",
     "kappa*sqrt(d)*ln(3/delta)/(epsilon*n)",
@@ -88,7 +88,7 @@ def _make_row(
     hypotheses: tuple[Hypothesis, ...],
     **fields: Any,  # further fields of the card
 ) -> Bound:
-    """Return the catalogue's row of a rate in l_q."""
+    """Return the catalogue's upper bound for a rate in l_q with hidden constants."""
     fields |= {"constant": "rate", "privacy": "approx"}
     card = upper_card(slug, name, statement, f"{summary} {_UNIT_CONSTANTS}", rate.latex, **fields)
     return bound_at_rate(card, rate, hypotheses)

@@ -3,7 +3,8 @@ r"""Regularised mirror descent, with every constant proven: Su et al. (2023), Al
 The steps :math:`w_{t+1}=\arg\min_w\langle\nabla\hat F(w_t)+g_t,w\rangle+2\beta D_\Phi(w,w_t)+
 \alpha\Phi(w)` start at 0, and their points are averaged with weights :math:`q_0^t`,
 :math:`q_0=1+\frac\alpha{2\beta}`. The module has the explicit bound B3 of theory/su-zhao-wang.md,
-3.4, and finds the steps and the regulariser that make it smallest, which do not depend on data.
+3.4, and finds the numbers of steps and the weight of the regulariser that make the bound smallest,
+which do not depend on data.
 """
 
 import math
@@ -42,16 +43,16 @@ _NO_GROWTH = 700.0
 
 @dataclass(frozen=True, kw_only=True)
 class Regularized:
-    """The inputs of B3 besides the number of steps and the weight of the regulariser."""
+    """The inputs of bound `b3` besides the number of steps and the weight of the regulariser."""
 
     n: int  # the number of records
-    space: RegularSpace  # the space of the parameters
-    # The Lipschitz constant L and the smoothness beta of every record's loss, with respect to
-    # :math:`\|\cdot\|_q`; positive and finite.
+    space: RegularSpace  # the l_q space, with the constants of its smooth norm
+    # The loss of every record has the Lipschitz constant L and the smoothness beta, with respect to
+    # :math:`\|\cdot\|_q`; both are positive and finite.
     lipschitz: float
     smoothness: float
     radius: float  # a public bound on :math:`\|\theta^*\|_q`, never computed from the data
-    # A bound on :math:`E\|g_1\|_{q'}^2` for a run of one step; each of T steps has T times as much.
+    # This bounds :math:`E\|g_1\|_{q'}^2` for a run of one step; each of T steps has T times that.
     energy: float
 
     @property
@@ -65,10 +66,9 @@ class Regularized:
         .. math:: \min\Big\{\frac{L^2}{2\kappa_+\alpha^2},\ \Phi_*+\frac{2L^2}{n\alpha^2}\Big\}
 
         The first entry is that of theory/su-zhao-wang.md, 3.4, with the :math:`\kappa_+` that its
-        proof allows. The second one follows from :math:`\alpha E\Phi(w^*_\alpha)\le
-        \alpha\Phi_*+E[F-\hat F](w^*_\alpha)`, whose last term is at most :math:`2L^2/(n\alpha)` by
-        the stability of :math:`w^*_\alpha`. It needs a :math:`\theta^*` that minimises F on the
-        whole space.
+        proof allows. The second one holds if :math:`\theta^*` minimises F on the whole space, and
+        follows from :math:`\alpha E\Phi(w^*_\alpha)\le \alpha\Phi_*+E[F-\hat F](w^*_\alpha)`, whose
+        last term is at most :math:`2L^2/(n\alpha)` by the stability of :math:`w^*_\alpha`.
         """
         slope = (self.lipschitz / regulariser) ** 2
         return min(slope / (2 * self.space.kappa_plus), self.potential + 2 * slope / self.n)
@@ -79,10 +79,11 @@ def b3(
     steps: float,  # the number T of steps, at least 1, and whole in a run
     regulariser: float,  # the weight :math:`\alpha > 0` of the regulariser
 ) -> Terms4:
-    r"""Return B3, an explicit bound on the mean excess risk.
+    r"""Return the terms of B3, an explicit bound on the mean excess risk.
 
-    :math:`\Phi_*` and :math:`\bar\Phi` are those of `Regularized`; :math:`\alpha` is the mu of the
-    card. The terms are those of regulariser, noise, distance and stability; their sum is the bound.
+    They are those of the regulariser, of noise, of the distance to the regularised minimiser, and
+    of stability. The formula is that of the card, which calls the weight :math:`\alpha` mu;
+    :math:`\Phi_*` and :math:`\bar\Phi` are those of `Regularized`.
     """
     growth = regulariser / (2 * inputs.smoothness)
     exponent = steps * math.log1p(growth)
@@ -111,7 +112,7 @@ class RegularizedChoice(NamedTuple):
 def best_b3(inputs: Regularized) -> RegularizedChoice:
     """Return the steps, at most `LARGEST_STEPS`, and the regulariser that minimise `b3`.
 
-    The value is infinite where B3 is finite for none of them.
+    If the bound is infinite for all of them, the result's value is infinite.
     """
     void = RegularizedChoice(math.inf, 1, inputs.lipschitz / inputs.radius)
     if not math.isfinite(inputs.energy * inputs.lipschitz * inputs.smoothness):
@@ -139,13 +140,13 @@ def best_b3(inputs: Regularized) -> RegularizedChoice:
 
 
 def published_choice(inputs: Regularized, epsilon: float, delta: float) -> tuple[int, float]:
-    """Return T, rounded to at least 1, and alpha of Theorem 7."""
+    """Return Theorem 7's number T of steps, rounded to at least 1, and its regulariser alpha."""
     steps = max(1, round(published_steps(inputs.n, inputs.space, epsilon, delta)))
     return steps, published_regulariser(inputs.n, steps, inputs.smoothness)
 
 
 def regularized(setting: Setting, noise: Noise, calibration: Calibration) -> Regularized:
-    """Return the inputs of bound B3 at a setting; the radius is that of the set."""
+    """Return the inputs of bound `b3` at a setting, with the radius of the constraint set."""
     constants, space = own_constants(setting), space_of(setting)
     rho = composed_rho(setting.budget, noise, calibration)
     unit = dual_energy(space, noise, calibration) / rho if rho > 0 else math.inf
@@ -160,10 +161,10 @@ def regularized(setting: Setting, noise: Noise, calibration: Calibration) -> Reg
 
 
 def regularized_risk(setting: Setting, noise: Noise, calibration: Calibration) -> Terms4:
-    """Return the terms of B3 for Algorithm 3: regulariser, noise, distance and stability.
+    """Return the terms of `b3` for Algorithm 3 at a setting.
 
-    In the tight calibration they are at the steps and the regulariser that minimise their sum, in
-    the paper's at those of Theorem 7. They are infinite where the budget or a constant does not
+    In the tight calibration the steps and the regulariser minimise the sum of the terms; in the
+    paper's they are those of Theorem 7. The terms are infinite if the budget or a constant does not
     allow the method.
     """
     inputs, budget = regularized(setting, noise, calibration), setting.budget

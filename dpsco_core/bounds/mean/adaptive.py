@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from dpsco_core.base.cards import OWN, BoundCard
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like, lettered
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -23,7 +23,7 @@ from dpsco_core.problems.base import Setting
 
 
 def _single_mode_statistic(setting: Setting) -> AdaptiveMean:
-    """Return the statistic of adaptive clipping in single mode."""
+    """Return what adaptive clipping in single mode would release at a setting: its statistic."""
     return AdaptiveClipping(mode="single").plan(setting).statistic
 
 
@@ -35,7 +35,7 @@ def _check_single_mode(setting: Setting) -> str:
 
 
 def _check_no_centre(setting: Setting) -> str:
-    """Return the reason why the bound does not hold with a centre; empty without one."""
+    """Return why the method clips around a centre, for which nothing is proven; else empty."""
     bound = scaled_mean_bound(setting)
     if bound <= 2 * math.sqrt(setting.d):
         return ""
@@ -46,11 +46,11 @@ def _check_no_centre(setting: Setting) -> str:
 
 
 def _check_records_for_radius(setting: Setting) -> str:
-    """Return why records are too few to choose a radius; empty if they suffice.
+    """Return why there are too few records to choose a radius; empty if there are enough.
 
-    It is empty as well where another condition fails, because that one has a sentence of its own.
+    The result is empty too if another condition fails, whose sentence is then shown.
     """
-    # Each of these conditions has its own sentence, and there is no plan unless all hold.
+    # The method has no plan unless all of these conditions hold.
     if any(h.check(setting) for h in (GAUSSIAN_BUDGET, MEAN_BOUND, TWO_RECORDS)):
         return ""
     if setting.gaussian_rho > 0 and finds_radius(_single_mode_statistic(setting)):
@@ -79,13 +79,13 @@ _RATE = two_terms("sqrt(d/n)", "sqrt(d)*(d/(n*sqrt(rho)))^(1-1/p)", scale=moment
 
 
 def at_run(plan: MeanPlan[AdaptiveMean, None]) -> tuple[float, float, float]:
-    r"""Return the sampling, bias and noise terms of a run; infinite if it is not in single mode.
+    r"""Return the sampling, bias and noise terms of a bound on a run's mean error.
 
-    The sum of the terms bounds the mean error over the whole class
-    (theory/adaptive-methods.md, 1.3). A record's norm has a p-th moment with root at most
-    :math:`m_p=\sqrt d+R_0` in moment units. For p < 2 it is :math:`d^{1/p}+R_0`, and the sampling
-    term is that of `sample_mean_error` (theory/infinite-variance.md, 2.3). A run that chooses a
-    centre has no such bound.
+    Their sum bounds the mean l2 error for every law of the class (theory/adaptive-methods.md, 1.3).
+    The p-th moment of a record's norm has the root :math:`m_p=\sqrt d+R_0` at most, in moment
+    units. For p < 2 it is :math:`d^{1/p}+R_0`, and the sampling term is that of `sample_mean_error`
+    (theory/infinite-variance.md, 2.3). The other terms are infinite for a run in guarded mode or
+    around a chosen centre, of which nothing is proven.
     """
     setting, mean = plan.setting, plan.statistic
     scale, n, d, p = moment_scale(setting), setting.n, setting.d, setting.moment_order
@@ -111,7 +111,7 @@ def at_run(plan: MeanPlan[AdaptiveMean, None]) -> tuple[float, float, float]:
 
 
 def _number_of_plan(value: Callable[[AdaptiveMean], float]) -> Callable[[Setting], float]:
-    """Return a number of the plan in single mode as a function of a setting; NaN without a plan."""
+    """Return the function that reads a number off the single mode's plan at a setting."""
 
     def number(setting: Setting) -> float:
         """Return the number at a setting; NaN if there is no plan in single mode."""
@@ -165,4 +165,4 @@ _BOUNDS: tuple[Bound, ...] = (
         "what is proven of the sample mean for the first term.",
     ),
 )
-ADAPTIVE_BOUNDS = lettered(LETTERS, _BOUNDS)
+ADAPTIVE_BOUNDS = set_letters(LETTERS, _BOUNDS)

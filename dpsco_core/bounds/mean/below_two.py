@@ -1,8 +1,8 @@
-r"""What is proven of means at tail indices :math:`1<p<2`, where a record may have no variance.
+r"""Upper bounds for means at tail indices :math:`1<p<2`, where a record may have no variance.
 
-The sample mean, whose error has a mean and no mean square; and clipped records, which have a
-variance that grows with the level (theory/infinite-variance.md, 1 and 2). From p = 2 on other rows
-hold, which are sharper.
+The error of the sample mean then has a mean, but no mean square. Clipped records have a variance
+that grows with the level of clipping (theory/infinite-variance.md, 1 and 2). From p = 2 on there
+are sharper bounds.
 """
 
 import math
@@ -47,7 +47,8 @@ from dpsco_core.methods.mean.coordinatewise import (
 from dpsco_core.methods.mean.not_private import SampleMean
 from dpsco_core.problems.base import Setting
 
-# The norm or the coordinates are clipped, with Gaussian or Laplace noise for the coordinates.
+# A release clips the norm and adds Gaussian noise, or clips the coordinates and adds Gaussian or
+# Laplace noise.
 Release = Literal["norm", "gaussian", "laplace"]
 BELOW_TWO = Hypothesis(
     text="p < 2",
@@ -64,13 +65,16 @@ _PROVEN = "It is proven for p from 1 to 2: no step of it reads a variance of the
 
 
 def _sampling_terms(plan: Plan) -> tuple[float]:
-    """Return a bound on the mean error of the sample mean, the only term of its run."""
+    """Return a bound on the mean l2 error of the sample mean, as the single term of its run."""
     s = plan.setting
     return (moment_scale(s) * sample_mean_error(s.n, s.d, min(2.0, s.moment_order)),)
 
 
 def _noise_square_at_unit_level(setting: Setting, release: Release) -> float:
-    """Return the noise's mean squared norm for clipping to 1; infinite without a budget."""
+    """Return the mean squared l2 norm of the noise if the clipping level is 1.
+
+    At another level it is multiplied by the square of the level. It is infinite without a budget.
+    """
     n, d = setting.n, setting.d
     if release == "laplace":
         return 8 * d**3 / (setting.laplace_epsilon * n) ** 2
@@ -86,9 +90,9 @@ _COSTS: dict[Release, Costs] = {
 
 
 def at_level(setting: Setting, release: Release, level: float, noise: float) -> Parts:
-    """Return the parts of a root mean square error with clipping at `level`.
+    """Return the parts of a bound on the root mean square error with clipping at `level`.
 
-    `noise` is the root of the mean squared norm of the noise.
+    `level` and `noise`, the root of the noise's mean squared norm, are in the unit of the records.
     """
     scale, bound = moment_scale(setting), scaled_mean_bound(setting)
     if not 0 < scale < math.inf or math.isinf(bound):
@@ -99,12 +103,12 @@ def at_level(setting: Setting, release: Release, level: float, noise: float) -> 
 
 
 def at_best(setting: Setting, release: Release) -> Parts:
-    """Return the parts of the root mean square error at the clipping level that minimises it."""
+    """Return the parts of the bound of `at_level` at the clipping level with the least bound."""
     noise, scale = _noise_square_at_unit_level(setting, release), moment_scale(setting)
     is_sized = 0 < scale < math.inf and math.isfinite(scaled_mean_bound(setting))
     if not is_sized or math.isinf(noise):
         return void(math.inf)
-    if setting.moment_order > 2:  # The ratio is a consequence of Lyapunov's inequality.
+    if setting.moment_order > 2:  # By Lyapunov's inequality a higher moment bounds the second one.
         constants = replace(setting.constants, coordinate_moment=scale**2)
         setting = replace(setting, moment_order=2.0, constants=constants)
     level = best_level(setting, _COSTS[release], noise)
@@ -112,16 +116,19 @@ def at_best(setting: Setting, release: Release) -> Parts:
 
 
 def of_clipped(plan: ClippedPlan) -> Parts:
-    """Return the parts of a run of simple clipping."""
+    """Return the parts of the bound on the root mean square error of a run of simple clipping."""
     noise = math.sqrt(plan.setting.d) * plan.noise.noise_std
     return at_level(plan.setting, "norm", plan.statistic.radius, noise)
 
 
 def of_coordinatewise(plan: MedianPlan, release: Release) -> Parts:
-    """Return the parts of a run with one block; nothing is proven of medians of several blocks."""
+    """Return the parts of the bound on a run of coordinate-wise clipping.
+
+    They are infinite for several blocks, of whose median nothing is proven.
+    """
     if plan.statistic.blocks != 1:
         return void(math.inf)
-    # The variance of the noise, over the square of its scale.
+    # This is the variance of the noise, over the square of its scale.
     variance = 2.0 if release == "laplace" else 1.0
     noise = math.sqrt(variance * plan.setting.d) * noise_scale(plan.noise)
     return at_level(plan.setting, release, 3 * plan.statistic.threshold, noise)
@@ -152,7 +159,10 @@ _CARD = BoundCard(
 def _bound_at_best_level(
     slug: str, name: str, statement: str, latex: str, release: Release, level: Letter
 ) -> Bound:
-    """Return the bound on a method at the clipping level that minimises it."""
+    """Return the upper bound of a method below p = 2, at the clipping level with the least bound.
+
+    `slug` and `name` are those of the method; `latex` has the level at its beginning.
+    """
     pure = release == "laplace"
     budget = () if pure else (GAUSSIAN_BUDGET,)
 
@@ -179,7 +189,10 @@ def _bound_at_best_level(
 
 
 def _bound_on_run(row: Bound, method: Method, formula: Callable[[Any], Parts], latex: str) -> Bound:
-    """Return the bound on a run that corresponds to a bound at its best level."""
+    """Return the bound on a method's runs, at their parameters, from the bound at the best level.
+
+    `formula` computes the parts from the plan of a run.
+    """
     return bound_like(
         row.card,
         slug=f"{row.card.slug}-run",

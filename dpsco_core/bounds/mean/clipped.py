@@ -2,7 +2,7 @@ r"""Norm clipping: Zhao et al. (2024), Algorithm 2 and Theorem 2.
 
 Records are projected on the ball of radius R and averaged, with Gaussian noise of standard
 deviation :math:`\sqrt2R/(n\sqrt\rho)` per coordinate (theory/zhao-et-al.md, 2.2, 3.1 and 3.2).
-Formulas use ratios, so that no power overflows at p = 100.
+Formulas are written in ratios, so that no power overflows at large p, such as 100.
 """
 
 import math
@@ -12,7 +12,7 @@ from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCa
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
 from dpsco_core.base.root import find_root
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Frontier, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Frontier, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -43,11 +43,14 @@ from dpsco_core.statements.zhao import (
 
 @dataclass(frozen=True)
 class ClippingBias:
-    r"""The bias :math:`\text{constant}\cdot A\,(S/(R-\text{shift}))^{p-1}` of clipping to R."""
+    r"""A bound on the bias of clipping to radius R, with the R that minimise sums with noise.
 
-    constant: float
-    amplitude: float  # the constant A
-    scale: float  # the scale S
+    The bound is :math:`\text{constant}\cdot A\,(S/(R-\text{shift}))^{p-1}`.
+    """
+
+    constant: float  # the factor in front of the formula
+    amplitude: float  # the length A in the formula
+    scale: float  # the length S in the formula
     order: float  # the moment order p >= 2
     shift: float = 0.0  # how much longer a record may be than the vector whose moment is bounded
 
@@ -60,12 +63,12 @@ class ClippingBias:
         return self.constant * self.amplitude * math.exp(exponent) if exponent < 650 else math.inf
 
     def best_radius(self, slope: float) -> float:
-        r"""Return the R that minimises bias + slope R."""
+        r"""Return the clip radius R that minimises the bias plus slope R, slope R the noise."""
         ratio = (self.order - 1) * self.constant * self.amplitude / (slope * self.scale)
         return self.shift + self.scale * math.pow(ratio, 1 / self.order)
 
     def best_radius_squared(self, slope: float) -> float:
-        r"""Return the R that minimises bias^2 + (slope R)^2.
+        r"""Return the clip radius R that minimises bias^2 + (slope R)^2, slope R the noise.
 
         Without a shift the minimiser t has a closed form. With a shift a it is
         :math:`a+te^{-v}`, where v solves :math:`e^{(2p-1)v}=e^{-v}+a/t`.
@@ -81,7 +84,7 @@ class ClippingBias:
             """Return the difference of the two sides of the equation for v."""
             return math.exp(power * v) - math.exp(-v) - share
 
-        # If both ends round to the same number, the signs of the function are unreliable.
+        # If both ends round to the same number, the signs of `excess` are unreliable.
         sure = high > low and excess(low) < 0 < excess(high)
         exponent = find_root(excess, low, high) if sure else high
         return self.shift + unshifted * math.exp(-exponent)
@@ -121,25 +124,28 @@ def covering_log(d: int, beta: float, net: float = 6.0) -> float:
 
 
 def printed_radius(setting: Setting) -> float:
-    """Return the radius R of Zhao et al. (2024), equation (19), in units of M."""
+    """Return the clip radius R of Zhao et al. (2024), equation (19), over the moment root M."""
     return equation_19_radius(setting.n, setting.d, setting.gaussian_rho, setting.moment_order)
 
 
 def balanced_radius(setting: Setting, beta: float) -> float:
-    """Return the radius that balances noise, tail and printed bias (theory/zhao-et-al.md, 2.2)."""
+    """Return the clip radius that minimises printed noise plus bias (theory/zhao-et-al.md, 2.2).
+
+    The bound at this radius holds with probability 1 - `beta`.
+    """
     size = covering_log(setting.d, beta)
     slope = equation_14_slope(setting.n, setting.gaussian_rho, size)
     return printed_bias(setting).best_radius(slope)
 
 
-# The balanced bound of Zhao et al. (2024), Theorem 2. The third term is the sub-exponential part of
-# the sampling error.
+# Theorem 2 of Zhao et al. (2024) has this rate at the balancing radius. Its third term is the
+# sub-exponential part of the sampling error.
 CLIPPED = Rate(
     terms={**CDP.terms, "sampling tail": "sqrt(d)*(d/n)^(1-1/p)"},
     unit="M",
     letters=letters.CLIPPING,
 )
-# The rate of Kamath, Singhal and Ullman (2020) for directional moments. Norm clipping attains it
+# Kamath, Singhal and Ullman (2020) have this rate for directional moments. Norm clipping attains it
 # with the sharp clipping bias (theory/zhao-et-al.md, 3.6).
 DIRECTIONAL_RATE = two_terms(
     "sqrt(d/n)", "(d/(sqrt(rho)*n))^(1-1/p)", unit="M", letters=letters.CLIPPING
@@ -147,9 +153,10 @@ DIRECTIONAL_RATE = two_terms(
 
 
 def printed(setting: Setting, beta: float, *, radius: float | None = None) -> Parts:
-    r"""Return the printed bound (14) of Theorem 2, which holds with probability :math:`1-\beta`.
+    r"""Return the terms of the printed bound (14) of Theorem 2 on the l2 error.
 
-    The radius is `balanced_radius` if it is None. The bound is infinite at rho = 0.
+    Their sum bounds the error with probability :math:`1-\beta`. A `radius` of None is
+    `balanced_radius`. The bound is infinite at rho = 0.
     """
     n, rho, moment = setting.n, setting.gaussian_rho, setting.constants.directional_moment
     size = covering_log(setting.d, beta)
@@ -166,10 +173,11 @@ def printed(setting: Setting, beta: float, *, radius: float | None = None) -> Pa
 
 
 def high_probability(setting: Setting, beta: float) -> Parts:
-    r"""Return the sharper form of Theorem 2, at the radius that minimises it.
+    r"""Return the terms of a sharper form of Theorem 2, at the clip radius that minimises it.
 
-    It holds with probability :math:`1-\beta`. Its net has :math:`5^d` points, the noise has the
-    tail of a Gaussian norm, and the bias is `directional_bias`.
+    Their sum bounds the l2 error with probability :math:`1-\beta`. The net of the proof has
+    :math:`5^d` points, the noise has the tail of a Gaussian norm, and the bias is
+    `directional_bias`.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     size = covering_log(d, beta, 5.0)
@@ -190,11 +198,11 @@ def high_probability(setting: Setting, beta: float) -> Parts:
 def mean_square(
     setting: Setting, scale: float, bias: ClippingBias, *, radius: float | None = None
 ) -> Parts:
-    r"""Return the second-moment version of Theorem 2; infinite at rho = 0.
+    r"""Return the terms of Theorem 2 in mean square, which are infinite at rho = 0.
 
-    `Parts.root_sum_square` of it bounds the expected l2 error. The radius is the one that minimises
-    that if it is None. The trace of the covariance is at most d times the square of `scale`, which
-    is M for directional moments and g for those of coordinates.
+    Their `Parts.root_sum_square` bounds the mean l2 error. A `radius` of None is the one that
+    minimises this bound. The trace of the covariance is at most d times the square of `scale`,
+    which is M for directional moments and g for moments of coordinates.
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     sampling = math.sqrt(d * scale**2 / n)
@@ -206,8 +214,7 @@ def mean_square(
     return Parts(sampling=sampling, bias=bias.at_radius(radius), noise=slope * radius)
 
 
-# Zhao et al. (2024), after Theorem 4: for smaller epsilon, another term of the rate exceeds the
-# third one.
+# Zhao et al. (2024), after Theorem 4: the rate is optimal up to this epsilon.
 OPTIMAL = Frontier(text="ε = 1/√d", epsilon=lambda d: 1 / math.sqrt(d))
 _OTHER_RADIUS = "The method's own tunings take other radii, and may have a larger error."
 _CLIPPED_CARD = BoundCard(
@@ -309,4 +316,4 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),
 )
-CLIPPED_BOUNDS = lettered(LETTERS, _CLIPPED_BOUNDS)
+CLIPPED_BOUNDS = set_letters(LETTERS, _CLIPPED_BOUNDS)

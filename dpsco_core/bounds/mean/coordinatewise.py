@@ -15,7 +15,7 @@ from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.valley import lowest_between
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -49,24 +49,26 @@ from dpsco_core.statements.kamath import (
 
 
 def even_blocks(d: int, beta: float) -> int:
-    r"""Return the least even :math:`m\ge4\ln(2d/\beta)`.
+    r"""Return the least even number m of blocks with :math:`m\ge4\ln(2d/\beta)`.
 
-    Even numbers of blocks halve the sensitivity of the median.
+    Theorem 4.1 then holds with probability :math:`1-\beta`, and the median of an even number of
+    blocks has half the sensitivity.
     """
     check_beta(beta)
     return 2 * math.ceil(algorithm_3_blocks(d, beta) / 2)
 
 
 def level_of(setting: Setting, noise: Noise) -> float:
-    """Return rho for Gaussian noise and epsilon for Laplace noise, in the tight calibration."""
+    """Return the budget that noise may spend: rho for Gaussian, epsilon for Laplace noise."""
     return setting.gaussian_rho if noise == "gaussian" else setting.laplace_epsilon
 
 
 def noise_level(setting: Setting, tau: float, noise: Noise, blocks: int) -> float:
-    r"""Return the noise of the tight calibration: a deviation (Gaussian) or a scale (Laplace).
+    r"""Return the size of the noise per coordinate, in the tight calibration.
 
-    A coordinate's median has sensitivity :math:`3\tau/b` for an even number m of blocks of b
-    records, and :math:`6\tau/b` for an odd one. The noise is infinite without a budget.
+    It is a standard deviation for Gaussian and a scale for Laplace noise, in the unit of `tau`. A
+    coordinate's median has sensitivity :math:`3\tau/b` for an even number of blocks of b records,
+    and :math:`6\tau/b` for an odd one. The noise is infinite without a budget.
     """
     d, level = setting.d, level_of(setting, noise)
     if level <= 0:
@@ -80,18 +82,18 @@ def noise_level(setting: Setting, tau: float, noise: Noise, blocks: int) -> floa
 def high_probability(
     setting: Setting, noise: Noise, beta: float, *, tau: float | None = None
 ) -> Parts:
-    r"""Return an explicit bound that holds with probability :math:`1-\beta`.
+    r"""Return the parts of an explicit bound on the l2 error.
 
-    It follows the proof of Theorem 4.1, with an even number m of blocks, the noise that the
-    sensitivity needs, and the sharp bias. `tau`, in moment units, is the one that minimises the
-    bound if it is None. The bound is the sum of the parts, and infinite for n < m or 3 tau <= R.
+    Their sum bounds it with probability :math:`1-\beta`, by the proof of Theorem 4.1 with an even
+    number m of blocks, the noise that the sensitivity needs, and the sharp bias. `tau` is in moment
+    units; None is the one that minimises the bound. The bound is infinite for n < m or 3 tau <= R.
     """
     n, d, mean_bound = setting.n, setting.d, scaled_mean_bound(setting)
     blocks = even_blocks(d, beta)
     if n < blocks:
         return void(math.inf)
     unit, root = noise_level(setting, 1.0, noise, blocks), math.sqrt(d)
-    # The norm of the noise is below this number with probability 1 - beta/2.
+    # The l2 norm of the noise is below this multiple of tau with probability 1 - beta/2.
     if noise == "gaussian":
         unit *= root + math.sqrt(2 * math.log(2 / beta))
     else:
@@ -118,10 +120,11 @@ def mean_square(
         m\ge3:\ \Big(\sqrt{d\kappa_m/b}+\text{bias}\Big)^2+d\sigma^2,\quad
         \kappa_m=\frac m{\lceil m/2\rceil-1}
 
-    The bias is `joint_bias`. The bound is smallest at m = 1, the clipped mean: more blocks raise
-    the sampling term and the sensitivity. See theory/kamath-liu-zhang.md, 3.2. For m >= 3 the
-    returned sampling and bias parts are both scaled by one factor, so that their squares add up to
-    the squared sum above.
+    These are the squares of the bound, the root sum square of the parts, for m = `blocks`. The bias
+    is `joint_bias`. The bound is smallest at m = 1, the clipped mean: more blocks raise the
+    sampling term and the sensitivity. See theory/kamath-liu-zhang.md, 3.2. For m >= 3 the returned
+    sampling and bias parts are scaled by a common factor, so that their squares add up to the
+    squared sum above.
     """
     require(blocks >= 1, "blocks", "a positive integer", blocks)
     n, d, mean_bound = setting.n, setting.d, scaled_mean_bound(setting)
@@ -151,7 +154,7 @@ def mean_square(
 
 
 def _sampling_root(d: int, blocks: int, size: int) -> float:
-    """Return the root of the sampling term in `mean_square`, in moment units."""
+    """Return the sampling part of `mean_square` in moment units, for `blocks` of `size` records."""
     if blocks <= 2:
         return math.sqrt(d / (blocks * size))
     return math.sqrt(d * blocks / (math.ceil(blocks / 2) - 1) / size)
@@ -173,10 +176,10 @@ def squared_parts(
 
 
 def printed(setting: Setting, noise: Noise, beta: float) -> Parts:
-    r"""Return Theorem 4.1 as printed, at the tau of Corollary 4.2 or at 10 if that is larger.
+    r"""Return the parts of Theorem 4.1's error bound with the constants of its printed proof.
 
-    C = 14 is the constant of the bias, 1152 (Gaussian) or 48 (Laplace) that of the noise. The
-    number m of blocks is a real number, as printed.
+    tau is that of Corollary 4.2, but at least 10. The bias has the constant C = 14, the noise 1152
+    (Gaussian) or 48 (Laplace). The number m of blocks is not rounded, as in the paper.
     """
     n, d, level = setting.n, setting.d, level_of(setting, noise)
     if level <= 0:
@@ -194,7 +197,7 @@ def printed(setting: Setting, noise: Noise, beta: float) -> Parts:
 
 
 def with_logarithms(setting: Setting, noise: Noise, beta: float) -> Parts:
-    r"""Return Theorem 4.1 as a rate: terms with constant 1 and logarithms, at Corollary 4.2's tau.
+    r"""Return Theorem 4.1's rate with its logarithms and constants 1, at Corollary 4.2's tau.
 
     The factor :math:`C^{k-1}` of the bias is among the hidden constants.
     """
@@ -214,7 +217,7 @@ def with_logarithms(setting: Setting, noise: Noise, beta: float) -> Parts:
 
 
 def printed_threshold(setting: Setting, noise: Noise) -> float:
-    """Return tau of Corollary 4.2; 0 without a budget."""
+    """Return the threshold tau of Corollary 4.2, in moment units; 0 without a budget."""
     level, order = level_of(setting, noise), setting.moment_order
     if level <= 0:
         return 0.0
@@ -227,12 +230,16 @@ def _parts_at_threshold(
     setting: Setting,
     tau: float | None,
 ) -> Parts:
-    """Return the parts at `tau`, or at the threshold above R/3 with the smallest bound."""
+    """Return the parts of a bound at the threshold `tau`, in the unit of the records.
+
+    None takes the threshold above R/3 with the smallest bound. `parts_at` and `size_at` return the
+    parts and the bound at a threshold, all in moment units.
+    """
     mean_bound = scaled_mean_bound(setting)
     if tau is None:
         place, _ = lowest_between(
             lambda log_distance: size_at((mean_bound + math.exp(log_distance)) / 3),
-            # Below this threshold the bias exceeds the range of doubles.
+            # Closer to R/3 than this the bias would exceed the range of floats.
             -min(14.0, 600 / setting.moment_order),
             35.0,
             tolerance=1e-7,
@@ -243,7 +250,7 @@ def _parts_at_threshold(
 
 
 def _condition_on_threshold(noise: Noise) -> Hypothesis:
-    """Return the condition that Corollary 4.2's threshold is at least 10."""
+    """Return the condition that Corollary 4.2's threshold is at least 10, as Theorem 4.1 asks."""
     power = "sqrt(d/rho)" if noise == "gaussian" else "d/epsilon"
 
     def check(setting: Setting) -> str:
@@ -265,8 +272,8 @@ _PAPER_BLOCKS = enough_records(
 _EVEN_BLOCKS = enough_records(
     "m = 4 ln(2d/0.05), rounded up to even", lambda setting: even_blocks(setting.d, BETA)
 )
-# The bracket of the rate and its inverse, and the noise terms: proven, with logarithms, printed,
-# and squared.
+# Gaussian and Laplace bounds differ in this LaTeX: the ratio inside the threshold tau, and the
+# noise term of the proven bound, of the rate with logarithms, of the printed and the squared bound.
 _GAUSSIAN_LATEX = (
     r"\frac{\sqrt\rho\,n}{\sqrt d}",
     r"\sigma\big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\big),\ \sigma^2=\frac{9\,\tau^2d}{2\rho b^2}",
@@ -285,7 +292,7 @@ _LAPLACE_LATEX = (
 
 
 def _bounds_of_noise(noise: Noise) -> tuple[Bound, ...]:
-    """Return the five bounds on Algorithm 3 with Gaussian or with Laplace noise."""
+    """Return the five upper bounds on Algorithm 3's error, with Gaussian or with Laplace noise."""
     private = noise == "gaussian"
     slug = "mean.cwme-cdp" if private else "mean.cwme-pure"
     title = f"Coordinate-wise, {noise.capitalize()}"
@@ -382,6 +389,6 @@ def _bounds_of_noise(noise: Noise) -> tuple[Bound, ...]:
     )
 
 
-COORDINATEWISE_BOUNDS = lettered(
+COORDINATEWISE_BOUNDS = set_letters(
     letters.BLOCKS, (*_bounds_of_noise("gaussian"), *_bounds_of_noise("laplace"))
 )

@@ -1,9 +1,9 @@
-r"""Floors on the mean error for one law: its shifts, and laws near it.
+r"""Floors on the mean error for one law: worst cases over its shifts, and over laws near it.
 
-Floor A (Theorem 1, or Theorem 2 where that is larger; Theorem 4 at unequal scales) binds every
-private algorithm over the positions of the mean, even if it is told the exact shape of the data.
-Floor B (Theorem 3) binds over laws near the one at hand. See theory/instance-floors.md, 1, 6, 7
-and 16.
+Floor A (Theorem 1, or Theorem 2 where that is larger; Theorem 4 at unequal scales) is a worst case
+over the shifts of the law. It binds every private algorithm, even one that is told the exact shape
+of the data. Floor B (Theorem 3) is a worst case over laws near the one at hand. See
+theory/instance-floors.md, 1, 6, 7 and 16.
 """
 
 from dataclasses import replace
@@ -20,11 +20,11 @@ from dpsco_core.bounds.floors.terms import (
     KNOWN_SHAPE,
     NOTIONS,
     Notion,
+    combine_mean_terms,
+    combine_squared_terms,
     floor_letters,
     mean_terms,
     near_terms,
-    of_mean,
-    of_square,
     squared_terms,
 )
 
@@ -56,7 +56,7 @@ _PAIRS = r"\max_\theta\sqrt d\,\theta\,E\,a(B)"
 
 
 def _floor_card(notion: Notion) -> BoundCard:
-    """Return the card of the floor on the mean error under a privacy notion."""
+    """Return the card of floor A on the mean l2 error of algorithms of a privacy notion."""
     short, algorithms = NAMES[notion]
     return BoundCard(
         slug=f"lower.mean.floor-{short}",
@@ -75,7 +75,7 @@ def _floor_card(notion: Notion) -> BoundCard:
 
 
 def _floors_of_notion(notion: Notion) -> tuple[Bound, ...]:
-    """Return three floors under a privacy notion: on the error, on its square, and near the law."""
+    """Return the floors for a privacy notion: A on the error, A on its square, and B."""
     card = _floor_card(notion)
     short, algorithms = NAMES[notion]
     squared = replace(
@@ -97,16 +97,16 @@ def _floors_of_notion(notion: Notion) -> tuple[Bound, ...]:
         latex=r"\max_{T,c}\frac{C_d}{\sqrt{G+J}},\ \frac1G=\frac1{n^2\kappa^2\lambda}"
         r"+\frac{n-1}{n^2d\lambda},\ J=d\Big(\frac{\pi T}{ca}\Big)^2",
         law_class=NEARBY_SLOPES,
-        # Infinite variance is refused: the integrals are cut off at a point beyond which the first
-        # moments of such laws still matter.
+        # Laws of infinite variance are refused, since the integrals end at a point beyond which the
+        # first moments of such laws still matter.
         infinite_variance="",
         drawn=False,
     )
     letters = floor_letters(notion)
     rows: tuple[tuple[BoundCard, Any, Any, tuple[Letter, ...], tuple[Hypothesis, ...]], ...] = (
-        (card, mean_terms, of_mean, letters, ()),
-        (squared, squared_terms, of_square, letters, ()),
-        (near_card, near_terms, of_mean, _NEAR_LETTERS, (EQUAL_SCALES,)),
+        (card, mean_terms, combine_mean_terms, letters, ()),
+        (squared, squared_terms, combine_squared_terms, letters, ()),
+        (near_card, near_terms, combine_mean_terms, _NEAR_LETTERS, (EQUAL_SCALES,)),
     )
     return tuple(
         Bound(

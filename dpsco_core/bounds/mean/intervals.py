@@ -1,8 +1,8 @@
-r"""Balls about a run's answer that contain the mean in 95 of 100 runs, for every law of the class.
+r"""Balls around a run's answer that contain the mean with probability 0.95, for every law.
 
-In one dimension such a ball is a confidence interval. Its radius is not estimated from the data, so
-that it costs no privacy (theory/bounds-of-runs.md, 4). The sample and the noise may each exceed
-their term with probability 0.025.
+The laws are those of the bound's class, and in one dimension such a ball is a confidence interval.
+Its radius is not estimated from the data, so that it costs no privacy (theory/bounds-of-runs.md,
+4). The sampling error and the noise may each exceed their term with probability 0.025.
 """
 
 import math
@@ -20,17 +20,18 @@ from dpsco_core.methods.mean.coordinatewise import MedianPlan
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.statements.kamath import Noise
 
-# The sampling error exceeds its term with at most this probability; the noise does, too.
+# The sampling error exceeds its term with at most this probability, and so does the noise.
 CHANCE = 0.025
 GUARANTEE: Guarantee = "probability 0.95"
 
 
 def at_most(parts: Parts, reach: float, records: int, d: int, noise: Noise = "gaussian") -> Parts:
-    r"""Return bounds on the error's parts that fail with probability at most 0.05 together.
+    r"""Return terms whose sum bounds an l2 error with probability at least 0.95.
 
-    The error is that of an average of `records` independent records, which clipping leaves within
-    `reach` of 0, plus noise. The sampling error is bounded by its fourth moment, Gaussian noise by
-    a quantile of its norm, and Laplace noise by its fourth moment.
+    The error is that of an average of `records` independent records, of norm at most `reach` after
+    clipping, plus noise in d dimensions; `parts` are its bounds in mean square. The sampling error
+    is bounded by its fourth moment, Gaussian noise by a quantile of its norm, and Laplace noise by
+    its fourth moment.
     """
     spread = parts.sampling
     sampling = math.sqrt(spread * math.hypot(math.sqrt(3) * spread, 2 * reach / records))
@@ -44,14 +45,14 @@ def at_most(parts: Parts, reach: float, records: int, d: int, noise: Noise = "ga
 
 
 def clipped(plan: ClippedPlan) -> Parts:
-    """Return the terms of the interval of a run that projects records on a ball."""
+    """Return the terms whose sum is the interval's radius, for a run that clips norms."""
     return at_most(coordinate_parts(plan), plan.statistic.radius, plan.setting.n, plan.setting.d)
 
 
 def clipped_entries(plan: MedianPlan) -> Parts:
-    """Return the terms of the interval of a run that clips every entry.
+    """Return the terms whose sum is the interval's radius, for a run that clips every entry.
 
-    They are void from three blocks on, because the median of the blocks is then not a mean.
+    From three blocks on they are infinite, because the median of the blocks is then not a mean.
     """
     parts, blocks = coordinatewise(plan), plan.statistic.blocks
     if blocks > 2:
@@ -63,7 +64,10 @@ def clipped_entries(plan: MedianPlan) -> Parts:
 
 
 def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statement: str) -> Bound:
-    """Return the interval that belongs to a bound on the mean error of a run."""
+    """Return the bound that is the 95 % interval of the runs that a mean-error bound is about.
+
+    `run` is that bound, and `formula` computes the interval's terms from a plan.
+    """
     assert isinstance(run.evaluate, AtPlan)
     short, _, _ = run.card.name.partition(", proven for this run")
     evaluate = AtPlan(
@@ -87,14 +91,14 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
     )
 
 
-# The LaTeX of the sampling term, with placeholders for the largest squared length of a record
-# (instead of R^2) and for the factor of the noise.
+# The sampling term has placeholders for the largest squared length of a record (instead of R^2) and
+# for the number of records.
 SAMPLE = r"\Big[\tfrac1{0.025}\Big(3\lambda^2+\frac{4%s\lambda}{%s^2}\Big)\Big]^{1/4}+"
 SPREAD = r",\ \lambda=\frac{dg^2}%s,\ "
 NOISE = r"+\sigma q_d"
 _SPREAD = Letter(r"\lambda", "variance of what is averaged, over how many there are")
 _QUANTILE = Letter("q_d", "length that one standard normal vector in 40 exceeds")
-# The weight is in moment units, like the bias of clipped entries.
+# For clipped entries the variance lambda is in moment units, like their bias.
 _UNITS = r",\ \lambda=\frac dn,\ "
 _BALL = r"\min\{\kappa_p(\sqrt dg)^p(R-R_0)^{1-p},\sqrt dg+R_0\}"
 _ENTRIES = r"\Big[(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0)\Big]^{1/2}"

@@ -17,7 +17,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.law_classes import DIRECTIONAL
 from dpsco_core.base.search import smallest_index
 from dpsco_core.base.valley import lowest_between
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like, set_letters
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT
 from dpsco_core.bounds.mean.clipped import LETTERS, ClippingBias, directional_bias, printed_bias
 from dpsco_core.bounds.tools import (
@@ -64,9 +64,10 @@ def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, floa
 def group_radius(
     n: int, d: int, moment: float, rho: float, radius: float, groups: int, *, tau: float = 0.1
 ) -> float:
-    r"""Return the group radius :math:`r_0` of Lemma 6 in its form (91), at quantile level tau.
+    r"""Return the radius :math:`r_0` of Lemma 6 in its form (91), at quantile level tau.
 
-    tau = 0.1 is the paper's; it needs :math:`k\ge8\ln(1/\beta)/\tau^2`.
+    Theorem 5 bounds the l2 error by :math:`6r_0` plus the bias of clipping to `radius`. The paper
+    takes tau = 0.1; the lemma needs at least :math:`8\ln(1/\beta)/\tau^2` `groups`.
     """
     by_sampling = 16 / tau * moment * math.sqrt(d / n)
     by_noise = 16 * math.sqrt(2) / tau * radius * math.sqrt(groups * d / rho) / n
@@ -77,10 +78,10 @@ def group_radius(
 def unsplit_radius(
     n: int, d: int, moment: float, rho: float, radius: float, groups: int, beta: float, tau: float
 ) -> float:
-    r"""Return a sharper :math:`r_0`, for any quantile level tau below one half.
+    r"""Return a sharper :math:`r_0` than `group_radius`, for any tau below one half.
 
-    Its proof does not split the probability of failure equally (theory/zhao-et-al.md, 2.6). It is
-    infinite unless :math:`k>\ln(1/\beta)/(2\tau^2)`.
+    The proof does not split the probability of failure equally (theory/zhao-et-al.md, 2.6). The
+    radius is infinite unless :math:`k>\ln(1/\beta)/(2\tau^2)`, k the number of `groups`.
     """
     check_beta(beta)
     require(0 < tau < 0.5, "tau", "between 0 and 1/2", tau)
@@ -92,10 +93,11 @@ def unsplit_radius(
 
 
 def printed(setting: Setting) -> tuple[float, float]:
-    r"""Return :math:`6r_0` and the bias of Theorem 5 as printed, at the R that minimises the sum.
+    r"""Return the terms :math:`6r_0` and bias of Theorem 5's error bound as printed.
 
-    They are (91) and (55) with k = 2397 groups, and hold with probability 0.95. n is read as k
-    times the size of a group. Both are infinite for n < k or rho = 0.
+    They are (91) and (55) with k = 2397 groups, at the clip radius that minimises their sum, which
+    bounds the l2 error with probability 0.95. Records beyond k equal groups are not counted. Both
+    are infinite for n < k or rho = 0.
     """
     d, rho, moment = setting.d, setting.gaussian_rho, setting.constants.directional_moment
     groups = theory_groups()
@@ -114,8 +116,9 @@ def printed(setting: Setting) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
-    r"""Return :math:`(6r_0,\text{bias},k)` of a sharper Theorem 5, at the k and R that minimise it.
+    r"""Return :math:`(6r_0,\text{bias},k)` of a sharper Theorem 5, at the best k and clip radius.
 
+    The first two add up to a bound on the l2 error with probability :math:`1-\beta`, for k groups.
     It takes `unsplit_radius` as tau tends to one half, and the sharp bias. k is between 8 and 120;
     the terms are infinite if no such k is allowed.
     """
@@ -154,7 +157,10 @@ def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
 
 
 def _best_radius(value: Callable[[float], float], bias: ClippingBias, slope: float) -> float:
-    """Return the radius that minimises a convex bound, near where bias and noise balance."""
+    """Return the clip radius that minimises a convex bound.
+
+    The search is around the radius that balances the bias and noise of the given slope.
+    """
     centre = math.log(bias.best_radius(slope))
     place, _ = lowest_between(lambda x: value(math.exp(x)), centre - 2, centre + 14, tolerance=1e-8)
     return math.exp(place)
@@ -164,18 +170,18 @@ _NAMES = ("sampling", "clipping bias", "privacy noise")
 
 
 def _paper_terms(setting: Setting) -> Terms:
-    """Return the terms of the bound with the paper's constants."""
+    """Return the terms, by name, of Theorem 5's bound with the paper's constants."""
     return dict(zip(("sampling and privacy noise", "clipping bias"), printed(setting), strict=True))
 
 
 def _quantile_terms(setting: Setting) -> Terms:
-    """Return the terms of the bound with the slack of the proof removed, at 95 %."""
+    """Return the terms, by name, of the sharper Theorem 5 that holds with probability 0.95."""
     radius, bias, _ = general_quantile(setting, BETA)
     return {"sampling and privacy noise": radius, "clipping bias": bias}
 
 
 def _condition_not_vacuous(evaluate: Callable[[Setting], Terms]) -> Hypothesis:
-    """Return the condition that 4 r_0 is below M, so that the answer 0 does not meet the bound."""
+    """Return the condition that the bound is not vacuous: 4 r_0 < M, M the moment's root."""
 
     def check(setting: Setting) -> str:
         """Return the reason why the answer 0 meets the bound; empty if it does not."""
@@ -315,4 +321,4 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
         ),
     ),
 )
-ITERATIVE_BOUNDS = lettered(LETTERS, _ITERATIVE_BOUNDS)
+ITERATIVE_BOUNDS = set_letters(LETTERS, _ITERATIVE_BOUNDS)

@@ -21,14 +21,20 @@ from dpsco_core.problems.base import Setting
 
 
 def distance_value(setting: Setting, form: Form, cap: float) -> float:
-    """Return the bound of Fano's type by distance, in moment units, for means within `cap`."""
+    """Return the lower bound of Fano's type by distance, for means of norm at most `cap`.
+
+    The bound and `cap` are in moment units.
+    """
     n, d, order, rho = setting.n, setting.d, setting.moment_order, setting.rho
     best = partial(distance.best, n, d, order, rho, form=form)
     return at_best(setting, cap, lambda q: distance.fano_distance(q, n, d, order, rho, form), best)
 
 
 def two_sided_value(setting: Setting, form: Form, cap: float) -> float:
-    """Return the bound by two-sided information, in moment units, for means within `cap`."""
+    """Return the lower bound by two-sided information, for means of norm at most `cap`.
+
+    The bound and `cap` are in moment units.
+    """
     n, d, order, rho = setting.n, setting.d, setting.moment_order, setting.rho
     best = partial(two_sided.best, n, d, order, rho, form=form)
     return at_best(setting, cap, lambda q: two_sided.two_sided(q, n, d, order, rho, form), best)

@@ -1,9 +1,9 @@
-r"""The lower bounds of Kamath et al. (2022), Lemma 6.3: rare spikes, sampling alone, the rates.
+r"""The lower bounds of Kamath et al. (2022), Lemma 6.3: by rare spikes, by sampling, and as rates.
 
-All are for the class of laws whose coordinates have central p-th moment at most
+All are worst cases over the laws whose coordinates have central p-th moment at most
 ``coordinate_moment`` and whose mean has norm at most R = ``mean_gradient_bound``; R caps the spike
-probability. At a setting that fixes ``spike_probability`` a bound over spikes is evaluated at that
-probability, because it binds its own prior there only.
+probability. If a setting fixes ``spike_probability``, a bound over spikes is evaluated at that
+probability, because the bound at another one is about another prior.
 """
 
 import math
@@ -15,7 +15,7 @@ from typing import Literal
 from dpsco_core.base.cards import KAMATH_2022, OWN, BoundCard, Proof, Quantity
 from dpsco_core.base.loss_classes import Form
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     MEAN_UNRESTRICTED,
@@ -68,19 +68,23 @@ def _bound_over_spikes(
     instance: Instance,
     privacy: Literal["pure", "zcdp"],
     proof: Proof,
-    form: tuple[ValueAt, Best]
-    | None = None,  # the value at p and the best p; None for those of `FORMS`
+    # These functions return the bound at p and the best p; None takes those of `FORMS`.
+    form: tuple[ValueAt, Best] | None = None,
     quantity: Quantity = "l2 error",
     smallest_d: int = 1,
     drawn: bool = True,
     is_fano: bool = False,
     letters: tuple[Letter, ...] = letters.LOWER,
 ) -> Bound:
-    """Return a lower bound of a privacy notion on a mean's error, over rare spikes."""
+    """Return the catalogue's lower bound on a mean's error from an instance with rare spikes.
+
+    `name` ends its slug and is its key in `FORMS`; `smallest_d` is the least dimension at which it
+    is positive.
+    """
     value_at, best = form or FORMS[name]
 
     def value(setting: Setting, _: Form, cap: float) -> float:
-        """Return the bound at the prior's spike probability, or at the best one."""
+        """Return the bound in moment units, at the setting's spike probability or the best one."""
         n, d, order = setting.n, setting.d, setting.moment_order
         level = setting.rho if privacy == "zcdp" else setting.pure_epsilon
         best_at = partial(best, n, d, order, level)
@@ -228,13 +232,13 @@ SPIKE_LOWER_BOUNDS: tuple[Bound, ...] = (
 
 
 def _sampling_formula(value: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
-    """Return a formula that gives a bound on every algorithm as a single sampling term.
+    """Return the function that evaluates a bound for all algorithms as a single sampling term.
 
-    `value` is the bound in moment units.
+    `value` computes the bound in moment units; the term is in the unit of the records.
     """
 
     def terms(setting: Setting) -> Terms:
-        """Return the sampling term by its name."""
+        """Return the sampling term at a setting, by its name."""
         scale = moment_scale(setting)
         return {"sampling": scale * value(setting) if 0 < scale < math.inf else 0.0}
 
@@ -242,7 +246,7 @@ def _sampling_formula(value: Callable[[Setting], float]) -> Callable[[Setting], 
 
 
 def _signs_bound(setting: Setting) -> float:
-    """Return the bound for bounded signs in moment units, at the bias that maximises it."""
+    """Return the lower bound from bounded signs in moment units, at the best bias of the signs."""
     delta = gaussian.best_separation(setting.n, setting.d, scaled_mean_bound(setting))
     return gaussian.bounded_signs(delta, setting.n, setting.d)
 
@@ -253,10 +257,10 @@ _PURE = _lower_rate("sqrt(d)*min(1, (d/(epsilon*n))^(1-1/p))", letters=(letters.
 
 
 def _condition_below_mean_bound(terms: Callable[[Setting], Terms]) -> Hypothesis:
-    """Return the condition that the bound is at most R, the error of the answer 0."""
+    """Return the condition that a lower rate is at most R, which the answer 0 never exceeds."""
 
     def check(setting: Setting) -> str:
-        """Return the reason why the bound exceeds R; empty if it does not."""
+        """Return the reason why the lower rate exceeds R; empty if it does not."""
         rate = math.fsum(terms(setting).values())
         bound = setting.constants.mean_gradient_bound
         if rate <= bound:
@@ -351,4 +355,4 @@ _BOUNDS: tuple[Bound, ...] = (
         drawn=True,
     ),
 )
-OTHER_LOWER_BOUNDS = lettered(letters.SIGNS, _BOUNDS)
+OTHER_LOWER_BOUNDS = set_letters(letters.SIGNS, _BOUNDS)

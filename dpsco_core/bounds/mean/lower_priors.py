@@ -1,8 +1,8 @@
 r"""Lower bounds on the mean over priors: tracing, Assouad's argument and rate distortion.
 
-See theory/approx-lower-bounds.md, 3 to 5. At a setting that fixes ``spike_probability`` they are
-evaluated on the prior of the data, which has the spread and the shape of `dpsco_core.catalogue`;
-elsewhere at the best prior.
+See theory/approx-lower-bounds.md, 3 to 5. If a setting fixes ``spike_probability``, the bounds are
+evaluated for the prior of the data, with the spread and shape that the catalogue's laws have;
+otherwise for the prior with the largest bound.
 """
 
 import math
@@ -60,11 +60,14 @@ Notion = Literal["approx", "zcdp"]
 
 def over_prior(
     card: BoundCard,
-    value: Value,  # the bound in moment units
+    value: Value,  # the function that computes the bound in moment units
     *hypotheses: Hypothesis,
     letters: tuple[Letter, ...] = LOWER,
 ) -> Bound:
-    """Return a lower bound over a prior: its card, its private term and its hypotheses."""
+    """Return the lower bound on the error of a mean that is drawn from a prior.
+
+    For signs and tracing, the prior's means lie on a cube inside the constraint set.
+    """
     squared = card.quantity == "squared l2 error"
     on_set: Hypothesis = PRIOR_IN_SET
     if card.instance == "hypercube":
@@ -87,9 +90,10 @@ def over_prior(
 
 
 def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:
-    """Return a bound on a record's leakage; None unless the budget is one of this notion.
+    """Return the leakage of a setting's budget in a notion; None if the budget is not of it.
 
-    The data of the catalogue have the spread `CONCENTRATED`, whatever the notion.
+    Under (epsilon, delta) the spread of the prior is the best one, unless the setting fixes a spike
+    probability: its data then have the spread `CONCENTRATED`.
     """
     if notion == "zcdp":
         return concentrated_leakage(setting.rho)
@@ -101,17 +105,17 @@ def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:
 
 
 def at_least_at_two(value: Value) -> Value:
-    r"""Return a bound that for p < 2 is the larger one of its values at p and at 2.
+    r"""Return the function that evaluates a bound at p, and for p < 2 at p = 2 too if it is larger.
 
     A lower bound at 2 holds at p < 2 as well, because the class at p contains the class at 2: if
-    :math:`E|X_j-\mu_j|^2\le g^2`, then :math:`E|X_j-\mu_j|^p\le g^p` (Lyapunov). No order between
-    the two needs to be tried for records of tracing: their size :math:`2^{1-2/p}q^{-1/p}` is
-    monotone in p at each q, and fewer of them reveal less. On hard data the bound is about the law
-    of these data, whose p is fixed.
+    :math:`E|X_j-\mu_j|^2\le g^2`, then :math:`E|X_j-\mu_j|^p\le g^p` (Lyapunov). An order in
+    between is never better for tracing, whose records have a size :math:`2^{1-2/p}q^{-1/p}` that is
+    monotone in p. If the setting fixes the spike probability, the bound is about the law of its
+    data, and only p counts.
     """
 
     def value_of_class(setting: Setting, form: Form, cap: float) -> float:
-        """Return the larger one of the bound's values at p and at 2."""
+        """Return the bound at the setting's p or, if p < 2 and that is larger, at p = 2."""
         largest = value(setting, form, cap)
         if setting.moment_order >= 2 or setting.spike_probability is not None:
             return largest
@@ -121,7 +125,10 @@ def at_least_at_two(value: Value) -> Value:
 
 
 def tracing_value(setting: Setting, form: Form, cap: float, *, notion: Notion) -> float:
-    """Return a bound by tracing in moment units, with means of norm at most `cap`."""
+    """Return the lower bound by tracing for algorithms of a notion, and 0 without a fitting budget.
+
+    The bound and `cap`, the largest norm of a mean, are in moment units.
+    """
     leakage = leakage_at(setting, notion)
     if leakage is None:
         return 0.0
@@ -144,7 +151,10 @@ def at_best(
     best: Callable[[float], float],
     instance: Literal["spike", "hypercube"] = "hypercube",
 ) -> float:
-    """Return a value at the q of the data, or at the best one; `best` takes the largest q."""
+    """Return a lower bound at the setting's spike probability, or at the best one if it has none.
+
+    `value_at` returns the bound at a probability, and `best` the best one up to a largest.
+    """
     q = setting.spike_probability
     if q is None:
         largest = largest_spike_probability(instance, setting.d, setting.moment_order, cap)
@@ -158,7 +168,10 @@ on_hypercube = partial(largest_spike_probability, "hypercube")
 
 
 def assouad_value(setting: Setting, form: Form, cap: float) -> float:
-    """Return Assouad's bound in moment units, for means within `cap`; 0 under zCDP."""
+    """Return Assouad's lower bound for means of norm at most `cap`, and 0 under zCDP.
+
+    The bound and `cap` are in moment units.
+    """
     level = approximate_level(setting)
     if level is None:
         return 0.0
@@ -168,7 +181,10 @@ def assouad_value(setting: Setting, form: Form, cap: float) -> float:
 
 
 def packing_value(setting: Setting, form: Form, cap: float) -> float:
-    """Return the packing bound in moment units, for means within `cap`; 0 under zCDP."""
+    """Return packing's lower bound for means of norm at most `cap`, and 0 under zCDP.
+
+    The bound and `cap` are in moment units.
+    """
     level = approximate_level(setting)
     if level is None:
         return 0.0
@@ -178,7 +194,10 @@ def packing_value(setting: Setting, form: Form, cap: float) -> float:
 
 
 def rate_distortion_value(setting: Setting, form: Form, cap: float) -> float:
-    """Return the bound by rate distortion in moment units, for means within `cap`."""
+    """Return the lower bound by rate distortion for zCDP and means of norm at most `cap`.
+
+    The bound and `cap` are in moment units.
+    """
     n, d, order, rho = setting.n, setting.d, setting.moment_order, setting.rho
     squared = form == "squared"
     best = partial(rate_distortion.best, n, d, order, rho, squared=squared)

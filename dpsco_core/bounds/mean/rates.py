@@ -1,7 +1,7 @@
 r"""The rates of mean estimation that several statements share, with hidden constants set to 1.
 
-Kamath et al. (2022), Corollary 4.2 and Lemma 6.3; moments are scaled to 1. Upper rates are not
-capped by the trivial error.
+They are those of Kamath et al. (2022), Corollary 4.2 and Lemma 6.3, with moments scaled to 1. Upper
+rates are not capped by the error of the trivial answer 0.
 """
 
 from dpsco_core.bounds import letters

@@ -43,9 +43,10 @@ MEAN_BOUNDS: tuple[Bound, ...] = (*UPPER_MEAN_BOUNDS, *LOWER_MEAN_BOUNDS)
 
 
 def is_mean_square(row: Bound) -> bool:
-    """Return whether a row bounds the mean square error of a private mean over coordinate moments.
+    """Whether an upper bound is on a private mean's mean squared error over coordinate moments.
 
-    The squares of its terms add up to that error, so that a bound on a risk follows from them.
+    The squares of its terms then add up to the bound on that error, from which bounds on the excess
+    risk of gradient methods follow.
     """
     card = row.card
     proven = ("upper", "explicit", "expectation", COORDINATE)

@@ -1,8 +1,8 @@
-r"""What is proven of the mean error of a run, at the parameters that the run has.
+r"""Upper bounds on the mean error of a run, at the parameters of that run.
 
-Every formula holds for every level of clipping, that of a practical tuning too, which no theorem
-chooses, and with the noise of either calibration (theory/bounds-of-runs.md, 2). A figure draws
-these beside measured errors; the rows at their own parameters are in tables.
+Every formula holds for every level of clipping, also for that of the practical tuning, and with the
+noise of either calibration (theory/bounds-of-runs.md, 2). A figure draws these bounds beside
+measured errors; bounds at the parameters of a theorem are in tables.
 """
 
 import math
@@ -46,10 +46,9 @@ def clipped(plan: ClippedPlan, scale: float, bias: ClippingBias, largest_bias: f
 
     .. math:: E\|\tilde\mu-\mu\|^2\le\frac{d\,\text{scale}^2}n+\text{bias}(R)^2+d\sigma^2
 
-    No radius has a bias above `largest_bias`.
-
-    A projection on a ball moves no two points apart, so that clipped records vary no more than
-    records do (theory/bounds-of-runs.md, 2.1).
+    The root sum square of the parts bounds the mean l2 error. `scale` bounds the deviation in every
+    direction, and `largest_bias` the bias at any radius. A projection on a ball moves no two points
+    apart, so that clipped records vary no more than the records do (theory/bounds-of-runs.md, 2.1).
     """
     d = plan.setting.d
     sampling = scale * math.sqrt(d / plan.setting.n)
@@ -64,13 +63,19 @@ def clipped(plan: ClippedPlan, scale: float, bias: ClippingBias, largest_bias: f
 
 
 def _directional_parts(plan: ClippedPlan) -> Parts:
-    """Return the parts for directional moments, where the bias is at most M in every direction."""
+    """Return the parts of the bound on a clipping run under moments in every direction.
+
+    The bias is then at most M, the root of the directional moment.
+    """
     unit = directional_unit(plan.setting)
     return clipped(plan, unit, directional_bias(plan.setting), unit)
 
 
 def coordinate_parts(plan: ClippedPlan) -> Parts:
-    """Return the parts for coordinate moments, where the bias is at most a record's mean length."""
+    """Return the parts of the bound on a clipping run under moments of coordinates.
+
+    The bias is then at most a record's mean norm.
+    """
     bias = coordinate_bias(plan.setting)
     return clipped(plan, moment_scale(plan.setting), bias, bias.scale + bias.shift)
 
@@ -79,13 +84,13 @@ def coordinatewise(plan: MedianPlan) -> Parts:
     r"""Return the parts of the mean-square bound on a run of Kamath et al. (2022), Algorithm 3.
 
     The threshold and the number of blocks are those of the run (theory/bounds-of-runs.md, 2.2). The
-    bound is infinite where the mean may lie beyond the clipping level.
+    bound is infinite if the mean may lie beyond the clipping level.
     """
     setting, scale = plan.setting, moment_scale(plan.setting)
     if not 0 < scale < math.inf or math.isinf(scaled_mean_bound(setting)):
         return void(math.inf)
     is_gaussian, blocks = isinstance(plan.noise, GaussianNoise), plan.statistic.blocks
-    # The variance of the noise, over the square of its scale.
+    # This is the variance of the noise, over the square of its scale.
     per_coordinate = 1.0 if is_gaussian else 2.0
     size = math.sqrt(per_coordinate * setting.d) * noise_scale(plan.noise) / scale
     threshold = plan.statistic.threshold / scale
@@ -120,15 +125,14 @@ _AT_PARAMETERS = {
 
 
 def _bound_on_run(
-    slug: str,  # the slug of the bound with parameters of its own
+    slug: str,  # the slug of the bound at its own parameters
     method: Method,
-    # the function that takes the method's plan and returns the parts
-    formula: Callable[[Any], Parts],
+    formula: Callable[[Any], Parts],  # the parts as a function of the plan of a run
     statement: str,
     latex: str,
-    *letters: Letter,  # the letters of the run
+    *letters: Letter,  # the letters whose values the run sets
 ) -> Bound:
-    """Return the bound on a run that corresponds to the bound with its own parameters."""
+    """Return the bound on a method's runs from the catalogue's bound at its own parameters."""
     row = _AT_PARAMETERS[slug]
     row_letters = (own for own in row.letters if own.token not in {one.token for one in letters})
     levels = " and ".join(f"the {one.meaning}" for one in letters)

@@ -1,11 +1,11 @@
-"""Upper bounds of the methods without privacy."""
+"""Upper bounds on the error of methods without privacy: the sample mean and median of means."""
 
 import math
 
 from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, BoundCard
 from dpsco_core.base.law_classes import VARIANCE
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import AtPlan, Bound, Terms, bound_like, lettered
+from dpsco_core.bounds.base import AtPlan, Bound, Terms, bound_like, set_letters
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, FINITE_VARIANCE, moment_scale
 from dpsco_core.bounds.tools import BETA, enough_records
 from dpsco_core.methods.base import Plan
@@ -15,22 +15,21 @@ from dpsco_core.problems.base import Setting
 
 
 def _sampling_terms(plan: Plan) -> tuple[float]:
-    """Return the root mean square error of the sample mean, the only term of its run."""
+    """Return the root mean squared l2 error of the sample mean, as the single term of its run."""
     return (math.sqrt(plan.setting.constants.variance_trace / plan.setting.n),)
 
 
 def _median_rate_terms(setting: Setting) -> Terms:
-    """Return the rate of the median of means, with its constant set to 1."""
+    """Return the rate of the median of means at 95 %, with its constant set to 1."""
     log_size = math.log(setting.d / BETA)
     return {"sampling": moment_scale(setting) * math.sqrt(setting.d * log_size / setting.n)}
 
 
 def _median_of_means_terms(setting: Setting) -> Terms:
-    """Return the sampling part of Kamath et al. (2022), Theorem 4.1.
+    """Return the sampling part of Kamath et al. (2022), Theorem 4.1, as a bound on the l2 error.
 
-    It is exceeded with probability at most beta/2.
-
-    It is infinite if n is below the number of blocks.
+    The error exceeds it with probability at most beta/2. It is infinite if n is below the number of
+    blocks.
     """
     size = setting.n // theory_blocks(setting.d)
     scale = moment_scale(setting)
@@ -86,4 +85,4 @@ _SAMPLING_BOUNDS: tuple[Bound, ...] = (
         hypotheses=(COORDINATE_MOMENT, _BLOCKS),
     ),
 )
-SAMPLING_BOUNDS = lettered(letters.BLOCKS, _SAMPLING_BOUNDS)
+SAMPLING_BOUNDS = set_letters(letters.BLOCKS, _SAMPLING_BOUNDS)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -32,23 +32,21 @@ from dpsco_core.bounds.tools import (
 from dpsco_core.methods.records.smooth_clip import smoothed_supremum
 from dpsco_core.problems.base import Setting
 
-# By theory, |phi(u) - u| is at most SECOND_ORDER u^2.
+# The truncation phi satisfies |phi(u) - u| <= SECOND_ORDER u^2: theory/kamath-liu-zhang.md, 3.3.
 SECOND_ORDER = 3 / (8 * math.sqrt(2))
 
 
-# Corollary 4.2 at p = 2, whatever the order: Kamath et al. (2022), Lemma B.4 in its fixed-point
-# form, at the truncation level that balances bias and noise.
+# The method has this rate, that of Corollary 4.2 of Kamath et al. (2022) at p = 2, at every order:
+# by Lemma B.4 in its fixed-point form, at the truncation level that balances bias and noise.
 SMOOTHED = two_terms("sqrt(d/n)", "d^(3/4)/(rho^(1/4)*sqrt(n))", scale=moment_scale)
 
 
 def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
-    r"""Return a bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}` at c = 1, in parts.
+    r"""Return the parts of a bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`.
 
-    It is form (v) of theory/kamath-liu-zhang.md, 3.3.
-
-    `Parts.root_sum_square` of it is the bound, with an infinite noise term at rho = 0. `tau` is in
-    moment units. If it is None, it is chosen by :math:`\tau^2=A/B`, which minimises
-    :math:`A^2/\tau^2+B^2\tau^2`, the squares of bias and noise.
+    Their root sum square is form (v) of theory/kamath-liu-zhang.md, 3.3, at smoothing variance
+    c = 1. The noise is infinite at rho = 0. The truncation level `tau` is in moment units; None is
+    the one that minimises :math:`A^2/\tau^2+B^2\tau^2`, the squares of bias and noise.
     """
     n, d, rho, mean_bound = setting.n, setting.d, setting.gaussian_rho, scaled_mean_bound(setting)
     bias = SECOND_ORDER * 2 * root_sum_of_squares(d, mean_bound)
@@ -63,13 +61,12 @@ def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
 
 
 def high_probability(setting: Setting, beta: float, *, tau: float | None = None) -> Parts:
-    r"""Return a bound on the error with probability :math:`1-\beta` at c = 1, in parts.
+    r"""Return the parts of a bound on the l2 error that holds with probability :math:`1-\beta`.
 
-    It is form (i) of theory/kamath-liu-zhang.md, 3.3.
-
-    The noise may fail with probability :math:`\beta/2`, and each coordinate with
-    :math:`\beta/(2d)`. The first two terms of (i) bound bias and sampling error together. The
-    returned bias is the one that falls with tau, and the sampling part the one that grows.
+    Their sum is form (i) of theory/kamath-liu-zhang.md, 3.3, at smoothing variance c = 1. The noise
+    may exceed its part with probability :math:`\beta/2`, and each coordinate with
+    :math:`\beta/(2d)`. The first two terms of (i) bound bias and sampling error together: the one
+    that falls with tau is returned as the bias, the one that grows as the sampling part.
     """
     check_beta(beta)
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
@@ -86,7 +83,7 @@ def high_probability(setting: Setting, beta: float, *, tau: float | None = None)
 
 
 def root_sum_of_squares(d: int, mean_bound: float) -> float:
-    r"""Return the root of the bound on :math:`\sum_j(1+\mu_j^2)^2`."""
+    r"""Return the root of the largest :math:`\sum_j(1+\mu_j^2)^2` for means of norm at most R."""
     square = mean_bound**2
     return math.sqrt(d + 2 * square + square**2)
 
@@ -157,4 +154,4 @@ _SMOOTHED_BOUNDS: tuple[Bound, ...] = (
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),
 )
-SMOOTHED_BOUNDS = lettered(letters.BLOCKS, _SMOOTHED_BOUNDS)
+SMOOTHED_BOUNDS = set_letters(letters.BLOCKS, _SMOOTHED_BOUNDS)

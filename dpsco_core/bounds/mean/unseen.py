@@ -1,6 +1,7 @@
-"""A lower bound for every algorithm at tail indices below 2: rare spikes that no sample shows.
+"""A lower bound for every algorithm at tail indices below 2, by spikes that no record shows.
 
-theory/infinite-variance.md, 4.2. It falls as the sample mean's error does, more slowly than 1/√n.
+See theory/infinite-variance.md, 4.2. As n grows it falls at the rate of the sample mean's error,
+more slowly than 1/√n.
 """
 
 from dataclasses import replace
@@ -24,7 +25,7 @@ SUMMARY = (
 
 
 def unseen_value(setting: Setting, form: Form, cap: float) -> float:
-    """Return the bound in moment units, with means of norm at most `cap`."""
+    """Return the lower bound for means of norm at most `cap`; both are in moment units."""
     n, d, order = setting.n, setting.d, setting.moment_order
     best = partial(unseen.best, n, order, form=form)
     return at_best(setting, cap, lambda q: unseen.unseen(q, n, d, order, form), best)

@@ -1,7 +1,7 @@
-r"""What is proven of means at user level at tail indices :math:`1<p<2`.
+r"""Upper bounds for means at user level at tail indices :math:`1<p<2`.
 
 A user's mean of m independent records has a p-th moment that falls with m, and may have no variance
-(theory/infinite-variance.md, 2.4). From p = 2 on other rows hold, which are sharper.
+(theory/infinite-variance.md, 2.4). From p = 2 on there are sharper bounds.
 """
 
 import math
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from dpsco_core.base.cards import AGARWAL_2024, BoundCard
 from dpsco_core.base.law_classes import COORDINATE
-from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
+from dpsco_core.bounds.base import Bound, Letter, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -34,18 +34,18 @@ from dpsco_core.problems.base import Setting
 
 
 def of_records(plan: UserMeansPlan) -> Parts:
-    """Return the parts of a run that clips all records of all users."""
+    """Return the parts of the error bound of a run that clips all records of all users."""
     setting = plan.setting
     return _at_run(plan, replace(setting, n=setting.n * setting.m, m=1))
 
 
 def of_means(plan: UserMeansPlan) -> Parts:
-    """Return the parts of a run that clips users' means."""
+    """Return the parts of the error bound of a run that clips users' means."""
     return _at_run(plan, of_user_means(plan.setting))
 
 
 def _at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
-    """Return the parts of a run; `clipped` is the setting of the vectors that it clips."""
+    """Return the parts of a run's bound; `clipped` is the setting of the vectors it clips."""
     noise = math.sqrt(clipped.d) * noise_std(plan.noise, clipped.d)
     return at_level(clipped, "norm", plan.statistic.radius, noise)
 
@@ -82,7 +82,7 @@ _CARD = BoundCard(
     "records.",
 )
 _CLASS = (COORDINATE_MOMENT, BELOW_TWO, MEAN_BOUND)
-USER_BELOW_TWO: tuple[Bound, ...] = lettered(
+USER_BELOW_TWO: tuple[Bound, ...] = set_letters(
     _LETTERS,
     (
         Bound(

@@ -1,7 +1,7 @@
 r"""Gradient complexities at user level: evaluations of the gradient of the loss at one item.
 
-The rows are those of the comparison of Lowy, Liu and Asi (2024), section 1 and Figure 1. They are
-rebuilt from the text of the paper, because the figure is an image (theory/lowy-liu-asi.md, 5).
+The methods are those that Lowy, Liu and Asi (2024) compare in section 1 and Figure 1. Their counts
+are rebuilt from the text of the paper, because the figure is an image (theory/lowy-liu-asi.md, 5).
 Constants and logarithms are set to 1. Exact counts of a schedule are `SgdSchedule.gradients` and
 `ErmSchedule.gradients`.
 """
@@ -23,7 +23,10 @@ Count = Callable[[Setting], Terms]
 
 
 def _count(formula: str) -> Rate:
-    """Return a number of gradients, where there is a `UserLevel`."""
+    """Return the number of gradients that a formula gives, as a rate.
+
+    It has a value only at settings for which `user_level` does.
+    """
     return Rate(
         terms={"item gradients": formula},
         letters=USER_LETTERS,
@@ -31,39 +34,40 @@ def _count(formula: str) -> Rate:
     )
 
 
-# The count of Theorem 2.1, of Algorithm 5 in Bassily and Sun (2023), and roughly of group privacy.
+# Theorem 2.1, Algorithm 5 of Bassily and Sun (2023), and roughly group privacy have this count.
 SINGLE_PASS = _count("n*m")
-# Theorem 3.2 (C.3), Algorithm 3 on smooth losses. The paper adds the last two terms, which is valid
-# but loose: both are m/epsilon sqrt(beta/lambda) (theory/lowy-liu-asi.md, 3.3).
+# These counts are those of Theorem 3.2 (C.3) for Algorithm 3 on smooth losses. The paper adds the
+# last two terms, which is valid but loose: both are m/epsilon sqrt(beta/lambda)
+# (theory/lowy-liu-asi.md, 3.3).
 _LEADING = "m*n*(1 + epsilon*kappa^(1/4)*min((m*n)^(1/8), (epsilon^2*n^2*m/d)^(1/8)))"
 _SUMMANDS = "n^(1/4)*m^(5/4)/epsilon", "n^(1/2)*m^(5/4)/(d^(1/4)*epsilon^(1/2))"
 SMOOTH = _count(f"{_LEADING} + sqrt(kappa)*min({', '.join(_SUMMANDS)})")
 SMOOTH_PRINTED = _count(f"{_LEADING} + sqrt(kappa)*({' + '.join(_SUMMANDS)})")
-# Theorem 4.1 (D.3), Algorithm 3 on smoothed losses. The printed count omits m T/epsilon, which the
-# other terms cover only for m up to about n^(5/2) epsilon^3. It has epsilon^(1/4) in place of
-# epsilon^(5/4), which is larger only for epsilon below 1 (theory/lowy-liu-asi.md, 3.4 and 8, item
-# 19).
+# These counts are those of Theorem 4.1 (D.3) for Algorithm 3 on smoothed losses. The printed count
+# omits m T/epsilon, which the other terms cover only for m up to about n^(5/2) epsilon^3. It has
+# epsilon^(1/4) in place of epsilon^(5/4), which is larger only for epsilon below 1
+# (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
 NON_SMOOTH = _count("m*n*(1 + n^(3/8)*m^(1/4)*epsilon^(5/4)) + n^(3/4)*m^(3/2)/sqrt(epsilon)")
 NON_SMOOTH_PRINTED = _count("m*n*(1 + n^(3/8)*m^(1/4)*epsilon^(1/4))")
-# Bassily and Sun (2023), at n = d and epsilon = 1.
+# Bassily and Sun (2023) have this count at n = d and epsilon = 1.
 BASSILY_SUN = _count("m*n^(3/2)")
-# Asi and Liu (2024): for smooth losses, for any losses (Remark 4.2), and for any losses without the
-# last term (section 1).
+# Asi and Liu (2024) have these counts for smooth losses, for any losses (Remark 4.2), and for any
+# losses without the last term (section 1).
 ASI_LIU = _count("beta*R/L*(n*m)^(3/2)")
 ASI_LIU_NON_SMOOTH = _count("(n*m)^3 + (n*m)^2*sqrt(d)")
 ASI_LIU_SIMPLIFIED = _count("(n*m)^3")
-# Contribution 1 of Lowy, Liu and Asi (2024), at n = d and epsilon = 1.
+# Contribution 1 of Lowy, Liu and Asi (2024) has these counts, at n = d and epsilon = 1.
 SIMPLIFIED = _count("max(kappa^(1/4)*(n*m)^(9/8), sqrt(kappa)*n^(1/4)*m^(5/4))")
 SIMPLIFIED_NON_SMOOTH = _count("n^(11/8)*m^(5/4)")
 
 
 def super_polynomial(setting: Setting) -> Terms:
-    """Return infinity: Ghazi et al. (2023), whose method does not run in polynomial time."""
+    """Return an infinite count, for the method of Ghazi et al. (2023) without polynomial time."""
     return {"item gradients": math.inf}
 
 
 def _bassily_sun_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of Bassily and Sun (2023)."""
+    """Return a sentence for each assumption of Bassily and Sun (2023) that fails."""
     n, m, d = case.n, case.m, case.d
     largest = min(n / math.sqrt(m * d), n**1.5 / (d * math.sqrt(m)))
     items = max(math.sqrt(d), n * case.epsilon**2 / math.sqrt(d))
@@ -78,19 +82,19 @@ def _bassily_sun_failures(case: UserLevel) -> tuple[str, ...]:
 
 
 def _asi_liu_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of Asi and Liu (2024)."""
+    """Return a sentence for the assumption of Asi and Liu (2024), if it fails."""
     users = math.log(case.m * case.d) / case.epsilon
     return _describe_failures((case.n >= users, f"n >= {users:.4g}, and n={case.n}"))
 
 
 def _ghazi_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of Ghazi et al. (2023)."""
+    """Return a sentence for the assumption of Ghazi et al. (2023), if it fails."""
     users = math.log(case.d) / case.epsilon
     return _describe_failures((case.n >= users, f"n >= {users:.4g}, and n={case.n}"))
 
 
 def _algorithm_3_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of Algorithm 3."""
+    """Return a sentence for each assumption of Lowy et al.'s Algorithm 3 that fails."""
     users = math.log(case.d) / case.epsilon
     return _describe_failures(
         (case.n >= users, f"n >= {users:.4g}"),
@@ -100,7 +104,7 @@ def _algorithm_3_failures(case: UserLevel) -> tuple[str, ...]:
 
 
 def _local_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of the linear-time local method."""
+    """Return a sentence for each failing assumption of Bassily and Sun's linear-time method."""
     n, m, d, epsilon = case.n, case.m, case.d, case.epsilon
     largest = epsilon**3 * math.sqrt(n**3 / (m * d**3))
     middle = d / epsilon**2
@@ -112,7 +116,7 @@ def _local_failures(case: UserLevel) -> tuple[str, ...]:
 
 
 def _algorithm_1_failures(case: UserLevel) -> tuple[str, ...]:
-    """Return the failing assumptions of Algorithm 1."""
+    """Return a sentence for each assumption of Lowy et al.'s Algorithm 1 that fails."""
     largest = math.sqrt(case.d * case.total * case.epsilon)
     users = (math.log(case.n) + case.log_delta) / case.epsilon
     return _describe_failures(
@@ -123,26 +127,27 @@ def _algorithm_1_failures(case: UserLevel) -> tuple[str, ...]:
 
 
 def _describe_failures(*conditions: tuple[bool, str]) -> tuple[str, ...]:
-    """Return a sentence for each condition that does not hold."""
+    """Return a sentence for each condition, a truth value and its text, that does not hold."""
     return tuple(f"It needs {text}." for holds, text in conditions if not holds)
 
 
 class TableRow(NamedTuple):
-    """One row of the comparison."""
+    """One method of the comparison, with its numbers of gradients and its assumptions."""
 
     slug: str
     name: str
-    # whether the excess risk is optimal up to logarithms; otherwise the method takes linear time
+    # Whether the excess risk is optimal up to logarithms; otherwise the method takes linear time.
     optimal: bool
-    # The numbers of gradients for smooth and for non-smooth losses; None without such a result.
+    # Smooth and non-smooth losses take these numbers of gradients; None says that there is no
+    # result.
     smooth: Count | None
     non_smooth: Count | None
-    # one sentence for every assumption that fails, without logarithms and constants
+    # This function returns a sentence for every assumption that fails, without logarithms and
+    # constants.
     failures: Callable[[UserLevel], tuple[str, ...]]
 
 
-# Levy et al. (2021) have no row: their upper bound is suboptimal, and the paper does not give its
-# rate.
+# Levy et al. (2021) have no row, since Lowy et al. call their bound suboptimal without its rate.
 COMPARISON: tuple[TableRow, ...] = (
     TableRow(
         "bassily-sun-2023", "Bassily and Sun 2023", True, BASSILY_SUN, None, _bassily_sun_failures
@@ -190,14 +195,14 @@ COMPARISON: tuple[TableRow, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """Gradients of one method over the number of items."""
+    """The numbers of gradients that one method takes, at several numbers of items."""
 
     slug: str
     name: str
     loss: str  # the kind of loss, "smooth" or "non-smooth"
-    items: tuple[int, ...]  # the numbers n m of items
+    items: tuple[int, ...]  # the numbers n m of items at the points of the curve
     gradients: tuple[float, ...]
-    applies: tuple[bool, ...]  # whether the method's assumptions hold at each number
+    applies: tuple[bool, ...]  # whether the method's assumptions hold at each point
 
 
 def figure_1(
@@ -218,7 +223,7 @@ def figure_1(
     ((16, 256), [22.627, 512.0])
     """
     require(len(users) > 0, "users", "at least one number", list(users))
-    # This delta is below 1/(mn) everywhere, as Theorem 3.2 asks.
+    # This delta is below 1/(mn) at every number n of users, as Theorem 3.2 asks.
     delta = 0.1 / (max(users) * m)
     points = [
         UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=delta, smoothness=smoothness) for n in users

@@ -1,8 +1,7 @@
-r"""Conditions of the bounds at user level, and the conversion of a `Setting` for their formulas.
+r"""Conditions of the bounds at user level, and the conversion of a `Setting` to a `UserLevel`.
 
-The constants of a setting are those of an item; R is its diameter, an upper bound on that of the
-set. A check finds no fault where a number that it needs does not exist, because another condition
-then fails.
+The constants of a setting are those of an item, and R is the diameter of the set. A check passes if
+a number that it needs does not exist, because another condition then fails.
 """
 
 import math
@@ -17,7 +16,10 @@ Check = Callable[[UserLevel], str]
 
 
 def _user_level(setting: Setting, epsilon: float, delta: float) -> UserLevel | None:
-    """Return the sizes and constants at user level; None where a constant is missing."""
+    """Return the sizes and constants that formulas at user level read off a setting.
+
+    None says that the losses are not Lipschitz or that the set is unbounded.
+    """
     c = setting.constants
     if not (0 < c.lipschitz < math.inf and 0 < c.diameter < math.inf):
         return None
@@ -35,7 +37,10 @@ def _user_level(setting: Setting, epsilon: float, delta: float) -> UserLevel | N
 
 
 def user_level(setting: Setting) -> UserLevel | None:
-    """Return `setting` at user level; None without an (epsilon, delta) budget, L or diameter."""
+    """Return the sizes and constants that formulas at user level read off a setting.
+
+    None says that the budget is no (epsilon, delta), the losses not Lipschitz or the set unbounded.
+    """
     budget = setting.budget
     return (
         _user_level(setting, budget.epsilon, budget.delta) if isinstance(budget, ApproxDP) else None
@@ -61,10 +66,10 @@ def setting_of(level: UserLevel) -> Setting:
 
 
 def gaussian_user_level(setting: Setting) -> UserLevel | None:
-    r"""Return `user_level` for a method that has only Gaussian noise, under a zCDP budget too.
+    r"""Return `user_level` for a method that adds only Gaussian noise, also under a zCDP budget.
 
-    Under zCDP epsilon and delta are such that Gaussian noise costs :math:`\rho`, rounded down.
-    Which of the many such pairs is taken does not matter.
+    Under zCDP epsilon and delta are a pair at which Gaussian noise of that budget is
+    :math:`\rho`-zCDP, rounded down. All such pairs give the same noise.
     """
     budget = setting.budget
     if not isinstance(budget, ZCDP):
@@ -75,10 +80,14 @@ def gaussian_user_level(setting: Setting) -> UserLevel | None:
 
 
 def condition(text: str, check: Check) -> Hypothesis:
-    """Return the condition that a check finds no fault; it holds where there is no user level."""
+    """Return the condition whose check is made at the user level of a setting.
+
+    `check` returns an empty sentence if the condition holds. At a setting without a user level the
+    condition passes.
+    """
 
     def of_setting(setting: Setting) -> str:
-        """Return the sentence of the check at a setting."""
+        """Return the sentence of the check at a setting; empty if the condition holds."""
         case = user_level(setting)
         return "" if case is None else check(case)
 
@@ -100,7 +109,11 @@ def best_share(n: int) -> float:
 
 
 def _check_of_users(theorem: str, formula: str, logarithm: Callable[[UserLevel], float]) -> Check:
-    """Return the check that n is at least 100 times a logarithm over epsilon, for some q."""
+    """Return the check of a theorem that there are enough users n.
+
+    It asks for n^(1-q) (1 - 2^-q) of at least 100 times the logarithm over epsilon, for some q > 0.
+    `formula` names the least number in the sentence.
+    """
 
     def check(case: UserLevel) -> str:
         """Return the reason why there are too few users; empty if there are enough."""
@@ -165,7 +178,7 @@ AS_QUOTED = condition(
 
 
 def _check_steps_covered(case: UserLevel) -> str:
-    """Return the reason why the printed count does not cover the term that it drops; or ""."""
+    """Return why the printed count is too small to cover a term that it drops; empty if not."""
     largest = math.pow(case.n, 2.5) * case.epsilon**3
     if case.m <= largest:
         return ""

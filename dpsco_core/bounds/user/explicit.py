@@ -59,7 +59,7 @@ FILTERED = (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH)
 
 @dataclass(frozen=True, kw_only=True)
 class ExplicitRisk:
-    """The smallest bound over the schedules tried, and the schedule that has it."""
+    """The smallest bound on an excess risk over the tried schedules, with that schedule."""
 
     terms: Terms5  # the terms as named in `TERMS`; all infinite if no schedule is possible
     schedule: SgdSchedule | ErmSchedule | None
@@ -75,20 +75,20 @@ Level = Callable[[Setting], UserLevel | None]
 
 
 def allowed_failure(case: UserLevel) -> float:
-    """Return the P(B) for which radii and tests are proven: a tenth of the sampling error.
+    """Return the probability P(B) with which a filter may fail: 1/(10 sqrt(n m)).
 
-    The radii depend on it only through a logarithm.
+    That is a tenth of the relative sampling error; radii depend on it only by a logarithm.
     """
     return 0.1 / math.sqrt(case.total)
 
 
 def from_centre(risk: Callable[..., ExplicitRisk]) -> Risk:
-    """Return `risk` for a start at the centre, half the diameter from every point, with a cache."""
+    """Return a cached `risk` for a start at the set's centre, D/2 away from every point."""
     return lru_cache(maxsize=2000)(lambda case: risk(case, distance=case.diameter / 2))
 
 
 def fits(risk: Risk) -> Hypothesis:
-    """Return the condition that the filter's test can pass in some schedule."""
+    """Return the condition that the filter's test can pass in one of the schedules of `risk`."""
 
     def check(case: UserLevel) -> str:
         """Return the reason why the filter's test cannot pass; empty if it can."""
@@ -105,10 +105,13 @@ def fits(risk: Risk) -> Hypothesis:
 def row(
     card: BoundCard, risk: Risk, level_of: Level, hypotheses: tuple[Hypothesis, ...], **changes: Any
 ) -> Bound:
-    """Return the catalogue's row of an explicit bound on a run's risk."""
+    """Return the catalogue's explicit bound on an excess risk, from a card with some changes.
+
+    `level_of` reads the user level off a setting, at which `risk` is evaluated.
+    """
 
     def terms(setting: Setting) -> Terms5:
-        """Return the terms at a setting, all infinite where there is no `UserLevel`."""
+        """Return the terms of the bound at a setting; infinite if it has no user level."""
         case = level_of(setting)
         return VOID if case is None else risk(case).terms
 
@@ -117,7 +120,7 @@ def row(
 
 
 def better(best: ExplicitRisk, terms: Terms5, schedule: SgdSchedule | ErmSchedule) -> ExplicitRisk:
-    """Return the better of the best bound so far and a new one."""
+    """Return `best`, or the new terms with their schedule if their sum is smaller."""
     new = ExplicitRisk(terms=terms, schedule=schedule)
     return smallest_or((best, new), lambda risk: risk.value, best)
 
@@ -134,15 +137,16 @@ def phased_sgd_risk(
     case: UserLevel,
     schedule: SgdSchedule,
     *,
-    # The distance D, which is at least the distance of the start from a minimiser (R/2 from the
-    # centre of a ball); by default R.
+    # D is at least the distance of the start from a minimiser (R/2 from the centre of a ball); None
+    # takes the diameter R.
     distance: float | None = None,
     failure: float = 0.0,  # the probability P(B) of the filter's failure, 0 without a filter
 ) -> Terms5:
-    r"""Return a bound on the risk of phased one-pass SGD with noise on the averages, projected.
+    r"""Return the terms of a bound on the mean excess risk of phased one-pass SGD.
 
-    Its terms are the four of `phased_terms`, in whose proof :math:`\bar x_i` is the mean of the
-    groups' averages, and :math:`P(B)LR` for the failure of the filter.
+    Noise is added to the projected averages of the phases. The terms are the four of
+    `phased_terms`, in whose proof :math:`\bar x_i` is the mean of the groups' averages, and
+    :math:`P(B)LR` for the failure of the filter.
     """
     constants = {"lipschitz": case.lipschitz, "diameter": case.diameter}
     reach = case.diameter if distance is None else distance
@@ -151,11 +155,15 @@ def phased_sgd_risk(
 
 
 def calibrated_sgd_risk(case: UserLevel, *, distance: float | None = None) -> ExplicitRisk:
-    """Return the best bound on calibrated Algorithm 1: smooth losses, weights, radius (R2)."""
+    """Return the smallest bound on calibrated Algorithm 1 over its schedules.
+
+    It is for smooth losses and the filter with weights, at the proven radius (R2). `distance` is
+    that of the start from a minimiser, by default the diameter R.
+    """
     failure = allowed_failure(case)
 
     def schedule(phases: int, decay: float, step: float) -> SgdSchedule:
-        """Return the schedule for given steps, with calibrated noise."""
+        """Return the calibrated schedule for a number of phases, a decay and a first step size."""
         share = failure / (2 * phases)
         return calibrated_sgd(
             case, phases=phases, decay=decay, step=step, halt=share, spread_failure=share
@@ -165,7 +173,9 @@ def calibrated_sgd_risk(case: UserLevel, *, distance: float | None = None) -> Ex
 
 
 def one_chain_risk(case: UserLevel, *, distance: float | None = None) -> ExplicitRisk:
-    """Return the best bound on N1 for smooth losses: one chain a phase, noise for a whole user.
+    """Return the smallest bound on the baseline N1 over its schedules, for smooth losses.
+
+    N1 runs one chain of steps a phase, with noise that hides a whole user.
 
     Examples
     --------
@@ -193,7 +203,7 @@ def _best_sgd(
     failure: float,
     other_steps: tuple[float, ...] = (),
 ) -> ExplicitRisk:
-    """Return the smallest bound over numbers of phases, decays and step sizes of a schedule."""
+    """Return the smallest bound over phases, decays and step sizes, which `schedule` takes."""
     best = ExplicitRisk(terms=VOID, schedule=None)
     if not math.isfinite(case.smoothness):
         return best
@@ -247,7 +257,9 @@ _GAP = r",\ G_i\text{ the gap of AC-SA with }V^2=d\sigma_i^2"
 
 
 def stability(case: UserLevel, users: float, regulariser: float) -> float:
-    r"""Return the generalisation error :math:`\frac{2L^2}{\lambda nm}` of a regularised minimiser.
+    r"""Return a bound on a regularised minimiser's generalisation error, with n = `users`.
+
+    It is :math:`\frac{2L^2}{\lambda nm}`, with :math:`\lambda` the `regulariser`.
 
     Replacing one of the n m items moves the minimiser by at most :math:`\frac{2L}{\lambda nm}`, by
     strong convexity. Hence :math:`E[F(x^*_i)-F(y)]\le\frac{2L^2}{\lambda nm}+\frac\lambda2
@@ -259,18 +271,18 @@ def stability(case: UserLevel, users: float, regulariser: float) -> float:
 
 def restarts(
     case: UserLevel,
-    # The regulariser :math:`\lambda` and the variance :math:`V^2` of the whole gradient.
+    # These are the regulariser :math:`\lambda` and the variance :math:`V^2` of the whole gradient.
     regulariser: float,
     variance: float,
-    steps: int,  # the number T of steps
+    steps: int,  # the number T of steps in all stages together
 ) -> tuple[tuple[int, ...], float]:
-    r"""Return the stages of T steps on the regularised objective, and the bound on the gap.
+    r"""Return how T steps are divided into stages, and the bound on the objective's final gap.
 
-    The start :math:`x_{i-1}` is within :math:`\Delta=\min(R,L/\lambda)` of the minimiser, because
-    the L-Lipschitz loss grows from there by at least :math:`\lambda` times the squared distance.
-    Its gap is at most :math:`L\Delta-\frac\lambda2\Delta^2`. There is one stage where its bound is
-    smaller than that of several (`staged_gap`, :math:`L_F=\beta+\lambda`). The bound is infinite if
-    both are.
+    The objective is regularised, and AC-SA restarts at every stage. The start :math:`x_{i-1}` is
+    within :math:`\Delta=\min(R,L/\lambda)` of the minimiser, because the objective grows from there
+    by at least :math:`\lambda` times the squared distance. Its gap is at most
+    :math:`L\Delta-\frac\lambda2\Delta^2`. A single stage is taken if its bound is smaller than that
+    of several (`staged_gap`, :math:`L_F=\beta+\lambda`).
     """
     reach = min(case.diameter, case.lipschitz / regulariser)
     start = case.lipschitz * reach - regulariser * reach**2 / 2
@@ -281,14 +293,16 @@ def restarts(
 
 
 def phased_erm_risk(
-    case: UserLevel,  # the setting, with a finite smoothness
+    case: UserLevel,  # the sizes and constants, with a finite smoothness
     schedule: ErmSchedule,  # the schedule, with full batches
     *,
-    # The distance D, at least the distance of the start from a minimiser; by default R.
+    # D is at least the distance of the start from a minimiser; None takes the diameter R.
     distance: float | None = None,
     failure: float = 0.0,  # the probability P(B) of the filter's failure, 0 without a filter
 ) -> Terms5:
-    r"""Return a bound on the risk of phased regularised ERM with noisy accelerated full batches.
+    r"""Return the terms of a bound on the mean excess risk of phased regularised ERM.
+
+    The regularised problems are solved by accelerated steps on full batches, with noise.
 
     .. math::
         \frac{\lambda_1D^2}2,\quad\sum_i\frac{2L^2}{\lambda_in_im},\quad
@@ -318,10 +332,10 @@ def phased_erm_risk(
 
 
 def erm_risk(case: UserLevel, *, filtered: bool, distance: float | None = None) -> ExplicitRisk:
-    """Return the best bound on phased ERM with full batches, for smooth losses.
+    """Return the smallest bound on phased ERM with full batches over its schedules.
 
-    With a filter it is for Mode A of Algorithm 3, with weights and the uniform radius; without one
-    it is for N2.
+    Losses are smooth. `filtered` is for Mode A of Algorithm 3, with weights and the uniform radius;
+    otherwise the bound is on the baseline N2, which has no filter.
 
     Examples
     --------
@@ -337,7 +351,7 @@ def erm_risk(case: UserLevel, *, filtered: bool, distance: float | None = None) 
     reach = case.diameter if distance is None else distance
     for phases in PHASES:
         for weight in _WEIGHTS:
-            # No number of steps reduces the terms of the start and of the first phase's users.
+            # However many steps there are, these two terms of the first phase remain.
             start = base * weight * reach**2 / 2 + stability(case, case.n, base * weight)
             if start * FLOOR > best.value:
                 continue

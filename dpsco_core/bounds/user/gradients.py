@@ -1,7 +1,7 @@
 """Gradient complexities at user level: evaluations of the gradient of the loss at one item.
 
-They are a quantity of their own, which is not compared with any risk. The rows are those of the
-comparison of Lowy, Liu and Asi (2024), under the same conditions as the risks of
+These counts are a quantity of their own, which is not compared with any risk. They are those of the
+comparison of Lowy, Liu and Asi (2024), under the conditions of the risks in
 `dpsco_core.bounds.user.rates`.
 """
 
@@ -60,7 +60,10 @@ def _make_row(
     needs: tuple[str, ...] = SMOOTH_NEEDS,
     **changes: Any,
 ) -> Bound:
-    """Return the catalogue's row of a count of gradients."""
+    """Return the catalogue's entry for a count of gradients, from a card with some changes.
+
+    `needs` are the constants of the problem without which the count has no value.
+    """
     evaluate = name_terms(tuple(count.terms), needs, lambda s: tuple(count(s).values()))
     changes |= {"latex": count.latex}
     return bound_like(card, evaluate=evaluate, hypotheses=hypotheses, **changes)

@@ -24,7 +24,7 @@ from dpsco_core.privacy.budget import Budget
 
 
 def hardest_for_users(
-    family: Any,  # a class of hard instances
+    family: Any,  # the class of a hard instance, such as `Hypercube`
     n: int,
     m: int,
     d: int,
@@ -34,9 +34,9 @@ def hardest_for_users(
 ) -> dict[str, float]:
     """Return the spike probability at which a mean is hardest for n users of m records each.
 
-    The instance is hardest where the largest bound that binds every algorithm of the budget is
-    largest. The bounds are those at user level and, on tracing, also those for all records pooled.
-    The result is empty if the instance has no bound at user level.
+    There the sharpest bound for all algorithms of the budget is largest: a bound at user level or,
+    on tracing, one for all n m records. The result has the one key `spike_probability`; it is empty
+    if the instance has no bound at user level.
     """
     level = binding_level(budget)
     if family is Hypercube:
@@ -52,7 +52,7 @@ def hardest_for_users(
 def _hardest_tracing(
     n: int, m: int, d: int, moment_order: float, level: Level, mean_bound: float
 ) -> dict[str, float]:
-    """Return the parameters of the tracing instance with the largest bound."""
+    """Return the spike probability of the tracing instance with the largest bound, by its name."""
     leakage = (
         approximate_leakage(*level, d, CONCENTRATED)
         if isinstance(level, tuple)

@@ -1,4 +1,4 @@
-r"""Lower bounds on users' means over rare spikes: a user's whole block is a record.
+r"""Lower bounds at user level from rare spikes, with all items of a user as one record.
 
 The items of n users are those of the hypercube of signs, each a spike with probability q. Only
 users with a spike among their m items reveal the signs. There are
@@ -40,22 +40,22 @@ from dpsco_core.problems.base import Setting
 
 
 def active_share(q: Floats, m: int) -> Floats:
-    """Return the share of users who have a spike among their m items."""
+    """Return the chance that a user has a spike among m items, if an item is one with chance q."""
     return np.asarray(-np.expm1(m * np.log1p(-np.minimum(q, 1 - 1e-16))))
 
 
 def item_share(active: Floats, m: int) -> Floats:
-    """Return the probability that an item has a spike, if a share `active` of the users has one."""
+    """Return the chance that an item is a spike, the inverse of `active_share` in q."""
     return np.asarray(-np.expm1(np.log1p(-np.minimum(active, 1 - 1e-16)) / m))
 
 
 def _least_loss(
     d: int, level: Level, form: Form
 ) -> tuple[Callable[[Floats], Floats], float, float]:
-    """Return three properties of the loss that is unavoidable if b users have a spike.
+    """Return the loss that privacy leaves if b users have a spike, and how far it extends.
 
-    They are the least loss as a function of b, the largest b at which it exceeds 0, and the scale
-    on which it varies.
+    The parts are the least loss as a function of b, the largest b at which that loss exceeds 0, and
+    the number of users over which it changes.
     """
     if isinstance(level, tuple):
         losses = packing.losses(form, d, *level)
@@ -80,7 +80,7 @@ def user_values(
     *,
     fine: bool = False,
 ) -> Floats:
-    r"""Return the bound for n users of m items at every q.
+    r"""Return the lower bound for n users of m items at each spike probability of `q`.
 
     .. math:: \theta E\,\Phi\big(\rho B^2(1-2^{-d})\big),\quad B\sim\mathrm{Bin}(n,1-(1-q)^m)
 
@@ -97,20 +97,20 @@ def user_values(
 def hardest_spikes(
     n: int, m: int, d: int, moment_order: float, level: Level, largest: float, form: Form = "l2"
 ) -> float:
-    """Return the q in (0, largest] at which the bound is largest."""
+    """Return the spike probability in (0, largest] that maximises `user_values`."""
     _, largest_count, _ = _least_loss(d, level, form)
     largest_share = float(active_share(np.array([largest]), m)[0])
     low, high = search_range(max(1.0, largest_count), n, largest_share)
 
     def value(active: Floats) -> Floats:
-        """Return the bound at every share of users with a spike."""
+        """Return the bound at each share of users who have a spike."""
         return user_values(item_share(active, m), n, m, d, moment_order, level, form)
 
     return min(largest, float(item_share(np.array([maximise(value, low, high)]), m)[0]))
 
 
 def spikes_value(setting: Setting, form: Form, cap: float, *, notion: priors.Notion) -> float:
-    """Return the bound over rare spikes in moment units, for means within `cap`."""
+    """Return the lower bound over rare spikes for means of norm at most `cap`, in moment units."""
     level = setting.rho if notion == "zcdp" else approximate_level(setting)
     if level is None:
         return 0.0
@@ -125,12 +125,12 @@ def spikes_value(setting: Setting, form: Form, cap: float, *, notion: priors.Not
 
 
 def _zcdp_bound(setting: Setting, form: Form, cap: float) -> float:
-    """Return the bound for rho-zCDP in moment units."""
+    """Return `spikes_value` for rho-zCDP algorithms."""
     return spikes_value(setting, form, cap, notion="zcdp")
 
 
 def _approximate_bound(setting: Setting, form: Form, cap: float) -> float:
-    """Return the bound for (epsilon, delta)-DP in moment units."""
+    """Return `spikes_value` for (epsilon, delta)-DP algorithms."""
     return spikes_value(setting, form, cap, notion="approx")
 
 

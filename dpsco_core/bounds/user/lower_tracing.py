@@ -1,9 +1,9 @@
-r"""Tracing with users: a lower bound that takes into account that a user's items average out.
+r"""A lower bound by tracing at user level, in which the items of a user average out.
 
 The items of a user are biased signs as in tracing, and :math:`M\sim\mathrm{Bin}(m,q)` of them are
-spikes. An accurate answer is correlated with the block of every user, by about the root of M; the
-same M records of different users would contribute M (theory/bounds-everywhere.md, 7.2). At q = 1
-the bound has the order :math:`\frac d{n\sqrt{\rho m}}` of averages, at small q that of rare spikes.
+spikes. An accurate answer is correlated with the block of every user, by about the root of M, while
+M records of different users would contribute M (theory/bounds-everywhere.md, 7.2). At q = 1 the
+bound has the order :math:`\frac d{n\sqrt{\rho m}}` of averages, at small q that of rare spikes.
 """
 
 import math
@@ -42,9 +42,10 @@ _SUMMED = 200.0  # Up to this mean number of spikes, the mean of the root is com
 
 
 def mean_root(m: int, q: Floats) -> Floats:
-    r"""Return the means of the roots of counts :math:`M\sim\mathrm{Bin}(m,q)`, or slightly more.
+    r"""Return :math:`E\sqrt M` for :math:`M\sim\mathrm{Bin}(m,q)` at each q, or slightly more.
 
-    Beyond 200 expected spikes Jensen's :math:`\sqrt{mq}` is at most 0.1 % above it.
+    From 200 expected spikes on it is Jensen's bound :math:`\sqrt{mq}`, which is less than 0.1 %
+    larger.
     """
     mean = m * q
     roots = np.sqrt(mean)
@@ -62,13 +63,13 @@ def mean_root(m: int, q: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class UserTracing:
-    """The bound (U) for n users of m items, at a privacy level and a spread of the prior."""
+    """The lower bound (U) of theory/bounds-everywhere.md, 7.2, on a mean's error for users."""
 
-    n: int
-    m: int
-    d: int
+    n: int  # the number of users
+    m: int  # the number of items of each user
+    d: int  # the dimension
     moment_order: float  # the moment order p, at least 2
-    level: Level
+    level: Level  # the privacy level of the algorithms that are bound
     spread: float = FULL  # the spread r of the biases
 
     def __post_init__(self) -> None:
@@ -77,8 +78,9 @@ class UserTracing:
             require(getattr(self, name) >= 1, name, "a positive integer", getattr(self, name))
 
     def leakage(self, q: Floats) -> Floats:
-        r"""Return x at every q, a bound on the leakage of all users' blocks, for
-        :math:`\|f\|\le1`.
+        r"""Return x of (U) at each q, a bound on the leakage of all users' blocks together.
+
+        It is for answers f with :math:`\|f\|\le1`.
         """
         root, square, mean = mean_root(self.m, q), self.spread**2, self.m * q
         if not isinstance(self.level, tuple):
@@ -95,32 +97,33 @@ class UserTracing:
         return self.n * np.minimum(fresh, square * (c * root + delta * self.d * blocks / c))
 
     def values(self, q: Floats, u: Floats) -> Floats:
-        """Return the bound at every q (rows) and shape u (columns); 0 for d = 1."""
+        """Return the lower bound at each q (rows) and shape u (columns); 0 for d = 1."""
         gain = median_gain(u, self.d, self.spread)
         x = self.leakage(q)[:, None]
         root = 2 * gain / (x + np.sqrt(x * x + 4 * u * gain) + 1e-300)
         return np.asarray(q[:, None] ** spike_exponent(self.moment_order) * root)
 
     def best(self, largest: float, u: Floats = SHAPES) -> float:
-        """Return the q in (0, largest] at which the bound is largest, at the best shape."""
+        """Return the spike probability in (0, largest] with the largest bound over the shapes."""
         low = min(largest, 1e-2 / (self.n * self.m))
         return maximise(lambda q: self.values(q, u).max(axis=1), low, largest)
 
     def value_at(self, q: float, u: Floats = SHAPES) -> float:
-        """Return the bound at q, at the best of some shapes."""
+        """Return the lower bound at q and at the best one of the shapes in `u`."""
         return float(self.values(np.array([q]), u).max())
 
 
 @lru_cache(maxsize=4096)
 def largest_tracing(bounds: UserTracing, largest: float) -> float:
-    """Return the largest bound over q in (0, largest]."""
+    """Return the largest value of a bound over the spike probabilities in (0, largest]."""
     return bounds.value_at(bounds.best(largest))
 
 
 def tracing_value(setting: Setting, _: Form, cap: float, *, notion: priors.Notion) -> float:
-    """Return the bound by tracing in moment units, for means within `cap`.
+    """Return the lower bound by tracing at user level, for means of norm at most `cap`.
 
-    On data from a hard instance it has the spread and the shape of these data.
+    Both are in moment units. If the setting fixes a spike probability, the prior has the spread and
+    the shape of the catalogue's data. The bound is 0 if the budget does not fit the notion.
     """
     level = setting.rho if notion == "zcdp" else approximate_level(setting)
     if level is None:

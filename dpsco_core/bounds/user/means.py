@@ -1,7 +1,7 @@
 r"""Upper bounds on the mean error at user level (theory/user-level-means.md, 3).
 
-Those for clipped records and clipped user means are proven; one is the rate of Agarwal et al.
-(2024).
+The bounds for clipped records and for clipped user means have proven constants; one more is the
+rate of Agarwal et al. (2024).
 """
 
 import math
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dpsco_core.base.cards import AGARWAL_2024, BoundCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like, lettered
+from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     DIRECTIONAL_MOMENT,
@@ -43,10 +43,10 @@ from dpsco_core.problems.base import Setting
 
 
 def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
-    r"""Return the parts of a mean-square bound at the clip radius of a run.
+    r"""Return the parts of a mean-square bound on a run at user level, at its clip radius.
 
-    Their squares add up to the right-hand side. `clipped` is the setting whose records are
-    the vectors that are clipped (records or users' means).
+    The squares of the parts add up to the right-hand side. `clipped` is the setting whose records
+    are the vectors that the run clips, records or users' means.
 
     .. math:: E\|\hat\mu-\mu\|^2\le\frac{dg^2}n\Big(\gamma+\frac{1-\gamma}m\Big)
         +\text{bias}(R)^2+d\sigma^2
@@ -60,7 +60,7 @@ def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
     sampling = moment_scale(setting) * math.sqrt(variance)
     if math.isinf(bias.scale) or math.isinf(bias.shift):
         return void(sampling)
-    # The mean length of the clipped part is at most this number.
+    # At any clip radius, clipping shortens a vector by at most this much in the mean.
     largest_bias = bias.scale + bias.shift
     noise = math.sqrt(setting.d) * noise_std(plan.noise, setting.d)
     return Parts(
@@ -71,14 +71,15 @@ def at_run(plan: UserMeansPlan, clipped: Setting) -> Parts:
 
 
 def if_gaussian(plan: UserMeansPlan, parts: Parts) -> Parts:
-    """Return the parts of a run with Gaussian noise; void under a pure budget."""
+    """Return `parts`, the terms of a bound for Gaussian noise, infinite for a run with another."""
     return parts if isinstance(plan.noise, GaussianNoise) else void(parts.sampling)
 
 
 def if_pure(plan: UserMeansPlan, parts: Parts) -> Parts:
-    r"""Return the parts of a run with spherical Laplace noise; void under any other budget.
+    r"""Return `parts`, the terms of a bound for Laplace noise, infinite for a run with Gaussian.
 
-    :math:`\sigma^2=(d+1)\big(\frac{2R}{n\varepsilon}\big)^2` is its variance per coordinate
+    The spherical Laplace noise of pure DP has the variance
+    :math:`\sigma^2=(d+1)\big(\frac{2R}{n\varepsilon}\big)^2` per coordinate
     (theory/user-level-means.md, 3.5).
     """
     return void(parts.sampling) if isinstance(plan.noise, GaussianNoise) else parts
@@ -87,17 +88,18 @@ def if_pure(plan: UserMeansPlan, parts: Parts) -> Parts:
 def at_best_pure_radius(
     parts_of_run: Callable[[UserMeansPlan], Parts],
 ) -> Callable[[Setting], Terms]:
-    """Return the terms of a pure run as a function of a setting, at the best radius.
+    """Return the function that evaluates a pure run's bound at a setting, at the best clip radius.
 
-    That radius minimises the sum of the terms' squares.
+    That radius minimises the sum of the squares of the terms, which `parts_of_run` computes from
+    the plan of a run.
     """
 
     def parts(setting: Setting) -> Parts:
-        """Return the parts at the radius of the proven parameters."""
+        """Return the parts of the bound at the radius that the theory's tuning chooses."""
         try:
             plan = UserMeanClipped(tuning="theory").plan(setting)
         except NotApplicable:
-            # No moment is finite, or the mean is unbounded; the hypotheses state which.
+            # No moment is finite, or the mean is unbounded, and a hypothesis then says so.
             return void(math.inf)
         return if_pure(plan, parts_of_run(plan))
 
@@ -105,17 +107,20 @@ def at_best_pure_radius(
 
 
 def _of_means(plan: UserMeansPlan) -> Parts:
-    """Return the parts of a run that clips users' means."""
+    """Return the parts of the bound on a run that clips users' means."""
     return at_run(plan, of_user_means(plan.setting))
 
 
 def _limit_by_ball(plan: UserMeansPlan, parts: Parts) -> tuple[float, ...]:
-    """Return the terms of a run, limited by the ball that contains the answer."""
+    """Return the terms of a run's bound, scaled down to the diameter of the ball of its answer."""
     return in_ball(parts, root_sum_square, plan.answer_radius).values
 
 
 def _interval_terms(plan: UserMeansPlan, clipped: Setting, averaged: int) -> Parts:
-    """Return the terms of the interval of a run that averages `averaged` clipped vectors."""
+    """Return the terms whose sum is the radius of a run's 95 % interval.
+
+    The run averages `averaged` clipped vectors, which are the records of the setting `clipped`.
+    """
     return at_most(
         if_gaussian(plan, at_run(plan, clipped)), plan.statistic.radius, averaged, plan.setting.d
     )
@@ -154,10 +159,11 @@ _ALIKE = (
     "Users are independent, and of a user only the mean of its items enters, whose variance and "
     "moment have the part in common in them."
 )
-# The sampling error of n users' means, and the factor of the moment root of such a mean.
+# This LaTeX is the squared sampling error of n users' means, and the factor c by which such a mean
+# changes the root of the moment.
 _SAMPLING = r"\frac{dg^2}n\big(\gamma+\tfrac{1-\gamma}m\big)"
 _KEEPS = r"c^2=\min\Big\{1,\frac{\gamma+(1-\gamma)(p-1)/m}{\max\{\gamma,1-\gamma\}}\Big\},\ "
-# The terms of the required number of people, each solved for the error.
+# The paper states the required number of people. Each term of it is solved for the error here.
 _PERSON_RATE = Rate(
     terms={
         "sampling": "sqrt(d/(n*m))",
@@ -279,7 +285,7 @@ _PURE: tuple[Bound, ...] = (
         hypotheses=_PURE_HYPOTHESES,
     ),
 )
-_LETTERED = lettered(LETTERS, _BOUNDS)
+_LETTERED = set_letters(LETTERS, _BOUNDS)
 _GROUP_RUN, _CLIPPED_RUN = _LETTERED[1:]
 _INTERVALS: tuple[Bound, ...] = (
     interval_row(
@@ -306,4 +312,4 @@ _INTERVALS: tuple[Bound, ...] = (
         "User-level means, 3.4",
     ),
 )
-USER_MEAN_BOUNDS = (*_LETTERED, *lettered(LETTERS, _PURE), *_INTERVALS)
+USER_MEAN_BOUNDS = (*_LETTERED, *set_letters(LETTERS, _PURE), *_INTERVALS)

@@ -43,7 +43,7 @@ _NO_LOGS = "Constants and logarithms are set to 1."
 
 
 def assumptions(slug: str, text: str) -> Hypothesis:
-    """Return the assumptions of a method in the paper's comparison, by its slug there."""
+    """Return the condition that a method's assumptions hold; `slug` is its key in `COMPARISON`."""
     row = next(row for row in COMPARISON if row.slug == slug)
     return condition(text, lambda case: " ".join(row.failures(case)))
 
@@ -71,8 +71,8 @@ LOCAL_NEEDS = (
 )
 
 
-# Levy et al. (2021), as section 1 quotes it without conditions; also the prior methods' rate under
-# their own conditions.
+# Section 1 quotes this rate of Levy et al. (2021) without conditions. It is also that of the prior
+# methods under their own conditions.
 QUOTED = OPTIMAL.drop("*ln(1/delta)")
 
 _PRIOR = replace(
@@ -126,10 +126,10 @@ QUOTED_RATES: tuple[Bound, ...] = (
 def _limited(
     rate: Rate, ceiling: Callable[[Constants], float]
 ) -> Callable[[Setting], dict[str, float]]:
-    """Return the terms of a lower rate, reduced so that their sum is at most a ceiling.
+    """Return the function that evaluates a lower rate, cut so that its sum is at most `ceiling`.
 
-    They are 0 where the rate has no value. No point has an excess risk above the ceiling: the cut
-    is not quoted (theory/lowy-liu-asi.md, 4).
+    No point has an excess risk above the ceiling; the paper does not state this cut
+    (theory/lowy-liu-asi.md, 4). The terms are 0 if the rate has no value.
     """
 
     def terms(setting: Setting) -> dict[str, float]:

@@ -1,9 +1,9 @@
 r"""The rates at user level of Lowy, Liu and Asi (2024), and of the work that they compare with.
 
-They bound the mean excess population risk for n users with m items each. Constants are set to 1,
-and all logarithms but :math:`\Lambda=\ln(1/\delta)` are dropped. R is the diameter and L the
-Lipschitz constant. The terms of a rate are in the units of the risk, and their sum is the rate.
-Upper rates are not capped by the trivial L R. See theory/lowy-liu-asi.md, 3 to 5.
+The rates bound the mean excess population risk for n users with m items each. Constants are set to
+1, and all logarithms but :math:`\Lambda=\ln(1/\delta)` are dropped. R is the diameter of the set
+and L the Lipschitz constant. The terms of a rate are in the units of the risk, and their sum is the
+rate. Upper rates are not capped by the trivial L R. See theory/lowy-liu-asi.md, 3 to 5.
 """
 
 import math
@@ -32,7 +32,7 @@ from dpsco_core.privacy import ApproxDP
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-# In these problems the loss of every item is strongly convex.
+# In the problems with these slugs the loss of every item is strongly convex.
 ITEMS_STRONG = ("quadratic",)
 NEEDS = ("lipschitz", "diameter")
 ANY_EPSILON = approximate(math.inf)
@@ -40,16 +40,16 @@ SMALL_EPSILON = approximate(10.0)
 LOSSES = (LIPSCHITZ, DIAMETER)
 ALGORITHM_1 = (SMALL_EPSILON, *LOSSES, SAMPLE_SMOOTH, STEP_FITS, USERS_SGD)
 THEOREM_3_2 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, SAMPLE_SMOOTH, USERS_ERM)
-# The smoothed loss depends on points around the set.
+# Theorem 4.1 smooths the loss, which needs its Lipschitz constant at points around the set too.
 THEOREM_4_1 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, LIPSCHITZ_EVERYWHERE, USERS_ERM)
 REMARK_3_6 = (*THEOREM_3_2, SAMPLE_STRONGLY_CONVEX)
 
 
 def _check_mildly_smooth(setting: Setting) -> str:
-    """Return the reason why the loss is not smooth enough for phased SGD on n m items.
+    """Return the reason why the loss is not smooth enough for phased SGD on n m items; or "".
 
-    It is the condition of Feldman et al. (2020) at n m records and epsilon/m, the budget that group
-    privacy leaves for one item.
+    The condition is that of Feldman et al. (2020) at n m records and epsilon/m, the budget that
+    group privacy leaves for one item.
     """
     c, budget = setting.constants, setting.budget
     if not isinstance(budget, ApproxDP) or not math.isfinite(c.lipschitz * c.diameter):
@@ -69,7 +69,7 @@ def _check_mildly_smooth(setting: Setting) -> str:
 _MILD = Hypothesis(
     text="beta <= (L/R) max(sqrt(nm), m sqrt(d ln(1/delta))/epsilon)", check=_check_mildly_smooth
 )
-# Above about ln(1/delta), the noise falls more slowly than 1/epsilon.
+# For epsilon above about ln(1/delta) the noise falls more slowly than 1/epsilon, unlike the rate.
 GROUP_CONDITIONS = (SMALL_EPSILON, *LOSSES, SAMPLE_SMOOTH, _MILD)
 _UNIT_CONSTANTS = "Constants are set to 1, and logarithms but that of delta."
 
@@ -88,20 +88,21 @@ USER_LETTERS = (
     Letter(r"\kappa", "smoothness in units of L/R", _condition_number, r"\kappa=\frac{\beta R}L"),
 )
 _rate = partial(two_terms, unit="L*R", letters=USER_LETTERS, applies=is_approximate)
-# Theorem 3.2 (C.3) for smooth losses and Theorem 4.1 (D.3) for any. Without the logarithm it is the
-# risk of Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al. (2023), each under its
-# conditions.
+# This is the rate of Theorem 3.2 (C.3) for smooth losses and of Theorem 4.1 (D.3) for any. Without
+# the logarithm it is the rate of Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al.
+# (2023), each under its own conditions.
 OPTIMAL = _rate("1/sqrt(n*m)", "sqrt(d*ln(1/delta))/(epsilon*n*sqrt(m))")
-# Theorem 2.1 (B.1), Algorithm 1, as stated; also the rate of Bassily and Sun (2023), Algorithm 5.
+# Theorem 2.1 (B.1) states this rate for Algorithm 1; Algorithm 5 of Bassily and Sun (2023) has the
+# same one.
 LINEAR_TIME = _rate("1/sqrt(n*m*epsilon)", "sqrt(d*ln(1/delta))/(epsilon*sqrt(n*m))")
-# Theorem B.1 as proven: the terms R^2/(eta T_1) and d eta L^2 at eta = R/(L sqrt(d m n epsilon)).
-# For epsilon below 1 its power of epsilon is better (theory/lowy-liu-asi.md, 3.1).
+# The proof of Theorem B.1 gives this rate: R^2/(eta T_1) and d eta L^2 at eta = R/(L sqrt(d m n
+# epsilon)). For epsilon below 1 it is smaller than as stated (theory/lowy-liu-asi.md, 3.1).
 LINEAR_TIME_PROVEN = _rate("sqrt(d/(n*m*epsilon))", "sqrt(d/(n*m*epsilon))")
-# An optimal item-level method with group privacy (footnote 3), for example that of Feldman, Koren
-# and Talwar (2020), in linear time.
+# An optimal item-level method with group privacy has this rate (footnote 3); that of Feldman, Koren
+# and Talwar (2020), for example, takes linear time.
 GROUP_PRIVACY = _rate("1/sqrt(n*m)", "sqrt(d*ln(1/delta))/(epsilon*n)")
-# Remark 3.6, by the reduction of Feldman et al. (2020), section 5.1. Without the logarithm it is
-# the rate that the paper calls optimal, although it names no lower bound.
+# Remark 3.6 has this rate, by the reduction of Feldman et al. (2020), section 5.1. Without the
+# logarithm it is the rate that the paper calls optimal, although the paper names no lower bound.
 STRONG = _rate("1/(n*m)", "(sqrt(d*ln(1/delta))/(epsilon*n))^2/m", unit="L^2/mu")
 THEOREM_3_2_CARD = BoundCard(
     slug="upper.user.accelerated",

@@ -1,11 +1,11 @@
 """Every bound at user level, in the order of a catalogue: risks, item gradients, then means.
 
-The slug names the method, then the form: nothing for the rate, ``-proof`` as the proof has it,
+A slug names the method, then the form: nothing for the rate, ``-proof`` for the proof's own rate,
 ``-paper`` as printed, ``-explicit`` with every constant proven, ``-gradients`` for the number of
 item gradients.
 """
 
-from dpsco_core.bounds.base import Bound, lettered
+from dpsco_core.bounds.base import Bound, set_letters
 from dpsco_core.bounds.euclidean.one_step import one_step
 from dpsco_core.bounds.euclidean.projected import projected
 from dpsco_core.bounds.user.below_two import USER_BELOW_TWO
@@ -18,9 +18,9 @@ from dpsco_core.bounds.user.quoted import QUOTED_RATES, USER_LOWER
 from dpsco_core.bounds.user.rates import USER_LETTERS, USER_RATES
 
 _UPPER = (*USER_RATES, *QUOTED_RATES, *EXPLICIT_RISKS, *USER_GRADIENTS)
-UPPER_USER_BOUNDS: tuple[Bound, ...] = lettered(USER_LETTERS, _UPPER)
-USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *lettered(USER_LETTERS, USER_LOWER))
-# Bounds with their own parameters suffice: they never exceed the bounds on a run.
+UPPER_USER_BOUNDS: tuple[Bound, ...] = set_letters(USER_LETTERS, _UPPER)
+USER_BOUNDS: tuple[Bound, ...] = (*UPPER_USER_BOUNDS, *set_letters(USER_LETTERS, USER_LOWER))
+# Of the pure bounds those at their own parameters suffice, which never exceed those on a run.
 _PRIVATE_MEANS = tuple(
     b
     for b in (*USER_MEAN_BOUNDS, *USER_BELOW_TWO)

@@ -1,1 +1,1 @@
-"""What commands print for people: tables of at most 100 columns, and notes."""
+"""The text that commands print for people: tables of at most 100 characters a line, and notes."""

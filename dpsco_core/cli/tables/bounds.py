@@ -30,10 +30,10 @@ NOTIONS: Mapping[Privacy, str] = {
 def print_bounds(
     scenario: Scenario, slugs: Sequence[str] | None = None, *, in_full: bool = False
 ) -> None:
-    """Print bounds by method and by the algorithms that they bind, with notes.
+    """Print the bounds of a scenario, upper ones by method and lower ones by bound algorithms.
 
-    Of twins, which differ in no more than how a statement is refined or squared, the best one that
-    holds is printed, unless `slugs` names bounds or all are to be printed `in_full`.
+    Of several bounds of one kind (see `_print_groups`) the sharpest one that holds is printed,
+    unless `slugs` names bounds or all are to be printed `in_full`.
     """
     evaluations = evaluate_all(scenario, slugs)
     if in_full or slugs is not None:
@@ -71,7 +71,11 @@ Group = dict[tuple[Hashable, ...], list[Evaluation]]
 
 
 def _print_groups(scenario: Scenario, evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """Print bounds by method and bound algorithms, and return the printed bounds."""
+    """Print the sharpest bound of each kind, a table for each method, and return those printed.
+
+    Bounds are of one kind if they are on one method (or bind the same algorithms) and have the same
+    guarantee, constant and source of parameters.
+    """
     quantity = problem_card(scenario.problem).quantity
     bound_notions = {*binding(scenario.budget), *_gaussian_notion(scenario)}
     groups: dict[str, Group] = {}
@@ -126,14 +130,17 @@ def _print_groups(scenario: Scenario, evaluations: Sequence[Evaluation]) -> list
 
 
 def _sharpest_bound(alike: Sequence[Evaluation]) -> Evaluation:
-    """Return the sharpest of bounds of one kind, among those that hold if there are any."""
+    """Return the sharpest of several bounds, among those whose hypotheses hold if any do."""
     sign = 1 if alike[0].bound.card.kind == "upper" else -1
     holding = [e for e in alike if not e.failures] or alike
     return smallest_or(holding, lambda e: sign * e.value, alike[0])
 
 
 def _group_row(e: Evaluation, failures: list[str]) -> list[str]:
-    """Return the row of a bound; failing hypotheses are numbered in `failures`."""
+    """Return the table cells of a bound, which refer to its failing hypotheses by number.
+
+    New failures are appended to `failures`, which numbers them.
+    """
     card = e.bound.card
     marks = []
     for failure in e.failures:
@@ -154,7 +161,7 @@ def _group_row(e: Evaluation, failures: list[str]) -> list[str]:
 
 
 def _gaussian_notion(scenario: Scenario) -> tuple[Privacy, ...]:
-    """Return the zCDP budget of the Gaussian releases that an (epsilon, delta) budget allows."""
+    """Return the notion zCDP, of Gaussian releases, if the budget is (epsilon, delta)."""
     return ("zcdp",) if isinstance(scenario.budget, ApproxDP) else ()
 
 
@@ -213,7 +220,7 @@ def _undefined_reasons(evaluations: Iterable[Evaluation]) -> list[str]:
 
 
 def _print_notes(scenario: Scenario, evaluations: Sequence[Evaluation], *, floor: bool) -> None:
-    """Print the notes on the bounds, each once."""
+    """Print the notes on evaluated bounds, each once; `floor` adds why there is no floor."""
     for note in dict.fromkeys(e.note for e in evaluations if e.note):
         print_note(note)
     if missing := no_floor(scenario) if floor else "":

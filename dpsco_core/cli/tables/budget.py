@@ -1,4 +1,4 @@
-"""The answer of `dpsco budget`: a line that comes before everything that it rests on."""
+"""The answer of `dpsco budget`: one line, printed before the numbers behind it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class BudgetAnswer:
 
 
 def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> BudgetAnswer:
-    """Return the answer to the last question that the flags add to a budget.
+    """Return the answer to the most specific question that the flags ask about a budget.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> 
 def _answer_about_noise(
     noise: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
-    """Return the answer on the noise that the releases need."""
+    """Return the answer on the noise that releases need or, if it is given, on what it costs."""
     sampling = noise["sampling"]
     ending = f"{SAMPLERS[sampling]}; {ACCOUNTANTS[sampling]}"
     names = {"replace-one": "replace_one", "add/remove": "add_remove"}
@@ -123,7 +123,7 @@ def _answer_about_batch(
 def _answer_about_shuffling(
     rows: list[Mapping[str, Any]], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
-    """Return the answer on shuffled records, by the best of the routes."""
+    """Return the answer on shuffled records, by the argument that needs the least noise."""
     best = smallest(rows, lambda row: float(row["noise_multiplier"]), what="argument")
     # Replacing a record changes a sum by twice the largest norm.
     return BudgetAnswer(
@@ -137,7 +137,7 @@ def _answer_about_shuffling(
 def _answer_about_notion(
     numbers: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
 ) -> BudgetAnswer:
-    """Return the conversion of a budget of another notion, or of repeated releases."""
+    """Return the answer on what a budget is in another notion, or what repeated releases cost."""
     budget = numbers["budget"]
     is_pure, ending = budget["kind"] == "pure", f"{SAMPLERS['none']}; {ACCOUNTANTS['none']}"
     rows = {row["conversion"]: row for row in numbers["conversions"]}

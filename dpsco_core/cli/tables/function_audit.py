@@ -111,7 +111,7 @@ def _print_json(place: str, task: FunctionAudit, findings: FunctionFindings) -> 
 
 
 def _print_findings(task: FunctionAudit, findings: FunctionFindings) -> None:
-    """Print the bound, the verdict, and what the audit does not see."""
+    """Print the verdict on a function's claim, the lower bound on epsilon, and the caveats."""
     evidence = findings.evidence
     print_text(
         f"Audited at n = {task.n:,}, d = {task.d:,}: the last record has coordinates "
@@ -133,5 +133,5 @@ def _print_findings(task: FunctionAudit, findings: FunctionFindings) -> None:
 
 
 def _notes(task: FunctionAudit) -> list[str]:
-    """Return what a reader of the findings must know."""
+    """Return the caveats of an audit of a function, one sentence each."""
     return [FAR_RECORD_ONLY, *([] if takes_generator(task.function) else [OWN_NOISE])]

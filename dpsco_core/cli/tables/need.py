@@ -1,4 +1,4 @@
-"""The table of `dpsco need`: what a target error takes, a row for each budget or size."""
+"""The table of `dpsco need`: the records or budget for a target error, by budgets and sizes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from dpsco_core.explain.need.runs import Unknown
 from dpsco_core.explain.recipe.recipe import NoisyRelease
 from dpsco_core.scenario import Scenario
 
-# The words before the end of the searched range, beyond which an answer lies.
+# These words stand before the end of the searched range, beyond which an answer lies.
 SIDE_WORDS = {"below": "at most", "above": "more than"}
 
 
@@ -20,12 +20,12 @@ class NeedRow:
     """What one method needs at one combination of the values."""
 
     scenario: Scenario
-    method: str  # slug
+    method: str  # the slug of the method
     unknown: Unknown  # what is searched for
     place: Mapping[str, float]  # the fields that vary in the table, with their values here
-    target: float  # the target error, in the unit of the tool
+    target: float  # the target error, in moment units or in those of the loss
     answer: Need | None  # None if the method cannot run where the search starts
-    refusal: str  # why it cannot, or empty
+    refusal: str  # why the method cannot run there; empty if it can
     release: NoisyRelease | None  # the noise at the answer, if there is any
 
 
@@ -72,7 +72,7 @@ def _cells(row: NeedRow) -> list[str]:
 
 
 def _explain_gap(row: NeedRow, people: str) -> str:
-    """Return why a row has no number; empty if it has one."""
+    """Return why a method has no answer in the table; empty if it has one."""
     name = method_card(row.method).name
     if row.answer is None:
         return f"{name} cannot run where the search starts: {row.refusal}"

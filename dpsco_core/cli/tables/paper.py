@@ -1,4 +1,4 @@
-"""A paper's statements as text, and as a table of LaTeX."""
+"""A paper's statements in numbers, as tables of text and of LaTeX."""
 
 import math
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ PROVEN = (
 
 
 def print_paper(entry: ReproducedPaper, tables: Sequence[SectionTable]) -> None:
-    """Print the sections of a paper, and the parts that it omits."""
+    """Print the sections of a paper, and the parts of the paper that they leave out."""
     paper = entry.paper
     print_text(f"{paper.title}. {paper.authors}. {paper.venue}.")
     print_text(NO_EXPERIMENTS)
@@ -119,7 +119,10 @@ def _quantity_text(section: SectionTable) -> str:
 
 
 def statement_cells(entry: ReproducedPaper, statement: Statement, failures: list[str]) -> list[str]:
-    """Return the table cells of a statement; failing hypotheses are numbered in `failures`."""
+    """Return the table cells of a statement, which refer to its failing hypotheses by number.
+
+    New failures are appended to `failures`, which numbers them.
+    """
     card, row = statement.card, statement.row
     quoted = "" if card.paper == entry.paper else f"{card.paper}: "
     chance = card.guarantee.removeprefix("probability ")

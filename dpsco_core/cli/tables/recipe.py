@@ -1,4 +1,4 @@
-"""Recipes as text: for `dpsco about` in full, for `dpsco run` a row a method."""
+"""Recipes as text: in full for `dpsco about`, and one row for each method for `dpsco run`."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ CHOSEN = "the radius is chosen in the run, by private releases: on your records 
 
 
 def print_recipe(recipe: Recipe) -> None:
-    """Print the settings, the noise of every release, and the accounting of the budget."""
+    """Print what to set for a private method, and the noise and the budget of every release."""
     print()
     _print_setting("Recipe at", recipe.point)
     if recipe.refusal:
@@ -38,7 +38,7 @@ def print_recipe(recipe: Recipe) -> None:
 
 
 def _print_setting(title: str, point: Scenario) -> None:
-    """Print the setting of the numbers, and their conversion to the reader's unit."""
+    """Print the scenario that the numbers of a recipe are for, and the unit of its lengths."""
     print_text(f"{title} {setting_in_words(point)}")
     print_text(f"units: {unit_in_words(point)}")
 

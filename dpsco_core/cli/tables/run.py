@@ -24,8 +24,8 @@ from dpsco_core.results.slopes import PointErrors, slope_rows
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
-# The largest predicted time for a recipe in the table, which needs one more run of each private
-# method; slower recipes are left to `dpsco about`.
+# Recipes take one more run of each private method. They are printed if the first trial of all
+# methods took less time than this; otherwise `dpsco about` has them.
 MOST_SECONDS = 2.0
 PROMISE = (
     "the promise is the smallest mean error that an algorithm can guarantee for all data of the "
@@ -228,7 +228,11 @@ def _print_slopes(scenario: Scenario, outcomes: Sequence[Outcome]) -> None:
 
 
 def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_printed: bool) -> None:
-    """Print the floor, the interval proven for all data, and Fano's bound, as a list or a table."""
+    """Print the proven limits of the mean error: floor, promise for all data, and Fano's bound.
+
+    They are a list at a single point, and a table along an axis. `is_reason_printed` adds why there
+    is no floor, if there is none.
+    """
     print("\nWhat is proven of the mean error\n")
     if scenario.axis is None:
         _print_point(points[0], scenario.budget)
@@ -248,7 +252,7 @@ def _print_proven(scenario: Scenario, points: Sequence[Proven], *, is_reason_pri
 
 
 def _print_point(point: Proven, budget: Budget) -> None:
-    """Print the floor and the interval that is proven for all data, at a point."""
+    """Print the proven limits of the mean error at a single point, one row each."""
     lines = []
     if (floor := point.floor) is not None:
         lines.append(_proven_row("floor on these data", floor.value, floor.binds, floor.bound))
@@ -267,7 +271,10 @@ def _print_point(point: Proven, budget: Budget) -> None:
 
 
 def _proven_row(name: str, value: float, binds: str, bound: Bound | None) -> list[str]:
-    """Return a row with a proven value and the algorithms it binds (none for an upper bound)."""
+    """Return the row of a proven limit: its name, its value, the algorithms, and the bound's slug.
+
+    `binds` are the algorithms of a lower bound, after "every"; an upper bound names its method.
+    """
     if binds:
         algorithms = f"every {binds}"
     elif bound is None:
@@ -287,7 +294,10 @@ def _bound_algorithms(bound: Bound | None, budget: Budget | None) -> str:
 
 
 def _print_axis(axis: str, points: Sequence[Proven], budget: Budget | None) -> None:
-    """Print a row per axis value and the algorithms of each column; `budget` None if it varies."""
+    """Print the proven limits along an axis, a row a value, and the algorithms of each column.
+
+    `budget` is None if the axis varies it.
+    """
     lines = [
         [
             number(point.x),
@@ -328,12 +338,12 @@ def _format_price(row: Measurement) -> str:
 
 
 def _format_slope_range(low: float, high: float) -> str:
-    """Format a range of slopes to the two digits in which they are compared."""
+    """Return a range of slopes as text, with the two digits in which slopes are compared."""
     return _format_range(
         *(f"{round(v, 2) + 0.0:.2f}" if math.isfinite(v) else "-" for v in (low, high))
     )
 
 
 def _format_range(low: str, high: str) -> str:
-    """Format a range; one number if both ends are equal."""
+    """Return a range as "LOW to HIGH", or one number if both ends are equal."""
     return " to ".join(dict.fromkeys((low, high)))

@@ -1,7 +1,8 @@
-"""A private release of one's own arrays, in one call.
+"""A private release of the caller's own arrays, in one call.
 
-All that a plan rests on is public: the number of records and what the caller states of them. The
-records themselves are read by the method alone, through its ledger.
+A plan rests on public numbers only: the number of records and what the caller states of them. The
+records themselves are read by the method alone, and what it releases of them goes through the
+ledger.
 """
 
 import math
@@ -60,8 +61,8 @@ class ArrayRelease:
     ledger: Ledger  # the privacy budget spent, release by release
     # The radius of an l2 ball about the value, in the unit of the records, that contains the mean
     # with probability 0.95 over independent records; None if none is proven, or `unit` is not
-    # given. If `unit` has an entry
-    # for every coordinate, the half-lengths of intervals that hold together, shape (d,).
+    # given. If `unit` has an entry for every coordinate, these are the half-lengths of intervals
+    # that hold together, shape (d,).
     interval: float | Vector | None
     method: str  # slug
     # Radii, steps, noise and others. Lengths are multiples of `unit`, like those of the ledger.
@@ -290,7 +291,7 @@ def _notes(prepared: PlannedRelease, result: Release) -> Iterator[str]:
     if not task.is_linear:
         yield from bound_note(result.value, prepared.point.diameter / 2)
     if task.is_mean:
-        # Lengths have the unit of the records where all coordinates have one.
+        # Notes give lengths in the unit of the records if all coordinates share it.
         shared = float(lengths.unit) if lengths.unit.ndim == 0 else None
         yield from radius_notes(
             task.card, result.diagnostics, result.ledger, result.value, lengths.ball, shared
@@ -301,7 +302,10 @@ def _notes(prepared: PlannedRelease, result: Release) -> Iterator[str]:
 
 
 def answer_noise(ledger: Ledger, plan: Plan) -> float | None:
-    """Return the standard deviation of the noise of a mean, in units; None if it is not of one."""
+    """Return the standard deviation of a released mean's noise per coordinate, in units.
+
+    It is None if the answer is not one release with Gaussian or Laplace noise.
+    """
     if not (isinstance(plan, MeanPlan) and plan.statistic.is_last_release):
         return None
     entry = ledger.entries[-1]

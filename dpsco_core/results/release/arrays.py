@@ -68,9 +68,10 @@ def read_records(records: Any) -> OwnRecords:
 
 
 def real_numbers(name: str, values: Any) -> Vector:
-    """Return an array of real numbers; accept tables and columns of other libraries.
+    """Return the argument `name` as an array of real numbers; raise `InvalidInput` if it is none.
 
-    Lists become arrays of the type that numpy finds for all their entries.
+    Tables and columns of other libraries are accepted. Lists become arrays of the type that numpy
+    finds for all their entries.
     """
     # A masked array keeps its mask until it is refused.
     if isinstance(values, np.ndarray) or hasattr(values, "dtype") or hasattr(values, "dtypes"):
@@ -91,7 +92,10 @@ def real_numbers(name: str, values: Any) -> Vector:
 
 
 def checked_lengths(name: str, values: ArrayLike, size: int | None) -> Vector:
-    """Return positive lengths of shape (), or of shape (size,) unless `size` is None."""
+    """Return the argument `name` as positive numbers of shape () or (size,).
+
+    If `size` is None only a single number is allowed. Raises `InvalidInput` for anything else.
+    """
     lengths = real_numbers(name, values)
     fits = lengths.shape == () or lengths.shape == (size,)
     condition = "a finite number above 0" + f", or {size} of them" * (size is not None)
@@ -101,7 +105,7 @@ def checked_lengths(name: str, values: ArrayLike, size: int | None) -> Vector:
 
 
 def checked_centre(centre: ArrayLike, d: int) -> Vector:
-    """Return the centre as a vector of d finite numbers; raise an error if it is none."""
+    """Return the stated centre as d finite numbers; raise `InvalidInput` for anything else."""
     guess = real_numbers("centre", centre)
     is_fitting = guess.shape in ((), (d,)) and bool(np.isfinite(guess).all())
     require(is_fitting, "centre", f"a finite number, or {d} of them", guess.tolist())

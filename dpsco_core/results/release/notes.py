@@ -1,7 +1,7 @@
-"""What a release of own arrays says of the statements that it rests on.
+"""Notes of a release on the statements (bound, unit, centre, delta) that it rests on.
 
-All of it is read from what is public, or was released: a look at the records themselves, as at the
-share that is clipped, would not be private.
+The notes follow from what is public or was released: to look at the records themselves, such as at
+the share that is clipped, would not be private.
 """
 
 import math
@@ -38,12 +38,15 @@ def bound_note(value: Vector, bound: float) -> Iterator[str]:
 
 
 def interval_note(
-    radius: float | None,  # the proven radius of an interval; None if there is none
+    radius: float | None,  # the proven radius of the interval; None if none is proven
     other_methods: Sequence[str],  # the slugs of methods with an interval at the same statements
     *,
     has_unit: bool,
 ) -> Iterator[str]:
-    """Yield the reason why a released mean comes without an interval, if it does."""
+    """Yield the reason why a released mean has no interval; nothing if it has one.
+
+    `has_unit` says whether the caller has stated the unit.
+    """
     if radius is None:
         yield (
             "No interval is proven for this run; that of noise alone would be too short."
@@ -60,13 +63,12 @@ def radius_notes(
     ledger: Ledger,
     value: Vector,  # the released mean, in units, shape (d,)
     bound: float,  # the largest distance of the mean from the centre, in units
-    unit: float | None,  # The unit of all coordinates; None if each has its own.
+    unit: float | None,  # the unit of all coordinates; None if each has its own
 ) -> Iterator[str]:
-    """Yield warnings that the radius and the noise of a released mean imply for the inputs.
+    """Yield warnings about the caller's statements, by a released mean's clip radius and noise.
 
-    A choice of a radius among records that all lie beyond the ladder falls on a tiny one, and so it
-    does among records that are much closer together than `unit`: the answer is then the centre
-    with hardly any noise.
+    A tiny radius is chosen if all records lie beyond the largest radius, and also if they are much
+    closer together than `unit`: the answer is then the centre with hardly any noise.
     """
     width = math.sqrt(len(value))
     measure, ending = (1.0, " units") if unit is None else (unit, "")

@@ -172,11 +172,11 @@ def plan_for(shape: Shape, statements: Statements) -> PlannedRelease:
 def _setting_as_stated(point: Scenario) -> Setting:
     """Return the setting that certifies only what the caller stated about the records.
 
-    The laws of the catalogue have more: features of a linear model that do not correlate, and noise
-    of one law. The second moments of any features have a largest eigenvalue of at most their trace,
-    which is d, so that the risk is at most d times as curved as the loss, and not strongly convex.
-    Where a loss has kinks, the curvature of its risk is a matter of the noise: d times that of the
-    catalogue's is a guess, which costs accuracy alone.
+    The catalogue's laws certify more, as uncorrelated features of a linear model and noise of one
+    law. The second moments of any features have a largest eigenvalue of at most their trace, which
+    is d, so that the risk is at most d times as curved as the loss, and not strongly convex. If the
+    loss has kinks, the curvature of its risk depends on the noise: d times that of the catalogue's
+    law is a guess, which can cost accuracy but no privacy.
     """
     setting = point.setting
     if point.problem == MEAN:

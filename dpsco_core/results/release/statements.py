@@ -173,10 +173,11 @@ def _checked_target_unit(task: Task, target_unit: float | None) -> float:
 
 
 def _answer_unit(task: Task, units: Vector, target_unit: float) -> Vector:
-    """Return the unit of the parameter if records, features and targets are divided by theirs.
+    """Return the unit of the released parameter, by which the method's answer is multiplied.
 
-    A point that is close to records has their unit. The coefficients of a linear model grow as
-    features shrink, and the direction that a linear loss looks for has no unit.
+    The method sees records, features and targets divided by their units. A point among records has
+    their unit, a coefficient of a linear model the unit of the targets over that of its feature,
+    and the direction that minimises a linear loss none.
     """
     if task.is_model:
         is_number = not task.has_labels
@@ -187,10 +188,10 @@ def _answer_unit(task: Task, units: Vector, target_unit: float) -> Vector:
 
 
 def _ball_radius(bounds: Vector, units: Vector, d: int) -> float:
-    """Return the radius of the l2 ball, in units, that holds an answer within its bounds.
+    """Return the radius, in units, of the l2 ball that contains all answers within the bounds.
 
-    If the bound is one number, the unit of an intercept, which is behind the first d, is left out:
-    the intercept has what room the coefficients have.
+    If the bound is one number, only the units of the first d coefficients count: an intercept is
+    allowed as much room, in units, as the coefficients.
     """
     if bounds.ndim:
         return float(np.linalg.norm(bounds / units))
@@ -198,9 +199,10 @@ def _ball_radius(bounds: Vector, units: Vector, d: int) -> float:
 
 
 def _require_ball(ball: float, unit_words: str, stated: Mapping[str, Vector | float]) -> None:
-    """Raise `InvalidInput` if the ball of the answers is too small or too large, in units.
+    """Raise `InvalidInput` if the ball of the answers is too small or too large for a scenario.
 
-    `unit_words` is the unit as an expression of the statements.
+    `ball` is its radius in units, `unit_words` the unit in terms of the arguments, and `stated` the
+    arguments to quote.
     """
     span = TABLE["diameter"].span("diameter", None, LIBRARY)
     assert span is not None
@@ -214,7 +216,7 @@ def _require_ball(ball: float, unit_words: str, stated: Mapping[str, Vector | fl
 
 
 def _describe_target(problem: str) -> str:
-    """Return the sentence for a target beside a problem that takes none."""
+    """Return the error message for a target that is given with a problem that takes none."""
     return (
         f"problem must be one that takes a target ({', '.join(LINEAR_MODELS)}), or be given "
         f"without a target, got problem={problem} with a target."
@@ -222,7 +224,7 @@ def _describe_target(problem: str) -> str:
 
 
 def _describe_missing_target(problem: str) -> str:
-    """Return the sentence for a problem that takes a target and was given none."""
+    """Return the error message for a problem that takes a target and was given none."""
     without_target = ", ".join(slug for slug in PROBLEM_SLUGS if slug not in LINEAR_MODELS)
     return (
         f"records must be a pair of features and targets for the problem {problem} (--target "

@@ -21,7 +21,7 @@ from scipy.special import expit
 
 from dpsco_core.bounds.instances.level import Level
 from dpsco_core.bounds.losses.one_hot import OneHotBounds
-from dpsco_core.bounds.losses.signs import unlearnt
+from dpsco_core.bounds.losses.signs import unlearnt_share
 from dpsco_core.data import OneHot
 from dpsco_core.data.hidden.one_hot import Corner
 from dpsco_core.geometry.geometries import Geometry
@@ -193,6 +193,6 @@ def test_the_remaining_uncertainty_of_a_sign_is_at_most_that_of_a_gaussian_relea
         gap = math.sqrt(2 * kappa)  # Two normal laws at KL divergence kappa.
         plus, minus = (np.exp(-((x - c) ** 2) / 2) for c in (gap / 2, -gap / 2))
         common = float(np.minimum(plus, minus).sum() / plus.sum())
-        bound = float(unlearnt(kappa)(np.ones(1))[0])
+        bound = float(unlearnt_share(kappa)(np.ones(1))[0])
         assert bound <= common * (1 + 1e-6)
         assert bound >= common - 0.15

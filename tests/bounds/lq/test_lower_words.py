@@ -28,7 +28,7 @@ from dpsco_core.bounds.instances.words import (
     Argument,
     WordPrior,
     best,
-    left_after,
+    cached_remaining_loss,
     words_bound,
 )
 from dpsco_core.privacy.budget import ApproxDP, concentrated_rho
@@ -373,7 +373,7 @@ def test_at_exponent_2_the_bound_is_that_of_the_l2_ball() -> None:
 
 
 def test_one_block_alone_is_the_l2_ball_of_its_coordinates() -> None:
-    left = left_after(BlockWords(groups=1), "two-sided", 0.1)
+    left = cached_remaining_loss(BlockWords(groups=1), "two-sided", 0.1)
     counts = np.arange(10.0)
     ball = two_sided.curve(5, "linear").value_at(0.1 * (1 - 2**-5) * counts**2)
     assert left(counts) == pytest.approx(ball, abs=2e-4)
@@ -383,7 +383,7 @@ def test_one_block_alone_is_the_l2_ball_of_its_coordinates() -> None:
 def test_without_spikes_nothing_is_known_and_more_spikes_reveal_more(kind: str) -> None:
     start = {"l1": 1.0, "simplex": 1.9, "solid": 1.0, "blocks": math.sqrt(5), "1.5": 20 ** (1 / 3)}
     for argument in ("two-sided", "fano", "approx"):
-        left = left_after(words_on(kind, 20), argument, level_of(S1, argument))
+        left = cached_remaining_loss(words_on(kind, 20), argument, level_of(S1, argument))
         values = left(np.arange(60.0))
         assert values[0] == pytest.approx(start[kind], rel=1e-9)
         assert np.all(np.diff(values) <= 0) and values[-1] < 0.5 * values[0]
@@ -402,7 +402,7 @@ def test_half_the_information_and_other_words_would_be_beaten_by_real_channels()
     assert real > 1.2 * solid(kappa * (1 - 1 / count))
     rho = 0.3
     for kind in ("l1", "simplex", "solid", "blocks", "1.5"):
-        left = left_after(words_on(kind, d), "two-sided", rho)
+        left = cached_remaining_loss(words_on(kind, d), "two-sided", rho)
         risk, count = channel(kind, d)
         for b in range(1, 5):
             loss = risk(rho * (1 - 1 / count) * b * b)
@@ -413,7 +413,7 @@ def test_half_the_information_and_other_words_would_be_beaten_by_real_channels()
     # circumradius.
     words = SignWords(d=d, exponent=1.5)
     assert words.start < math.sqrt(d)
-    left = left_after(words_on("simplex", d), "two-sided", rho)
+    left = cached_remaining_loss(words_on("simplex", d), "two-sided", rho)
     counts = np.arange(201)
     whole = float(binom.pmf(counts, 200, 0.025) @ left(counts.astype(float)))
     # The fault: the mean number of spikes in place of B.
@@ -424,7 +424,7 @@ def test_an_argument_refuses_the_level_of_other_algorithms() -> None:
     words = CornerWords(d=5, signed=True)
     for argument, level in (("fano", (1.0, 0.0)), ("two-sided", 0.0), ("fano", math.nan)):
         with pytest.raises(InvalidInput, match="level must be a positive rho, got level="):
-            left_after(words, argument, level)  # type: ignore[arg-type]
+            cached_remaining_loss(words, argument, level)  # type: ignore[arg-type]
     for level in (0.5, (0.0, 1e-6), (1.0, 1.0), (1.0, -0.1)):
         with pytest.raises(InvalidInput, match="level must be a positive epsilon and a delta"):
-            left_after(words, "approx", level)  # type: ignore[arg-type]
+            cached_remaining_loss(words, "approx", level)  # type: ignore[arg-type]
