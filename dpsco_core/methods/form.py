@@ -16,6 +16,8 @@ PARAMETERS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
+    """How a method runs compared with the algorithm that its paper prints."""
+
     name: FormName
     tag: str  # the departure from the printed algorithm in a few words; empty if there is none
     text: str  # the departure in full sentences

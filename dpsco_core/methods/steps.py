@@ -32,7 +32,7 @@ class Moves:
 
     @property
     def mirror(self) -> PowerMirror | None:
-        """The mirror map of the steps; None: Euclidean steps with projection."""
+        """The mirror map of the steps; None for Euclidean steps with projection."""
         return None
 
     @property
@@ -41,7 +41,7 @@ class Moves:
         raise NotImplementedError
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Run the steps and return the average."""
+        """Run the steps on a set, along the gradients of `oracle`, and return their average."""
         raise NotImplementedError
 
 
@@ -89,7 +89,7 @@ class Descent(Moves):
 class MirrorSteps(Moves):
     r"""Mirror steps :math:`w_{t+1} = \arg\min_{w\in C}\langle g_t, w\rangle+\gamma D_\Phi(w, w_t)`.
 
-    They start at 0, and the points after all steps are averaged.
+    The steps start at 0, and the points after all steps are averaged.
     """
 
     space: RegularSpace  # the space of the parameters, with its dual norm and its mirror map

@@ -128,7 +128,7 @@ def surrogate_constants(setting: Setting, radius: float) -> tuple[float, float]:
 
 
 def _record_bound(constants: Constants) -> float:
-    """Return the norm of records that the Lipschitz constant assumes; infinite for none."""
+    """Return the norm of records for which the Lipschitz constant holds; infinite for all norms."""
     model = constants.linear_model
     if model is not None and math.isfinite(model.slope):
         return constants.lipschitz / model.slope
@@ -140,7 +140,7 @@ def _record_bound(constants: Constants) -> float:
 
 
 def clipped_gradient(sample: Sample, w: Vector, i: int, lipschitz: float) -> Vector:
-    """Return the gradient of record `i`, clipped to the norm `lipschitz`.
+    """Return the gradient of record `i` at w, clipped to the norm `lipschitz`, shape (d,).
 
     Call it under ``np.errstate(over="ignore", invalid="ignore")``: a record may be anything.
     """

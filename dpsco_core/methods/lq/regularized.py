@@ -38,7 +38,7 @@ MOST_STEPS = 2000  # the largest number of full gradients
 FEWEST_STEPS, ENOUGH_STEPS = 15, 200
 # the number of steps over the number that the bound asks for, chosen on simulated data
 STRETCH = 2.0
-# the regulariser as a share of the reciprocal of the total time, chosen on simulated data
+# the regulariser times the time tau of `practical_parameters`, chosen on simulated data
 REGULARISED = 0.5
 
 
@@ -48,11 +48,11 @@ class BoundedMeanGradient(Statistic):
 
     # 2L/n: the largest change of the mean gradient, in the dual norm, when one record is replaced
     dual_sensitivity: float
-    space: RegularSpace
-    shape: Noise
+    space: RegularSpace  # the space of the parameters
+    shape: Noise  # the law of the noise
 
     def label_of(self, t: int) -> str:
-        """Return the statistic's name in the ledger at step t, from 0."""
+        """Return the name of the release of step t, counted from 0, in the ledger."""
         return f"mean gradient {t + 1}"
 
     def value(self, rows: Vector) -> Vector:

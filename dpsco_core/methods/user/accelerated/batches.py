@@ -53,7 +53,7 @@ class SeparateTests(NoisyTest):
         return 0.0
 
     def reach(self, probability: float) -> float:
-        """Return a number that any of the T noises exceeds with at most this probability."""
+        """Return a number that the largest of the T noises exceeds with at most `probability`."""
         require(0 < probability <= 0.5, "probability", "above 0 and at most 1/2", probability)
         return -self.score_scale * math.log(2 * probability / self.steps)
 
@@ -126,7 +126,7 @@ def batch_plan(
     keep: RobustFilter,
     tuning: Tuning,
 ) -> FilterPlan | None:
-    r"""Return the plan of T releases on batches, by weights; None if there is none.
+    r"""Return the plan of T releases on batches, by weights; None if none keeps enough users.
 
     An iteration has :math:`\varepsilon_0 = \ln(1+\frac nK(e^{\varepsilon/T}-1))` and
     :math:`\delta_0 = \frac nK\frac\delta T`, so that all iterations together cost the budget. Its

@@ -34,20 +34,20 @@ class Curvature:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class State:
-    """The two sequences of AC-SA, shape (d,) each, and the number of steps so far."""
+    """Where a run of AC-SA is after some steps."""
 
-    point: Vector
-    aggregate: Vector
-    steps: int = 0
+    point: Vector  # x_t, shape (d,)
+    aggregate: Vector  # the weighted average of the points so far, shape (d,)
+    steps: int = 0  # t, the number of steps so far
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Accelerated:
-    """The result of a run: the aggregate, shape (d,), the steps taken, and whether it halted."""
+    """The result of a run of AC-SA."""
 
-    value: Vector
-    steps: int
-    halted: bool
+    value: Vector  # the aggregate after the last step, shape (d,)
+    steps: int  # the number of steps that were taken
+    halted: bool  # whether the oracle ended the run
 
 
 def query_weights(objective: Curvature, t: int) -> tuple[float, float]:
@@ -153,10 +153,11 @@ def stage_lengths(
 ) -> tuple[int, ...]:
     r"""Return the lengths of stages, `steps` in total, that each halve the bound on the gap.
 
-    :math:`N_k = \lceil\max\{4\sqrt{L_F/\mu}, 32V^2/(\mu V_02^{-(k-1)})\}\rceil`: with
-    :math:`E\|x_0-x^*\|^2 \le 2V_k/\mu` at the start of a stage, :math:`V_k = V_02^{-(k-1)}`, either
-    term of `accelerated_gap` is at most :math:`V_k/4`. A remainder that is too short joins the last
-    stage; where already the first is too long, there is one stage of all steps.
+    Stage k has :math:`N_k = \lceil\max\{4\sqrt{L_F/\mu}, 32V^2/(\mu V_k)\}\rceil` steps, with
+    :math:`V_k = V_02^{-(k-1)}` the bound on the gap at its start. There
+    :math:`E\|x_0-x^*\|^2 \le 2V_k/\mu`, so that both terms of `accelerated_gap` are at most
+    :math:`V_k/4` at its end. A remainder that is too short joins the last stage. If even the first
+    stage is longer than `steps`, there is one stage of all steps.
     """
     check_count("steps", steps)
     check_positive("initial_gap", initial_gap)
