@@ -177,7 +177,10 @@ class AlikeItems(Distribution):
 
 
 def alike_items(base: ScaledLaw, alike: float) -> AlikeItems:
-    """Return the law of items of which a share is in common; errors: `AlikeItems`."""
+    """Return the law of items whose variance has the share `alike` in common among a user's items.
+
+    Raises the errors of `AlikeItems`.
+    """
     return AlikeItems(d=base.d, moment_order=base.moment_order, base=base, alike=alike)
 
 

@@ -94,7 +94,7 @@ class Distribution(ABC):
 
     @property
     def univariate(self) -> Univariate | None:
-        """The law of a coordinate before centring, in closed form; None if left open."""
+        """The law of a coordinate before centring; None for a class that does not state one."""
         return None
 
     @property

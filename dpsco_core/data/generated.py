@@ -72,9 +72,10 @@ class BlockSource(ABC, Generic[Block]):
     def blocks_of(
         self, places: NDArray[np.int64]
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield, for every block with a wanted row, its number, and which rows are wanted.
+        """Yield ``(number, indices, positions)`` for every block that has rows at `places`.
 
-        First come their indices in `places`, then their positions in the block, shape (k,) each.
+        `indices` says which entries of `places` these k rows are, and `positions` where they are
+        in block `number`; both have shape (k,).
         """
         numbers, rows = np.divmod(places, self.size)
         for number in np.unique(numbers):

@@ -128,7 +128,7 @@ def _log_half_moment(sigma: float, k: float, sign: float) -> float:
         """Return the logarithm of the integrand, with t = e^y as the variable."""
         t = np.exp(y)
         jump = sigma * t
-        # log|expm1(+-jump)| is computed without overflow.
+        # In this form log|expm1(+-jump)| does not overflow for a large jump.
         size = np.log(-np.expm1(-jump)) + (jump if sign > 0 else 0.0)
         return np.asarray(k * size - 0.5 * (0.5 * sigma + sign * t) ** 2 + y)
 

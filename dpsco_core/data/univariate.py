@@ -31,12 +31,12 @@ class Univariate(ABC):
     @property
     @abstractmethod
     def mean(self) -> float:
-        """The mean."""
+        """The mean of the law."""
 
     @property
     @abstractmethod
     def median(self) -> float:
-        """A median."""
+        """A median of the law."""
 
     @property
     @abstractmethod
@@ -169,7 +169,7 @@ class SymmetricParetoLaw(EvenLaw):
 
     @property
     def peak(self) -> float:
-        """The density just outside [-b, b]; inside it is 0."""
+        """The largest value of the density, attained just outside [-b, b]."""
         return self.alpha / (2 * self.scale)
 
     @property

@@ -33,7 +33,7 @@ class DensityShape(ABC):
 
     @abstractmethod
     def density(self, x: Vector) -> Vector:
-        """Return f(x)."""
+        """Return the density f at every x."""
 
     @abstractmethod
     def inverse(self, height: float) -> float:

@@ -192,7 +192,7 @@ def _project_positive(size: Vector, exponent: float, target: float) -> Vector:
     z: Vector | None = None
 
     def norm_at(log_nu: float) -> tuple[float, float]:
-        """Return ln of the norm over the target, and its slope in ln nu."""
+        """Return ln(|x|_q/target) at the x that solves the equation for nu; its slope in ln nu."""
         nonlocal z
         z, share = solve_power_sums(logs, (1.0, p), (0.0, log_nu), z)
         weights = np.exp(exponent * (z - float(z.max())))

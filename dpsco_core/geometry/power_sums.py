@@ -26,10 +26,10 @@ _ROUNDING = 4e-16
 def solve_power_sums(
     log_values: Vector,  # ln v, finite, shape (k,)
     powers: tuple[float, float],  # the exponents p and q, positive
-    logs: tuple[float, float],  # ln a and ln b
+    logs: tuple[float, float],  # ln a and ln b, the logarithms of the coefficients
     start: Vector | None = None,  # a starting point: ln w for nearby coefficients, shape (k,)
 ) -> tuple[Vector, Vector]:
-    """Solve a w^p + b w^q = v; return ln w and the share b w^q/v, both of shape (k,)."""
+    """Solve a w^p + b w^q = v for every v; return ln w and the share b w^q/v, both shape (k,)."""
     p, q = powers
     shifts = logs[0] - log_values, logs[1] - log_values
     # The point at which one term alone equals v lies to the right of the solution.

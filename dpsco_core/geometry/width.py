@@ -85,7 +85,7 @@ def largest_block_mean(blocks: int, size: int) -> float:
         """Return the probability that the largest block norm exceeds each t."""
         half = t * t / 2
         low, high = gammainc(size / 2, half), gammaincc(size / 2, half)
-        with np.errstate(divide="ignore"):  # At t = 0 the logarithm is that of 0.
+        with np.errstate(divide="ignore"):  # At t = 0 log(0) is -inf, and the tail rightly 1.
             log_law = np.where(high < 0.5, np.log1p(-high), np.log(low))
         tails: Vector = -np.expm1(blocks * log_law)
         return tails

@@ -24,7 +24,9 @@ class Form:
 
 
 def form_of(method: type[Method], calibration: Calibration, tuning: Tuning) -> Form | None:
-    """Return the form of a method; None for a baseline and for a method without a paper.
+    """Return how a method, as it runs, compares with what its paper prints.
+
+    The answer is None for a baseline and for a method without a paper.
 
     Examples
     --------

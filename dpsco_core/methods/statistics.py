@@ -394,7 +394,7 @@ def normalised_sum(rows: Rows, scale: float, stability: float) -> Vector:
 
 
 def normalise_rows(
-    base: Vector,  # shape (rows, d)
+    base: Vector,  # the rows before their coefficients, shape (rows, d)
     # shape (rows,): row i is ``coefficients[i] * base[i]``; None if all are 1
     coefficients: Vector | None,
     norms: Vector,  # the norms of the rows of `base`
@@ -417,7 +417,7 @@ def normalise_rows(
         # The norm of the whole row could overflow; the norm of the features cannot.
         sizes = np.abs(coefficients)
         weights = np.copysign(scale / (norms + stability / sizes), coefficients)
-    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # A NaN counts as bad.
+    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # A NaN is bad too.
     if bad.any():
         base = base.copy()
         base[bad] = 0.0

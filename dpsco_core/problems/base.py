@@ -99,7 +99,7 @@ class Setting:
     constants: Constants  # certified constants of the problem
     # The spike probability of the prior on a hard instance; otherwise None.
     spike_probability: float | None = None
-    # The constraint set; None stands for the l2 ball with the diameter of the constants.
+    # The constraint set; None stands for the l2 ball whose diameter is `constants.diameter`.
     constraint: ConstraintSet | None = None
     # The distribution of the records, if an l2 ball contains their mean. Only bounds for a single
     # distribution receive it: see `Bound.seen`.

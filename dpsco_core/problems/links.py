@@ -121,7 +121,7 @@ class SquaredLink(Link):
             return margins - targets
 
     def slope_at(self, margin: float, target: float) -> float:
-        """Return the residual."""
+        """Return the residual, margin minus target."""
         return margin - target
 
 

@@ -40,7 +40,7 @@ class Problem(ABC):
     @property
     @abstractmethod
     def constraint(self) -> ConstraintSet:
-        """The set of possible answers."""
+        """The set over which the risk is minimised, or the set known to contain the mean."""
 
     @property
     @abstractmethod

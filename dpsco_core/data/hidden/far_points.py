@@ -141,7 +141,7 @@ class FarPoints(HardInstance):
 
     @property
     def mean_norm(self) -> float:
-        """The norm of the mean."""
+        """The l2 norm of the mean."""
         size = self._share * self._entry * math.sqrt(self._nonzero_entries)
         return size * self.distance
 
@@ -235,14 +235,14 @@ class FarPoints(HardInstance):
         """Return the law with a hidden word that is drawn from the prior."""
         word = np.zeros(self.d, dtype=np.int8)
         length, start = self._nonzero_entries, 0
-        if length < self.d:  # Choose the hidden coordinate or block.
+        if length < self.d:  # The hidden word is one of d/length blocks, or one coordinate.
             start = length * int(rng.integers(self.d // length))
         signs = 2 * rng.integers(0, 2, size=length, dtype=np.int8) - 1
         word[start : start + length] = 1 if self.places == "corner" else signs
         return replace(self, pattern=tuple(word.tolist()))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite the rows with points on the diagonal and, at random, ones in the word's."""
+        """Overwrite the rows with points on the diagonal, and some, at random, with spikes."""
         signs = 2.0 * rng.integers(0, 2, size=(len(out), 1)) - 1.0
         out[:] = signs * (self.distance / math.sqrt(self.d))
         spiked = self._draw_spiked_indices(len(out), rng)

@@ -166,7 +166,7 @@ class OneHot(HiddenParameter):
         return self.entry * (pairs[::2] - pairs[1::2])
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Fill the rows with zeros and, at random, a single entry of random sign, or a pair."""
+        """Fill the rows with zeros, and some, at random, with one feature or an opposite pair."""
         spiked = self._draw_spiked_indices(len(out), rng)
         place = rng.integers(0, self.sign_count, size=len(spiked)).astype(np.intp)
         entries = self.entry * (2.0 * rng.integers(0, 2, size=len(spiked)) - 1.0)

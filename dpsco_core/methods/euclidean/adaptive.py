@@ -109,11 +109,12 @@ class RetestedRadius:
     def __init__(self, statistic: AdaptivelyClippedMean, rho: float, steps: int) -> None:
         """Begin with the radii that were chosen before the first step."""
         self.statistic, self.rho_step, self.steps = statistic, rho, steps
-        # The radius that needs no look, followed by those that the looks have found.
+        # The first of these radii needs no look; the others are those that the looks have found.
         self.chosen_radii = [statistic.blind_radius]
         if statistic.found_radius is not None:
             self.chosen_radii.append(statistic.found_radius)
-        self.used_radii = [statistic.start_radius]  # the radii of the steps so far, the latest last
+        # These are the radii of the steps so far, the latest last.
+        self.used_radii = [statistic.start_radius]
 
     @property
     def diagnostics(self) -> Mapping[str, float]:
@@ -310,7 +311,10 @@ class AdaptiveDescent(Method):
     def release(
         self, sample: Sample, plan: DescentPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run the algorithm of theory/adaptive-methods.md, 3."""
+        """Choose the radius privately, run the descent, and return its result.
+
+        The algorithm is that of theory/adaptive-methods.md, 3.
+        """
         sample = plan.access.checked(sample, plan.setting, None)
         mean, moves, n = plan.statistic, plan.descent, plan.setting.n
         assert isinstance(mean, AdaptivelyClippedMean) and isinstance(moves, RadiusSteps)
@@ -321,7 +325,8 @@ class AdaptiveDescent(Method):
         rho_step = moves.rho / descent.steps
         measuring = mean.measuring(n, plan.setting.d, rho_step, descent.steps)
         step_records = plan.access.open(sample, ledger, descent.steps, rng)
-        tail: list[Vector] = []  # the points that a step of size 1/beta would reach
+        # The list holds the points that steps of size 1/beta would have reached.
+        tail: list[Vector] = []
 
         def oracle(w: Vector, t: int) -> Vector:
             """Return the noisy gradient of step t; store where a step 1/beta would lead."""

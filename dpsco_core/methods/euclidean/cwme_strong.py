@@ -277,7 +277,8 @@ def _modelled_risk(setting: Setting, rho_step: float, steps: int, limit: float) 
     size, a = 1 / (strong + smooth), smooth / (strong + smooth)
     scale, block = constants.coordinate_moment ** (1 / order), max(1, setting.n // steps)
     bias = scale * hinge_bias((limit - min(mean_room(setting), limit / 2)) / scale, order)
-    noise = d * (2 * limit / block) ** 2 / (2 * rho_step)  # the noise variance of one coordinate
+    # `noise` is the variance of the noise on one coordinate of a step's estimate.
+    noise = d * (2 * limit / block) ** 2 / (2 * rho_step)
     distance = start_distance(setting)
     for _ in range(steps):
         distance -= size * min(strong * distance, limit)

@@ -84,10 +84,12 @@ def _model_sums_at(steps: int) -> Vector:
     """Return the three tables of the risk model at one T, shape (3, 2, `HALVINGS`)."""
     a = (1 - 2.0 ** (-np.arange(HALVINGS) / 2))[:, None]
     powers = a ** np.arange(steps + 1)
-    partial_sums = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)  # sums of all lower powers
+    # Entry k of `partial_sums` is the sum of the powers of a below the k-th.
+    partial_sums = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)
     size = 1 << (2 * steps).bit_length()
     inverse = np.fft.rfft(inverse_coefficients(steps), size)
-    age = steps - np.arange(steps)  # the number of steps from step s to the end
+    # Entry s of `age` is the number of steps from step s to the end.
+    age = steps - np.arange(steps)
     tables = np.empty((3, 2, HALVINGS))
     for i, m in enumerate(average_lengths(steps)):
         weights = (partial_sums[:, age] - partial_sums[:, np.maximum(age - m, 0)]) / m

@@ -81,7 +81,9 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     model = constants.linear_model
     if model is not None and math.isfinite(model.slope):
         bound = typical / model.slope
-    else:  # The typical norm is measured from the mean of the records, the bound from 0.
+    else:
+        # The typical norm is that of a gradient minus the mean gradient. The bound is on the
+        # gradient itself, so it includes a bound on the mean gradient.
         offset = constants.mean_gradient_bound
         if constants.structure == "mean":
             offset = max(0.0, offset - constants.diameter / 2)

@@ -102,7 +102,8 @@ class Sgd(Descending):
         from_mean = setting.constants.structure in ("mean", "linear")
         return DescentPlan(
             setting=setting,
-            # In Python a step on several records takes as much work as three pieces.
+            # For the estimate of running times, a step on three or more records counts as three
+            # pieces of work in Python.
             statistic=ExactMean(work=1 if from_mean else min(batch, 3)),
             access=Batches(size=batch),
             descent=steps,

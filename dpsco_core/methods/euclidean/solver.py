@@ -59,7 +59,8 @@ def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float 
     >>> certificate(ball, np.array([0.5, 0.0]), np.array([0.0, 0.1]), modulus=1.0)  # 0.1^2/2
     0.005000000000000001
     """
-    rounding = ROUNDING + constraint.d * 2.0**-53  # rounding error of the product of d terms
+    # The second term is the rounding error of an inner product of d terms.
+    rounding = ROUNDING + constraint.d * 2.0**-53
     size, norm = constraint.l2_radius, math.sqrt(float(g @ g))
     gap = max(0.0, float(g @ w) + constraint.support(-g)) + rounding * size * norm
     if modulus > 0 and isinstance(constraint, Ball):

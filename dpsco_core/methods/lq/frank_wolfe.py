@@ -47,7 +47,7 @@ MOST_STEPS = 10_000  # the largest number of steps that the search considers
 class CornerSteps:
     """The number of steps of a run, and the level to which gradient entries are clipped."""
 
-    steps: int  # T
+    steps: int  # T, the number of steps
     limit: float  # tau: entries are clipped to [-tau, tau]
 
 
@@ -103,7 +103,7 @@ class TowardsCorners(Moves):
     output is the last point.
     """
 
-    steps: int  # T
+    steps: int  # T, the number of steps
     body: ConstraintSet  # the set for which the sensitivity is stated
 
     @property

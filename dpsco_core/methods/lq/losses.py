@@ -17,7 +17,8 @@ from dpsco_core.problems.base import LinearModel, Setting
 from dpsco_core.problems.dual import dual_constants
 from dpsco_core.problems.samples.protocol import Sample
 
-GROWING = 1 / 64  # the same factor as in `dpsco_core.methods.euclidean.tuning.practical_radius`
+# the factor 1/64 of `practical_dual_radius`, as in `dpsco_core.methods.euclidean.tuning`
+GROWING = 1 / 64
 LP_CAVEAT = (
     "It works on all of R^d, and its result may leave the constraint set. Where features are "
     "unbounded, the practical tuning shrinks them into a ball, whose radius is feature_bound."

@@ -351,7 +351,7 @@ def base_lengths(rows: Rows, exponent: float) -> Vector | None:
 
 def truncated_sum(
     rows: Rows,
-    batch: NDArray[np.intp],  # shape (b,)
+    batch: NDArray[np.intp],  # the indices of the batch's rows, shape (b,)
     threshold: float,
     exponent: float,  # the exponent of the norm
     # Shape (n,): the norms of the base rows; given only for `ScaledRows`, which are never formed in

@@ -135,7 +135,8 @@ def phases(n: int) -> int:
 def noise_factor(rho: float) -> float:
     r"""Return the factor :math:`c=2/\sqrt{2\rho}` of the noise on the average of a phase.
 
-    The average of phase i has sensitivity :math:`2L\eta_i`.
+    The average of phase i has sensitivity :math:`2L\eta_i`, so its noise has the standard
+    deviation :math:`cL\eta_i` per coordinate.
     """
     return math.sqrt(2 / rho)
 

@@ -173,9 +173,10 @@ class _Divided:
 
 
 def mean_logarithms(rows: Rows, lowest: float, pairs: int) -> Vector:
-    r"""Return :math:`\log_2|x_{2i,j}-x_{2i+1,j}|`, clipped, averaged over pairs, shape (d,).
+    r"""Return :math:`\log_2|x_{2i,j}-x_{2i+1,j}|`, clipped, averaged over pairs i, shape (d,).
 
-    A difference that is NaN, or 0, counts as the lowest.
+    It is clipped to `OCTAVES` octaves, from `lowest` up. A difference of 0 or NaN counts as
+    `lowest`.
     """
     total = np.zeros(rows.d)
     with np.errstate(all="ignore"):

@@ -30,8 +30,8 @@ PART = 1 / 8  # the share of a block that is copied at a time
 class FirstSum:
     """A sum of rows projected on a ball about 0, and the rows that the projection changes."""
 
-    total: Vector  # shape (d,)
-    radius: float
+    total: Vector  # the sum, shape (d,)
+    radius: float  # the radius of the ball
     places: NDArray[np.intp]  # shape (k,): ascending positions of the rows outside of the ball
     weights: Vector  # shape (k,): the factors that project these rows on the ball
 
@@ -42,11 +42,11 @@ class Reading:
     def __init__(self, rows: Rows) -> None:
         """Prepare to read rows; nothing is summed yet."""
         self.rows = rows
-        # Shape (n,) for rows in memory: their squared norms, written by `first_sum`; `counts` then
-        # overwrites them with the norms about the centre.
+        # For rows in memory this array, shape (n,), holds their squared norms once `first_sum` has
+        # run; `counts` overwrites them with the norms about the centre.
         self._space = np.empty(rows.n) if type(rows) is DenseRows else None
         self._norms: Vector | None = None
-        # None if there was no first sum, or if some row needed special care.
+        # This stays None if there is no first sum, or if some row needed special care.
         self._first_sum: FirstSum | None = None
 
     def first_sum(self, radius: float) -> Vector:
@@ -67,7 +67,7 @@ class Reading:
                 else:
                     block, weights = clip_to_ball(block, radius)
                 total += weights @ block
-                # A NaN fails the comparison.
+                # A NaN fails this comparison, and so counts as infinite.
                 largest = max(largest, energy) if energy < math.inf else math.inf
         if largest < LARGEST_PLAIN_SQUARE:
             # Up to rounding, these are the rows outside of the ball; a weight may still be 1.

@@ -182,7 +182,8 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     block = real_array("rows", block)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         norms = np.vecdot(block, block)
-        # This sum of squared entries shows in half the time of their maximum that none is extreme.
+        # If the sum of squares is moderate, no norm is extreme. It takes half as long to compute
+        # as the largest norm.
         total = norms.dot(norms)
     # The sum is moderate for most blocks, and a NaN fails the comparison. A squared norm below the
     # normal doubles is that of a row shorter than 1e-153, far inside a ball of such a radius.

@@ -171,7 +171,7 @@ def full_batch(
     phases: int = 3,  # l, the number of phases
     # :math:`\lambda`; None for :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`
     regulariser: float | None = None,
-    steps_factor: float = 1.0,  # :math:`c_T`
+    steps_factor: float = 1.0,  # :math:`c_T`, which multiplies every number of steps
     # the choice of the radius (see `erm_radius`); None for the baseline without a filter
     radius: Radius | None = "typical",
     halt: float = USERS_HALT,  # the failure probability of a phase's test

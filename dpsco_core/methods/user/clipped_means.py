@@ -143,7 +143,7 @@ class UserClippedMeans(DescentMethod):
         """Return the plan with plain or accelerated steps."""
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
-        # the expected squared norm of the noise of one step that spends all of rho
+        # This is the expected squared norm of the noise of one step that spends all of rho.
         energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)
         choice = self._choice(setting, rho, losses, energy)
         steps = choice.steps

@@ -195,7 +195,7 @@ def printed_noise(case: UserLevel, tau: float, users: float, steps: float) -> fl
 def erm_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
     r"""Return the number of steps of a phase, at least 1.
 
-    It is :math:`T_i=\lceil c_T(1+\sqrt{\beta/\lambda_i})\ln(ndm)\rceil`.
+    It is :math:`T_i=\lceil c_T(1+\sqrt{\beta/\lambda_i})\ln(ndm)\rceil`, with `factor` for c_T.
     """
     logarithm = max(1.0, case.log_size)
     root = math.sqrt(case.smoothness / regulariser)
@@ -203,7 +203,10 @@ def erm_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
 
 
 def regularised_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
-    """Return the steps T of a phase on the regularised risk, whose smoothness is beta + lambda."""
+    """Return the number of steps of a phase on the regularised risk: `erm_steps` at beta + lambda.
+
+    `factor` is the c_T of `erm_steps`.
+    """
     total = replace(case, smoothness=case.smoothness + regulariser)
     return erm_steps(total, regulariser, factor)
 

@@ -146,7 +146,7 @@ class GeneratedGradients(PiecedRows):
     """The per-sample gradients of a generated sample at one point; see `Rows`."""
 
     sample: GeneratedSample
-    w: Vector  # shape (d,)
+    w: Vector  # the point at which gradients are taken, shape (d,)
 
     @property
     def n(self) -> int:

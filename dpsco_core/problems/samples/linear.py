@@ -23,8 +23,8 @@ class LinearSample:
     """Features and targets, with a link and a constraint set; see `Sample`."""
 
     features: DenseRows  # n rows of dimension d
-    targets: Vector  # shape (n,)
-    link: Link
+    targets: Vector  # the targets of the records, shape (n,)
+    link: Link  # the loss of a margin and a target
     constraint: ConstraintSet
     # Shape (n,): factors by which `bounded` has shrunk the features; None if no record was shrunk.
     shrink: Vector | None = None

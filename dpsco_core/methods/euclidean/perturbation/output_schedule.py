@@ -45,7 +45,7 @@ class PhaseLayout:
 
     @property
     def regularisers(self) -> tuple[Any, ...]:
-        """The λ of every phase."""
+        """The regulariser λ of every phase."""
         return tuple(self.first * self.growth**i for i in range(len(self.lengths)))
 
 

@@ -29,8 +29,8 @@ from dpsco_core.methods.user.accelerated.schedule import (
     MOST_PHASES,
     MOST_USERS,
     AcceleratedPhase,
+    build_phases,
     calibrated_filter,
-    chosen_phases,
     practical_tau,
     recommended_phases,
     too_few_users_error,
@@ -77,7 +77,7 @@ def practical_plan(
     choice = practical_choice(case, land, calibration, layouts)
     if choice is None:
         raise too_few_users_error(case.n, least_in_a_phase(filters, 1))
-    phases = chosen_phases(choice, filters)
+    phases = build_phases(choice, filters)
     return AcceleratedPhases(
         setting=setting,
         losses=losses,

@@ -235,8 +235,12 @@ def recommended_phases(
     return tuple(schedule)
 
 
-def chosen_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, ...]:
-    """Return the phases that the practical tuning chose, one stage each."""
+def build_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, ...]:
+    """Return the phases of the practical tuning's choice, each of one stage.
+
+    Each phase reads the users after those of the phase before it. `filters` returns the filter for
+    a number of users and of steps.
+    """
     phases, start = [], 0
     for users, exponent in zip(choice.layout.users, choice.layout.exponents, strict=True):
         chosen = filters(users, choice.steps)

@@ -22,8 +22,8 @@ Oracle = Callable[[Vector, int], Vector | None]
 class Curvature:
     """The constants of the objective that AC-SA needs."""
 
-    strong_convexity: float  # μ > 0
-    smoothness: float  # L_F ≥ μ
+    strong_convexity: float  # μ, the strong convexity; positive
+    smoothness: float  # L_F, the smoothness; at least μ, and finite
 
     def __post_init__(self) -> None:
         """Refuse a strong convexity that is not positive or exceeds the smoothness."""
@@ -36,7 +36,7 @@ class Curvature:
 class State:
     """Where a run of AC-SA is after some steps."""
 
-    point: Vector  # x_t, shape (d,)
+    point: Vector  # x_t, the point after step t, shape (d,)
     aggregate: Vector  # the weighted average of the points so far, shape (d,)
     steps: int = 0  # t, the number of steps so far
 
@@ -135,10 +135,14 @@ def _parameters(objective: Curvature, t: int) -> tuple[float, float, float]:
 def accelerated_gap(
     objective: Curvature,
     steps: int,
-    square_distance: float,  # :math:`\|x_0-x^*\|^2`, or its expectation
-    variance: float,  # :math:`V^2`
+    # :math:`\|x_0-x^*\|^2`, or its expectation: the start's squared distance from the minimiser
+    square_distance: float,
+    variance: float,  # :math:`V^2`, a bound on the mean squared error of a gradient
 ) -> float:
-    r"""Return the guarantee of AC-SA after `steps` steps (Ghadimi and Lan 2012, Proposition 9)."""
+    r"""Return the bound on the gap of AC-SA's result after `steps` steps.
+
+    It is Proposition 9 of Ghadimi and Lan (2012).
+    """
     check_count("steps", steps)
     bias = 2 * objective.smoothness * square_distance / (steps * (steps + 1))
     return bias + 8 * variance / (objective.strong_convexity * (steps + 1))

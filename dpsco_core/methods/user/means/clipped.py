@@ -135,7 +135,7 @@ def proven_radius(means: Setting) -> float:
     noise = math.sqrt(d * (d + 1)) * 2 / (means.n * means.pure_epsilon)
 
     def error(log_t: float) -> float:
-        """Return the root of the bound at a radius, given by its distance from R_0."""
+        """Return the square root of the bound at R = R_0 + e^log_t, in units of `scale`."""
         tail = math.log(hinge_constant(order)) + order / 2 * math.log(d) - (order - 1) * log_t
         return math.hypot(math.exp(tail), noise * (bound + math.exp(log_t)))
 
