@@ -103,7 +103,7 @@ class AlikeItems(Distribution):
 
     @property
     def factor(self) -> float:
-        """The factor t that keeps the p-th moment, or the variance, of a coordinate."""
+        """The factor t by which a coordinate keeps the p-th moment, or the variance, of `base`."""
         if self.base.unit == "variance":
             return 1.0
         order = self.moment_order

@@ -42,7 +42,7 @@ class HalfSquaredDistance(PointLoss):
         return np.asarray(0.5 * np.vecdot(steps, steps))
 
     def gradients(self, w: Vector, points: Vector) -> Vector:
-        """Return w less each point, shape (rows, d)."""
+        """Return w minus each point, shape (rows, d)."""
         return w - points
 
     def gradient(self, w: Vector, point: Vector) -> Vector:

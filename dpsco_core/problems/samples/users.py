@@ -33,17 +33,17 @@ class UserSample(Protocol):
 
     @property
     def users(self) -> int:
-        """Number n of users."""
+        """The number n of users."""
         ...
 
     @property
     def items(self) -> int:
-        """Number m of items per user."""
+        """The number m of items per user."""
         ...
 
     @property
     def d(self) -> int:
-        """Dimension of the parameter."""
+        """The dimension of the parameter."""
         ...
 
     @property

@@ -44,7 +44,7 @@ class SeparateTests(NoisyTest):
 
     @property
     def score_scale(self) -> float:
-        """Scale of the Laplace noise of every score."""
+        """The scale of the Laplace noise on every score."""
         return laplace_noise_scale(self.sensitivity, self.epsilon)
 
     @property
@@ -82,7 +82,7 @@ class BatchGaussian(TestedGaussian):
 
     @property
     def noise_std(self) -> float:
-        r"""The noise :math:`\Delta g(\varepsilon_b,\delta_b)` per coordinate."""
+        r"""The standard deviation :math:`\Delta g(\varepsilon_b,\delta_b)` of the noise."""
         return self.l2_sensitivity * self.noise_multiplier
 
     @property
