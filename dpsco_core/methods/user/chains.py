@@ -182,7 +182,7 @@ def _point_gradients(sample: PointSample, run: Pass) -> Gradients:
     x = _split_by_chain(sample.points.x, run)
 
     def gradients(w: Matrix, low: int, high: int) -> Matrix:
-        """Return the gradients of items `low` to `high` of every chain, at its point."""
+        """Return the gradients of items `low` to `high` of every chain, at the chain's point."""
         points_of_rows = w if high - low == 1 else np.repeat(w, high - low, axis=0)
         points = real_array("points", x[:, low:high])
         return sample.gradients(points_of_rows).function(points.reshape(len(points_of_rows), -1))

@@ -34,7 +34,7 @@ Shape = tuple[tuple[int, int, float], ...]
 
 @lru_cache(maxsize=4096)
 def practical_shape(case: UserLevel, groups: int, noise_scale: float) -> Shape:
-    """Return the phases at which the sum of `phased_terms` is least; none if a group has no user.
+    """Return the phases that minimise the sum of `phased_terms`; () if a group has no user.
 
     `noise_scale` is the root mean square distance of a gradient from its mean. Raises
     `NotApplicable` if the sum is infinite for all candidates.

@@ -28,7 +28,8 @@ OPEN = 0.01  # the share of the sensitivity left for the solver's error, where d
 MOST_PHASES = 5  # the largest number of phases that are compared
 GROWTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # growth factors of the regulariser from phase to phase
 FACTORS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.7)  # multiples of the bound on the feature vectors
-# the measured share of the loss that shrinking causes for the worst distribution of a class
+# How much shrinking changes the mean gradient, as a measured share of the change under the worst
+# law: see `shrinking_bias`.
 SHRUNK_SHARE = 0.04
 WIDEST, NARROWEST = 1.0, 1e-3  # the largest and smallest width over which a kink is rounded off
 

@@ -37,7 +37,7 @@ class Allocation:
 
     certificate: AllocatedSteps
     noise_std: float  # the standard deviation of the noise on a sum of gradients
-    step_size: float  # η, the factor of a step's sum of gradients after a division by n/T
+    step_size: float  # η, by which a step's sum of gradients is multiplied once divided by n/T
 
 
 def plan_allocation(setting: Setting, steps: int | None, lipschitz: float) -> Allocation:

@@ -28,8 +28,8 @@ from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
 SHARES = (0.2, 0.3, 0.4, 0.5)  # candidate shares of epsilon for the tests; the best is chosen
 FALSE_HALT = 0.01  # the probability that a phase halts although all users' gradients are equal
-SPREAD_FAILURE = 0.01  # gamma_0 of condition (R1)
-PRACTICAL_RADIUS = 3.0  # tau, in units of L/sqrt(m)
+SPREAD_FAILURE = 0.01  # gamma_0, the failure probability in condition (R1)
+PRACTICAL_RADIUS = 3.0  # tau, the practical score radius, in units of L/sqrt(m)
 ROOM = 1e-9  # the relative margin for rounding in `widest_radius`
 MOST_PHASES = 4  # the largest number of phases that are tried
 MOST_USERS = 1 << 30  # the largest number of users that is considered
