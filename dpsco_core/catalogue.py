@@ -181,12 +181,12 @@ def _bounds_for(problem: str, level: Level, count: int) -> tuple[Bound, ...]:
 def distributions_for(problem: str) -> tuple[str, ...]:
     """Return the slugs of the distributions that a problem accepts, in order."""
     kind = problem_class(problem)
-    return tuple(law.card.slug for law in DISTRIBUTIONS if not kind.lacking(law))
+    return tuple(law.card.slug for law in DISTRIBUTIONS if not kind.unmet_condition(law))
 
 
 def check_law(problem: str, distribution: str) -> None:
     """Raise `InvalidInput` unless a problem accepts a distribution."""
-    must = problem_class(problem).lacking(distribution_class(distribution))
+    must = problem_class(problem).unmet_condition(distribution_class(distribution))
     require(not must, "distribution", f"{must} for the problem {problem}", distribution)
 
 
@@ -196,7 +196,7 @@ def law_can_decay(slug: str, problem: str) -> bool:
     is_scaled = issubclass(law, ScaledLaw) and all(
         getattr(law, name) is getattr(ScaledLaw, name) for name in ("fill", "moment")
     )
-    return is_scaled and problem_class(problem).may_fall(law)
+    return is_scaled and problem_class(problem).allows_unequal_scales(law)
 
 
 def can_be_alike(slug: str, problem: str) -> bool:
@@ -306,7 +306,7 @@ def make_instance(
             arguments["unit"] = scale
     if decay > 0:
         must = f"0 for the distribution {distribution}"
-        must += "" if kind.may_fall(family) else f" and the problem {problem}"
+        must += "" if kind.allows_unequal_scales(family) else f" and the problem {problem}"
         require(law_can_decay(distribution, problem), "decay", must, decay)
         arguments["decay"] = decay
     law = family(d=d, moment_order=order, **arguments)

@@ -27,8 +27,8 @@ PANELS = 40  # The line is cut into this many panels, equally long on the scale 
 # stretch is cut into `PANELS` further panels.
 MIDDLE = 4.0
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
-REACH = 1e12  # The integral ends here, in units in which the law's moment is about 1.
-LARGEST_POWER = 280.0  # An integrand may reach this power of ten.
+REACH = 1e12  # The integral ends at this multiple of a length of which the law's moment is about 1.
+LARGEST_POWER = 280.0  # The integrand may grow to ten to this power, which does not overflow yet.
 AGREEMENT = 1e-6  # The grid must reproduce a known moment to this relative accuracy.
 
 
@@ -66,9 +66,7 @@ class AlikeItems(Distribution):
     )
 
     def __post_init__(self) -> None:
-        """Refuse a share outside [0, 1], a p below 2, and a law without a
-        density in closed form.
-        """
+        """Refuse a share outside [0, 1], a p below 2, and a law without a density."""
         require(0 <= self.alike <= 1, "alike", "from 0 to 1", self.alike)
         must = "at least 2 where the items of a user are alike"
         require(self.moment_order >= 2, "p", must, self.moment_order)
@@ -90,7 +88,7 @@ class AlikeItems(Distribution):
 
     @property
     def centred(self) -> AlikeItems:
-        """The law of items that are as alike, with mean 0."""
+        """The law of the same items less their mean."""
         return alike_items(self.base.centred, self.alike)
 
     @property
@@ -105,7 +103,7 @@ class AlikeItems(Distribution):
 
     @property
     def factor(self) -> float:
-        """The factor t that keeps the p-th moment, or the variance, of a coordinate."""
+        """The factor t by which a coordinate keeps the p-th moment, or the variance, of `base`."""
         if self.base.unit == "variance":
             return 1.0
         order = self.moment_order
@@ -153,7 +151,7 @@ class AlikeItems(Distribution):
         return self
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite rows with independent records, each of another user."""
+        """Overwrite `out`, shape (n, d), with independent records, each of a different user."""
         base, common = self.base.centred, np.empty_like(out)
         base.fill(common, rng)
         base.fill(out, rng)
@@ -172,14 +170,17 @@ class AlikeItems(Distribution):
         return DenseRows(x)
 
     def _add_common(self, items: Vector, common: Vector) -> None:
-        """Add the parts in common to the items' own parts, in place."""
+        """Turn `items`, the items' own parts, into whole items: scale, add `common` and mean."""
         items *= self.factor * math.sqrt(1 - self.alike)
         items += self.factor * math.sqrt(self.alike) * common
         items += self.mean
 
 
 def alike_items(base: ScaledLaw, alike: float) -> AlikeItems:
-    """Return the law of items of which a share is in common; errors: `AlikeItems`."""
+    """Return the law of items whose variance has the share `alike` in common among a user's items.
+
+    Raises the errors of `AlikeItems`.
+    """
     return AlikeItems(d=base.d, moment_order=base.moment_order, base=base, alike=alike)
 
 
@@ -189,7 +190,7 @@ def share_in_common(law: Distribution) -> float:
 
 
 def draw_users(law: Distribution, n: int, m: int, rng: np.random.Generator) -> UserRows:
-    """Return n users with m records each."""
+    """Return the records of n users with m items each, drawn from the law."""
     items = law.sample_items(n, m, rng) if isinstance(law, AlikeItems) else law.sample(n * m, rng)
     return UserRows(records=items, items=m)
 
@@ -222,7 +223,7 @@ def mixed_moment(law: ScaledLaw, share: float, order: float) -> float:
     ratios = np.where(
         np.abs(common_part) >= np.abs(own_part), own_part / common_part, common_part / own_part
     )
-    # If two terms cancel exactly, the logarithm of 0 is taken.
+    # If two terms cancel exactly, the logarithm is that of 0, and the power is rightly 0.
     with np.errstate(divide="ignore"):
         joint = np.expm1(order * np.log1p(ratios)) - np.abs(ratios) ** order
     mixed_terms = float(weights @ (sizes**order * joint) @ weights)
@@ -230,7 +231,11 @@ def mixed_moment(law: ScaledLaw, share: float, order: float) -> float:
 
 
 def _quadrature_grid(law: ScaledLaw, order: float) -> tuple[Vector, Vector]:
-    """Return centred points of a coordinate and their probabilities, by Gauss's rule on panels."""
+    """Return the nodes and the weights of a quadrature over the density of one coordinate.
+
+    The nodes have the mean subtracted. Gauss's rule is used on panels that end at `REACH`, or
+    earlier if the integrand, of the given order, would overflow.
+    """
     density = law.univariate
     must = "one whose coordinates have a density in closed form, where items are alike"
     require(density is not None, "distribution", must, law.card.slug)
@@ -253,7 +258,10 @@ def _quadrature_grid(law: ScaledLaw, order: float) -> tuple[Vector, Vector]:
 
 
 def _check_resolution(law: ScaledLaw, points: Vector, weights: Vector, order: float) -> None:
-    """Raise `InvalidInput` unless the grid gives the moment on which the mixed terms rest."""
+    """Raise `InvalidInput` unless the grid reproduces the moment of order k - 1, k = `order`.
+
+    The largest mixed terms of `mixed_moment` are products with that moment.
+    """
     lower = max(order - 1, 0.0)
     exact = law.moment(lower) / math.pow(law.lead, lower)
     is_resolved = abs(float(weights @ np.abs(points) ** lower) / exact - 1) <= AGREEMENT

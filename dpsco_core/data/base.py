@@ -43,9 +43,9 @@ DRAWING_METHODS = ("fill", "_fill_centred", "moment", "_log_moment")
 
 
 class Distribution(ABC):
-    """The law of one record: exact moments, and samples. It is hashable, as a key of caches.
+    """The law of one record: its exact moments, and its samples. Laws are hashable keys of caches.
 
-    It also answers what problems ask about the law of their records or features. The answers here
+    A law also answers what problems ask about their records or features. The answers of this class
     hold for uncorrelated coordinates of equal variance and unbounded records; other laws override
     them. A law may leave the questions in `ANSWERS` open.
     """
@@ -53,7 +53,7 @@ class Distribution(ABC):
     card: ClassVar[Card]
     # The time to draw records; the default is a guess.
     sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
-    # Whether the mean is hidden; `draw` then returns a member of the prior.
+    # Whether the law hides a quantity from the algorithm, which `draw` draws from a prior.
     has_prior: ClassVar[bool] = False
     hides: ClassVar[Hidden] = "mean"  # the quantity that the prior hides
     # whether the tail index is p + margin; other laws ignore the margin
@@ -88,13 +88,13 @@ class Distribution(ABC):
     def shifts(self) -> Shifts | None:
         """What a record reveals of the mean if the law's shape is known; None if left open.
 
-        A law that answers has floors: lower bounds for its own shifts.
+        Floors, the lower bounds for shifts of this law, are proven only where it is not None.
         """
         return None
 
     @property
     def univariate(self) -> Univariate | None:
-        """The law of a coordinate before centring, in closed form; None if left open."""
+        """The law of a coordinate before centring; None for a class that does not state one."""
         return None
 
     @property
@@ -104,7 +104,7 @@ class Distribution(ABC):
 
     @property
     def inverse_norm(self) -> float | None:
-        r""":math:`E\|X-\mu\|^{-1}` of a spherical law with d >= 2; otherwise None."""
+        r"""The mean :math:`E\|X-\mu\|^{-1}` of a spherical law with d >= 2; otherwise None."""
         return None
 
     @property
@@ -150,7 +150,7 @@ class Distribution(ABC):
     def unit_moment(self) -> float:
         r"""The central p-th moment that defines the law's class.
 
-        It is 1 for coordinates of equal scales, unless their variance is scaled to 1 instead.
+        For coordinates of equal scales it is 1, unless the variance is scaled to 1 instead.
         """
         return 1.0
 
@@ -179,7 +179,7 @@ class Distribution(ABC):
 
     @property
     def second_moment_trace(self) -> float:
-        r""":math:`E\|X\|_2^2`, exactly."""
+        r"""The mean squared l2 norm of a record, :math:`E\|X\|_2^2`, exactly."""
         return self.variance_trace + self.mean_norm**2
 
     def record_moment(self, k: float) -> float:
@@ -187,7 +187,8 @@ class Distribution(ABC):
 
         The squared distance to the mean is a sum, whose norm in :math:`L_{k/2}` is at most
         :math:`\sum_j(E|X_j-\mu_j|^k)^{2/k}` by Minkowski's inequality, for any dependence between
-        coordinates; the same inequality adds the norm of the mean. For k < 2 it is the norm in l_k.
+        coordinates; the same inequality adds the norm of the mean. For k < 2 the l2 norm is at most
+        the l_k norm, whose k-th moment is a sum over coordinates.
         """
         if k == 2:
             return math.sqrt(self.second_moment_trace)
@@ -197,7 +198,7 @@ class Distribution(ABC):
 
     @property
     def fourth_moment_trace(self) -> float:
-        r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2` at mean 0, exactly.
+        r"""The supremum :math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2` at mean 0, exactly.
 
         For independent coordinates with moments m2 and m4 every v gives :math:`m_4+(d-1)m_2^2`,
         since terms with an odd power vanish. If the scales differ, the largest one is the worst. It
@@ -212,15 +213,16 @@ class Distribution(ABC):
     def central_direction(self, k: float) -> float:
         r"""Bound :math:`\sup_u (E|\langle u, X-\mu\rangle|^k)^{1/k}`, for 0 < k <= p.
 
-        Orders below 2 are bounded by the value at 2, which is exact, or at p where p is below 2.
+        An order k below 2 gets the bound for order 2, which is exact, or for p if p is below 2.
         """
         order = max(k, min(2.0, self.moment_order))
         return math.pow(self.moment(order), 1 / order) * self.direction_factor(order)
 
     def direction_factor(self, order: float) -> float:
-        """Bound the ratio of a directional moment to a coordinate's, both as roots.
+        r"""Bound :math:`\sup_u\|\langle u,X-\mu\rangle\|_k/\|X_j-\mu_j\|_k`, k = `order` > 1.
 
-        The default is for independent coordinates with mean 0. The order is above 1.
+        u is a unit vector, and :math:`\|Y\|_k=(E|Y|^k)^{1/k}`. The bound of this class holds for
+        independent coordinates.
         """
         return centred_direction_bound(self.d, order)
 
@@ -272,7 +274,7 @@ class Distribution(ABC):
         return GeneratedRows.from_key(self, draw_key(rng), n)
 
     def __init_subclass__(cls) -> None:
-        """Leave open the answers of the parent if a subclass draws other records."""
+        """Drop the inherited answers to `ANSWERS` where a subclass changes the law of records."""
         super().__init_subclass__()
         own_attributes = vars(cls)
         if any(name in own_attributes for name in DRAWING_METHODS):
@@ -298,7 +300,7 @@ class ScaledLaw(Distribution):
     equal to 1.
     """
 
-    # whether the law is symmetric about the mean, which sharpens `direction_factor`
+    # Whether the law is symmetric about its mean, which sharpens `direction_factor`.
     symmetric: ClassVar[bool] = False
 
     d: int = 20
@@ -314,7 +316,7 @@ class ScaledLaw(Distribution):
     decay: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a dimension, an order, a scale or an offset outside its range."""
+        """Refuse a dimension, order, margin, offset, peak or decay outside its range."""
         require_dimension_and_order(self.card, self.d, self.moment_order)
         require(0 < self.margin < math.inf, "margin", "finite and above 0", self.margin)
         # Laws without a finite tail index ignore the margin.
@@ -338,7 +340,7 @@ class ScaledLaw(Distribution):
 
     @property
     def _log_unit(self) -> float:
-        """Return the log of the moment of Y that the scale s divides out."""
+        r"""The logarithm of :math:`1/s=(E|Y_j-EY_j|^p)^{1/p}`, with p = 2 if the variance is 1."""
         order = self.moment_order if self.unit == "moment" else 2.0
         return self._log_moment(order) / order
 
@@ -383,7 +385,7 @@ class ScaledLaw(Distribution):
         return self.moment_root * self.direction_factor(self.moment_order)
 
     def direction_factor(self, order: float) -> float:
-        """Bound a moment in any direction; symmetric coordinates have a sharper bound."""
+        """Bound the ratio of directional to coordinate moments, sharper for symmetric laws."""
         bound = symmetric_direction_bound if self.symmetric else centred_direction_bound
         return bound(self.d, order)
 
@@ -398,7 +400,7 @@ class ScaledLaw(Distribution):
         return exp_or_inf(self._log_moment(k) - k * self._log_unit + k * math.log(self.lead))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Fill the rows with draws: centred ones, then scaled and shifted."""
+        """Overwrite the rows of `out`, shape (n, d), with independent records."""
         self._fill_centred(out, rng)
         if self.decay > 0:
             out *= self.scales

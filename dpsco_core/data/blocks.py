@@ -19,7 +19,7 @@ from dpsco_core.base.errors import require
 Key = tuple[int, int]
 Precision = type[np.float64] | type[np.float32]
 
-# This number is part of the definition of a sample: changing it changes every sample.
+# The number of entries of a block. Every sample depends on it, so it must never change.
 BLOCK_ENTRIES = 3 << 15
 # The number of words that the method `jumped` of PCG64DXSM skips.
 STEP = 210306068529402873165736369884012333109
@@ -53,7 +53,7 @@ def draw_key(rng: np.random.Generator) -> Key:
 
 
 class BlockStreams:
-    """The generators of the blocks of one key; threads must not share it."""
+    """The random generators of a sample's blocks, of which threads must not share one object."""
 
     def __init__(self, key: Key) -> None:
         """Make the random generator that the key of a sample seeds."""

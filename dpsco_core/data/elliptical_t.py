@@ -52,10 +52,10 @@ class EllipticalT(ScaledLaw):
 
     @property
     def fourth_moment_trace(self) -> float:
-        r""":math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2 = (d+2)m_4/3` at mean 0.
+        r"""The supremum :math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2 = (d+2)m_4/3` at mean 0.
 
-        If the scales differ, it is the value of the first axis: an axis of scale s has
-        :math:`(2s^4+s^2d)m_4/3`, with the moment at scale 1.
+        If the scales differ, it is attained on the first axis: an axis of scale s gives
+        :math:`(2s^4+s^2d)m_4/3`, where m_4 is the fourth moment of a coordinate of scale 1.
         """
         return (self.d / self.lead**2 + 2) * self.moment(4) / 3
 
@@ -78,9 +78,9 @@ class EllipticalT(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        r"""The shifts with score :math:`(\nu+d)z/(\nu s^2+\|z\|^2)`.
+        r"""What a record at z from the mean reveals of it; see theory/instance-floors.md, 5.
 
-        See theory/instance-floors.md, 5.
+        The score is :math:`(\nu+d)z/(\nu s^2+\|z\|^2)`.
         """
         nu, scale, d = self.tail_index, self.scale, self.d
         information = (nu + d) / (nu + d + 2) / scale**2
@@ -114,7 +114,7 @@ def _mean_inverse_normal_norm(d: int) -> float:
 
 
 def _fisher_quantile(d: int, nu: float, u: Vector) -> Vector:
-    """Return the quantile at log odds u of Fisher's F with d and nu degrees of freedom."""
+    """Return the quantiles at log odds u of Fisher's F with d and nu degrees of freedom."""
     # The ratio d F/(nu + d F) has a beta law; each of its tails is computed from its own
     # probability.
     small = expit(-np.abs(u))
@@ -131,7 +131,8 @@ def direction_spread(d: int, nu: float) -> float:
 
     .. math:: \rho_k = \frac{(\nu+2k)D(D+2)}{\nu(D+4k)(D+2+4k)},\qquad D=d+\nu,
 
-    so that :math:`\max_k(\rho_0\cdots\rho_{k-1})^{1/k}` will do. See theory/instance-floors.md, 5.
+    so that :math:`\max_k(\rho_0\cdots\rho_{k-1})^{1/k}` bounds the moments of every order, and is
+    the number returned. See theory/instance-floors.md, 5.
 
     Examples
     --------

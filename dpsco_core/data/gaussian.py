@@ -59,7 +59,7 @@ class Gaussian(ScaledLaw):
         return NormalLaw(scale=self.scale)
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
-        """Return n means of m records, shape (n, d), which are normal."""
+        """Return n means of m records each, shape (n, d), drawn from their normal law."""
         noise: Vector = self.scale / math.sqrt(m) * rng.standard_normal((n, self.d))
         if self.decay > 0:
             noise *= self.scales
@@ -67,7 +67,10 @@ class Gaussian(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        r"""The shifts with the normal score :math:`z/s^2`. See theory/instance-floors.md, 5."""
+        r"""What a record at z from the mean reveals of it, by the normal score :math:`z/s^2`.
+
+        See theory/instance-floors.md, 5.
+        """
         scale, d = self.scale, self.d
         return Shifts(
             information=scale**-2,
@@ -90,7 +93,7 @@ class Gaussian(ScaledLaw):
         return log_normal_moment(k)
 
 
-# the clipping levels of a standard normal score, from 1 to 9
+# The levels, from 1 to 9, at which the score of a standard normal coordinate may be clipped.
 CLIP_LEVELS = tuple(1 + 0.25 * i for i in range(33))
 
 

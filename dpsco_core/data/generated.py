@@ -29,9 +29,9 @@ PIECE_BLOCKS = 128
 
 
 class BlockSource(ABC, Generic[Block]):
-    """The blocks of a sample by their number, drawn on request; the last one is cached.
+    """The blocks of a sample by their number, drawn on request; the last one drawn is cached.
 
-    A lock serialises threads: give each thread its own `fresh_copy`.
+    Threads that share a source wait for one another, so each should have its own `fresh_copy`.
     """
 
     def __init__(self, n: int, d: int) -> None:
@@ -47,10 +47,10 @@ class BlockSource(ABC, Generic[Block]):
 
     @abstractmethod
     def _draw(self, number: int, rows: int) -> Block:
-        """Return a block with the given number of rows."""
+        """Draw the block with the given number in the sample and the given number of rows."""
 
     def block(self, number: int) -> Block:
-        """Return a block, which must not be written to."""
+        """Return the block with this number, drawn unless it is cached; it is read-only."""
         with self._lock:
             if self._cached_block is None or self._cached_block[0] != number:
                 rows = min(self.size, self.n - number * self.size)
@@ -59,7 +59,10 @@ class BlockSource(ABC, Generic[Block]):
             return self._cached_block[1]
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-        """Yield ``(number, low, high)`` for every block that overlaps rows `start` to `stop`."""
+        """Yield ``(number, low, high)`` for every block that overlaps rows `start` to `stop`.
+
+        Rows `low` to `high` of that block are the ones wanted.
+        """
         if start == stop:
             return
         for number in range(start // self.size, -(-stop // self.size)):
@@ -69,9 +72,10 @@ class BlockSource(ABC, Generic[Block]):
     def blocks_of(
         self, places: NDArray[np.int64]
     ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield, for every block with a wanted row, its number, and which rows are wanted.
+        """Yield ``(number, indices, positions)`` for every block that has rows at `places`.
 
-        First come their indices in `places`, then their positions in the block, shape (k,) each.
+        `indices` says which entries of `places` these k rows are, and `positions` where they are
+        in block `number`; both have shape (k,).
         """
         numbers, rows = np.divmod(places, self.size)
         for number in np.unique(numbers):
@@ -133,7 +137,7 @@ class Range(Generic[AnySource]):
         return replace(self, start=low, stop=high)
 
     def _source_range(self, start: int, stop: int | None) -> tuple[int, int]:
-        """Translate a range of this one into a range of the source."""
+        """Return where records `start` to `stop` of this range begin and end in the source."""
         stop = self.n if stop is None else stop
         require(0 <= start <= stop <= self.n, "stop", f"from start to {self.n}", stop)
         return self.start + start, self.start + stop
@@ -151,13 +155,13 @@ class Range(Generic[AnySource]):
         return self.start + indices.astype(np.int64, copy=False)
 
     def _parts(self, start: int, stop: int | None) -> Iterator[tuple[int, int, int]]:
-        """Yield ``(number, low, high)`` for every block that overlaps the records."""
+        """Yield ``(number, low, high)``: rows low to high of a block are in start to stop."""
         return self.source.parts(*self._source_range(start, stop))
 
     def pieces(self) -> Iterator[Self]:
-        """Yield consecutive pieces, cut at block boundaries, each with its own source.
+        """Yield consecutive parts of at most `PIECE_BLOCKS` blocks, each with its own source.
 
-        A single piece keeps its source and the block that it has cached.
+        A range that fits in one piece is yielded as it is, with its source and the cached block.
         """
         size = PIECE_BLOCKS * self.source.size
         if self.start // size == (self.stop - 1) // size:
@@ -172,7 +176,7 @@ class Range(Generic[AnySource]):
 class GeneratedRows(Range[RowSource], PiecedRows):
     """Rows of a sample that is never held in memory; see `Rows`.
 
-    Reading them in order draws each block once. `take` draws every block that has an index.
+    Reading rows in order draws each block once. `take` draws every block that it takes a row from.
     """
 
     @classmethod

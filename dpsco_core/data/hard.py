@@ -27,8 +27,8 @@ from dpsco_core.data.spike_scale import spike_shrink
 class HardInstance(Distribution):
     r"""A law with a prior: the base of the instances of the lower bounds.
 
-    Unless a subclass says otherwise, a record has norm :math:`q^{-1/p}\sqrt w`, where w is the
-    `weight`, times `shrink`, with probability `spike_probability`; otherwise it is 0.
+    Unless a subclass says otherwise, a record is 0 save with probability q, `spike_probability`,
+    when its norm is :math:`q^{-1/p}\sqrt w` times `shrink`, where w is the `weight`.
 
     Raises `InvalidInput` if a value is outside its range.
     """
@@ -42,9 +42,7 @@ class HardInstance(Distribution):
     tail_index = math.inf  # The records are bounded, so all moments exist.
 
     def __post_init__(self) -> None:
-        """Refuse a dimension or an order outside its range, and a spike
-        probability outside (0, 1].
-        """
+        """Refuse a dimension, an order or a spike probability outside its range."""
         require_dimension_and_order(self.card, self.d, self.moment_order, self.smallest_d)
         q = self.spike_probability
         require(0 < q <= 1, "spike_probability", "in (0, 1]", q)
@@ -66,9 +64,10 @@ class HardInstance(Distribution):
 
     @property
     def class_moment(self) -> float:
-        """The bound 1 on the central p-th moment: for p of at least 2 the raw moment.
+        """The bound 1 on a coordinate's central p-th moment; for p >= 2 it is the raw moment.
 
-        The central moment is smaller, and 0 at q = 1, where the hidden mean is as hard as ever.
+        The central moment would be a wrong unit: it is smaller, and 0 at q = 1, where the mean is
+        as well hidden as for smaller q.
         """
         return 1.0
 
@@ -101,11 +100,14 @@ class HardInstance(Distribution):
         return math.pow(self.spike_probability, 1 / k) * self.record_norm
 
     def central_direction(self, k: float) -> float:
-        """Bound a central moment in any direction, as a root, by Jensen's inequality."""
+        """Bound the root of the k-th central moment in any direction; for k < 2, of the second."""
         return self._moment_of_all_coordinates(max(k, 2.0))
 
     def _moment_of_all_coordinates(self, order: float) -> float:
-        """Bound a direction's central moment by a coordinate's, as roots (Jensen)."""
+        """Bound the root of the central moment in any direction, by Jensen's inequality.
+
+        The bound is sqrt(weight) times the root of the moment of a coordinate.
+        """
         return math.sqrt(self.weight) * math.pow(self.moment(order), 1 / order)
 
     def raw_direction(self, k: float) -> float:
@@ -126,16 +128,16 @@ class HardInstance(Distribution):
 
     @property
     def _spike_size(self) -> float:
-        """Return the size of a spike's nonzero coordinates."""
+        """The absolute value of every nonzero coordinate of a spiked record."""
         return math.pow(self.spike_probability, -1 / self.moment_order) * self.shrink
 
     @property
     def _mean_size(self) -> float:
-        """Return the size of the mean's nonzero coordinates."""
+        """The absolute value of every nonzero coordinate of the mean."""
         return math.pow(self.spike_probability, 1 - 1 / self.moment_order) * self.shrink
 
     def _draw_spiked_indices(self, rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Draw the indices of the spiked records."""
+        """Return the indices of the spiked records among `rows` records, at random, shape (k,)."""
         count = rng.binomial(rows, self.spike_probability)
         places = rng.choice(rows, size=count, replace=False, shuffle=False)
         return places.astype(np.intp, copy=False)
@@ -169,7 +171,7 @@ class TwoPoint(HardInstance):
         return self.mean / self.spike_probability
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
-        """Return n means of m records, shape (n, d): binomial shares of the spike."""
+        """Return n means of m records each, shape (n, d): binomial shares of the spike."""
         counts = rng.binomial(m, self.spike_probability, size=n)
         return (counts / m)[:, None] * self.spike
 
@@ -185,7 +187,7 @@ class TwoPoint(HardInstance):
 
     @property
     def fourth_moment_trace(self) -> float:
-        """The largest mean of the squared product with a unit vector times the squared norm."""
+        r"""The supremum :math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2`, along the spike."""
         return self.spike_probability * self.record_norm**4
 
     def central_direction(self, k: float) -> float:
@@ -284,7 +286,7 @@ class Spike(TwoPoint):
         return self.d // 2
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return the law with a drawn support of the spike."""
+        """Return the law with a pattern of zeros and ones that is drawn from the prior."""
         pattern = np.zeros(self.d, dtype=np.int8)
         support = rng.choice(self.d, size=self.weight, replace=False, shuffle=False)
         pattern[support.astype(np.intp, copy=False)] = 1
@@ -295,8 +297,8 @@ class Spike(TwoPoint):
 class Hypercube(TwoPoint):
     r"""The sharper variant with hidden signs: :math:`\nu` uniform on :math:`\{-1,+1\}^d`.
 
-    In a set that does not hold all of these means, signs on the first coordinates only; in a
-    simplex around a public centre, which every record has beside its spike, and in opposite pairs:
+    For a set that does not contain all of these means, only the first coordinates have signs. For a
+    simplex, a public centre is added to every record, and signs come in opposite pairs: see
     theory/bounds-everywhere.md, 5. Formulas, parameters and errors: `TwoPoint`.
 
     Examples
@@ -349,7 +351,7 @@ class Hypercube(TwoPoint):
         return self.d if self.support is None else self.support
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return the law with drawn signs of the spike."""
+        """Return the law with a pattern of signs that is drawn from the prior."""
         count = self.weight // 2 if self.paired else self.weight
         signs = 2 * rng.integers(0, 2, size=count, dtype=np.int8) - 1
         if self.paired:
@@ -367,7 +369,7 @@ class Hypercube(TwoPoint):
 
     @property
     def _centre_norm(self) -> float:
-        """Return the l2 norm of the centre."""
+        """The l2 norm of the public centre that is added to every record."""
         return self.centre * math.sqrt(self.weight)
 
     @property
@@ -384,7 +386,7 @@ class Hypercube(TwoPoint):
 
     @property
     def mean_norm(self) -> float:
-        """The largest l2 norm of a mean; pairs are orthogonal to the centre."""
+        """The largest l2 norm of a mean; signs in opposite pairs are orthogonal to the centre."""
         base_norm = super().mean_norm
         return (
             math.hypot(base_norm, self._centre_norm)
@@ -433,7 +435,7 @@ class Hypercube(TwoPoint):
         )
 
     def draw_means(self, n: int, m: int, rng: np.random.Generator) -> Vector:
-        """Return n means of m records, shape (n, d), with the centre added."""
+        """Return n means of m records each, shape (n, d), with the centre added."""
         means = super().draw_means(n, m, rng)
         if self.centre > 0:
             means[:, : self.weight] += self.centre

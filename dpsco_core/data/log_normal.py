@@ -58,8 +58,9 @@ class LogNormal(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        r"""The shifts with score :math:`e^{-\sigma N}(1+N/\sigma)/s`, which is large near the edge.
+        r"""What a record reveals of the mean, by the score :math:`e^{-\sigma N}(1+N/\sigma)/s`.
 
+        N is the standardised logarithm of a coordinate; the score is large where N is far below 0.
         See theory/instance-floors.md, 5.
         """
         sigma, scale, d = self.sigma, self.scale, self.d
@@ -118,13 +119,16 @@ def log_centred_moment(sigma: float, k: float) -> float:
 
 
 def _log_half_moment(sigma: float, k: float, sign: float) -> float:
-    """Return log int_0^inf |expm1(sign sigma t)|^k phi(sigma/2 + sign t) dt."""
+    r"""Return :math:`\log\int_0^\infty|e^{\pm\sigma t}-1|^k\varphi(\sigma/2\pm t)\,dt`.
+
+    The sign is `sign`, 1 or -1, and phi the standard normal density.
+    """
 
     def log_integrand(y: Vector) -> Vector:
         """Return the logarithm of the integrand, with t = e^y as the variable."""
         t = np.exp(y)
         jump = sigma * t
-        # log|expm1(+-jump)| is computed without overflow.
+        # In this form log|expm1(+-jump)| does not overflow for a large jump.
         size = np.log(-np.expm1(-jump)) + (jump if sign > 0 else 0.0)
         return np.asarray(k * size - 0.5 * (0.5 * sigma + sign * t) ** 2 + y)
 
@@ -150,7 +154,10 @@ def _fisher_information(sigma: float) -> float:
 
 @lru_cache(maxsize=256)
 def _clipping_levels(sigma: float) -> tuple[tuple[float, float], ...]:
-    """Return clipping levels of the score, each with the root mean square of the excess."""
+    """Return pairs of a level at which the score is clipped and the RMS of what is cut off.
+
+    Both are in units of the score's root mean square.
+    """
     normal, step = np.linspace(-14.0, 10.0, 4001, retstep=True)
     weights = np.exp(-0.5 * normal**2) / math.sqrt(2 * math.pi) * float(step)
     unit = np.exp(-sigma * normal) * (1 + normal / sigma) / math.sqrt(_fisher_information(sigma))
@@ -160,7 +167,7 @@ def _clipping_levels(sigma: float) -> tuple[tuple[float, float], ...]:
 
 
 def _largest_interval_probability(sigma: float, length: Vector) -> Vector:
-    """Return the largest probability of an interval of the given length under exp(sigma N)."""
+    """Return the largest probability that exp(sigma N) lies in an interval of a given length."""
     # The interval begins at e^y, left of the mode e^(-sigma^2), and its two ends have equal
     # densities. The start y is computed by bisection, then by Newton's method.
     log_length = np.log(np.maximum(np.asarray(length, dtype=np.float64), 1e-300))

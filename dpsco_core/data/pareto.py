@@ -48,7 +48,7 @@ class Pareto(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        """The shifts of a density with two jumps. See theory/instance-floors.md, 6."""
+        """What a record reveals of the mean, by the two jumps: theory/instance-floors.md, 6."""
         alpha, scale = self.tail_index, self.scale
         return Shifts(
             information=math.inf,
@@ -108,7 +108,7 @@ class SkewedPareto(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        """The shifts of a density with one jump. See theory/instance-floors.md, 6."""
+        """What a record reveals of the mean, by the one jump: theory/instance-floors.md, 6."""
         alpha, scale = self.tail_index, self.scale
         centre = alpha / (alpha - 1)
         return Shifts(
@@ -139,7 +139,7 @@ class SkewedPareto(ScaledLaw):
 
 
 def _symmetric_total_variation(alpha: float, theta: Vector) -> Vector:
-    """Return the total variation between shifts by theta and -theta of the symmetric unit law."""
+    """Return the total variation between the symmetric law of scale 1 shifted by +-theta."""
     theta = np.asarray(theta, dtype=np.float64)
     outer = -np.expm1(-alpha * np.log1p(2 * theta))
     # For theta above 1 the inner jumps of the two densities have passed each other.
@@ -174,9 +174,9 @@ def log_centred_pareto_moment(alpha: float, k: float) -> float:
 
 def _hypergeometric_series(alpha: float, k: float) -> float:
     """Return 2F1(1, k+1-alpha; k+2; 1/alpha) for 0 <= k < alpha and alpha > 1."""
-    # No term exceeds 1 in size. The first alpha/2 or so fall at least as fast as 1/i!; after them
-    # each is less than 1/alpha of the one before. The series is used because scipy's hyp2f1 returns
-    # NaN for large alpha.
+    # No term exceeds 1 in size. About the first alpha/2 terms fall at least as fast as 1/i!, and
+    # each later one is less than 1/alpha of its predecessor. The series replaces scipy's hyp2f1,
+    # which returns NaN for large alpha.
     total = term = 1.0
     for i in range(max(80, math.ceil(40 / math.log(alpha)))):
         term *= (k + 1 - alpha + i) / (k + 2 + i) / alpha
@@ -185,10 +185,10 @@ def _hypergeometric_series(alpha: float, k: float) -> float:
 
 
 def _fill_pareto(out: Vector, alpha: float, rng: np.random.Generator) -> Vector:
-    """Write draws of U^(-1/alpha), U uniform on (0, 1], into `out`; return independent signs.
+    """Fill `out` with draws of U^(-1/alpha); return an array whose signs are independent and fair.
 
-    U is an odd 63-bit word over 2^63, so the tail is exact far beyond that of a uniform draw with
-    53 bits; the sign of the word gives the second array.
+    U is uniform on (0, 1]: an odd 63-bit word over 2^63, so that the tail is exact far beyond that
+    of a uniform draw with 53 bits. Only the signs of the array that is returned are of use.
     """
     words = random_words(out.size, rng)
     words |= 1

@@ -5,7 +5,7 @@ import math
 from dpsco_core.base.cards import Card
 from dpsco_core.base.errors import require
 
-# With a smaller margin a p-th moment below order 2 explodes, and the scaled law is nearly 0.
+# For p below 2 and a smaller margin, the p-th moment is so large that the scaled law is nearly 0.
 MARGIN_MIN = 0.05
 
 
@@ -14,7 +14,7 @@ def require_dimension_and_order(
 ) -> None:
     """Raise `InvalidInput` unless d is an integer of at least `smallest_d`, and p is in range.
 
-    p is finite and at least 2; above 1 if the card of the law has words on infinite variance.
+    p must be finite, and at least 2, or above 1 if the law's card has a text `infinite_variance`.
     """
     is_valid = isinstance(d, int) and d >= smallest_d
     require(is_valid, "d", f"an integer of at least {smallest_d}", d)

@@ -66,7 +66,7 @@ class PiecedRows(Rows):
         """Yield consecutive pieces that cover all rows once."""
 
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        """Return the sum of ``part(piece)`` over the pieces, bit by bit as from workers."""
+        """Return the sum of ``part(piece)`` over the pieces, with the bits workers would give."""
         with one_blas_thread():
             sums = map(part, self.pieces())
             total = next(sums).copy()
@@ -86,7 +86,7 @@ class Factors:
     norms: Vector | None = None
 
     def __post_init__(self) -> None:
-        """Make the arrays real."""
+        """Convert the arrays to float64; refuse entries that are not real numbers."""
         object.__setattr__(self, "base", real_array("base", self.base))
         for name in ("coefficients", "norms"):
             factor = getattr(self, name)
@@ -108,7 +108,7 @@ class DenseRows(Rows):
     def __post_init__(self) -> None:
         """Make the array real and read-only; refuse one that is not of shape (n, d)."""
         object.__setattr__(self, "x", real_array("x", self.x, keep_single=True))
-        # The array is shared by all methods of a trial.
+        # All methods of a trial share the array, so none may write to it.
         object.__setattr__(self, "x", read_only(self.x))
         require(self.x.ndim == 2, "x", "an array of shape (n, d)", self.x.shape)
         require(min(self.x.shape) > 0, "x", "an array with rows and columns", self.x.shape)
@@ -197,7 +197,7 @@ class ScaledRows(Rows):
         return _scale_rows(rows, self.coefficients_of(rows, indices))
 
     def factors(self) -> Iterator[Factors]:
-        """Yield coefficients, features and their norms, block by block."""
+        """Yield all rows once, as blocks of coefficients, features and the features' norms."""
         norms = self.x.norms()
         low = 0
         for block in self.x.blocks():
@@ -238,7 +238,7 @@ class MappedRows(Rows):
             yield real_array("rows", self.function(block))
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
-        """Return the function of the rows at some indices."""
+        """Return the images of the rows at `indices`, shape (len(indices), d)."""
         return real_array("rows", self.function(self.x.take(indices)))
 
 

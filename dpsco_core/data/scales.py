@@ -30,9 +30,9 @@ def falling_scales(d: int, decay: float) -> Vector:
 
 
 def least_of_leading(scales: Vector, value: Callable[[int], float]) -> float:
-    """Return the least of `value(k)` over the k-th scale, for k = d and the powers of 2 below.
+    """Return the least ratio of `value(k)` to the k-th scale, for k = d and powers of 2 below d.
 
-    d is at least 2. If the scales are equal, only k = d counts.
+    There are d >= 2 scales, which do not increase. If all are equal, only k = d is tried.
     """
     d = len(scales)
     if scales[0] == scales[-1]:

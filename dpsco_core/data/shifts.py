@@ -13,7 +13,7 @@ from dpsco_core.base.arrays import Vector
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
-    r"""A clipped score: its bound, and what is cut off, in units of :math:`\sqrt\lambda`."""
+    r"""A way to clip the score of `Shifts`; both lengths are in units of :math:`\sqrt\lambda`."""
 
     size: float  # the largest norm of the clipped score
     rest: float  # the root mean square norm of the part that is cut off; 0 if the score is bounded
@@ -29,8 +29,7 @@ class Shifts:
 
     # the Fisher information lambda of a shift of one coordinate; infinite if the density jumps
     information: float
-    # whether Z and -Z have the same law
-    symmetric: bool
+    symmetric: bool  # whether Z and -Z have the same law
     # A function of sizes theta >= 0, any shape: the total variation between the laws of Z + theta
     # and Z - theta for a coordinate (for a spherical law: along a coordinate).
     distance: Callable[[Vector], Vector]

@@ -1,4 +1,4 @@
-r"""What keeps rare spikes in the class of their p-th moment where p is below 2.
+r"""Factors that shrink rare spikes until their central p-th moment is at most 1, for p below 2.
 
 A coordinate that is :math:`q^{-1/p}` with probability q, otherwise 0, has raw p-th moment 1. Its
 central one is :math:`m(q)=(1-q)\big[q^{p-1}+(1-q)^{p-1}\big]`: at most 1 for :math:`p\ge2`, and

@@ -78,7 +78,10 @@ class SpreadRows(Rows):
 
 
 def piece_total(call: tuple[Part, Rows]) -> Vector:
-    """Return ``part(piece)``; workers import this function by its name."""
+    """Return ``part(piece)`` for a pair of both, on one thread of linear algebra.
+
+    It is a function of the module, because workers import it by its name.
+    """
     part, piece = call
     with one_blas_thread():
         return part(piece)

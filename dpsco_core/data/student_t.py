@@ -49,10 +49,11 @@ class StudentT(ScaledLaw):
 
     @property
     def shifts(self) -> Shifts:
-        r"""The shifts with score :math:`(\nu+1)z/(\nu s^2+z^2)` per coordinate.
+        r"""What a record at z from the mean reveals of it; see theory/instance-floors.md, 5.
 
-        It is bounded by :math:`(\nu+1)/(2s\sqrt\nu)`, and its moments are at most those of a normal
-        variable with its variance. See theory/instance-floors.md, 5.
+        The score of a coordinate is :math:`(\nu+1)z/(\nu s^2+z^2)`. It is bounded by
+        :math:`(\nu+1)/(2s\sqrt\nu)`, and its moments are at most those of a normal variable with
+        its variance.
         """
         nu, scale = self.tail_index, self.scale
         information = (nu + 1) / (nu + 3) / scale**2

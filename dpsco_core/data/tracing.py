@@ -28,9 +28,9 @@ class Tracing(HardInstance):
     .. math:: T_j=2\,\mathrm{Beta}(\tfrac u2,\tfrac u2)-1, \qquad \mu = q^{1-1/p}\,\Theta,
         \qquad E|X_j|^p = 1.
 
-    The central p-th moment is at most 1 if q is at most :math:`\frac{2(p-1)}{(p-2)(p+1)}` (1 for
-    p <= 3). See theory/approx-lower-bounds.md, 1 (a). For p < 2 records are multiplied by `shrink`,
-    which the formulas here leave out.
+    The central p-th moment is at most 1 if q is at most :math:`\frac{2(p-1)}{(p-2)(p+1)}`, and for
+    p <= 3 at any q. See theory/approx-lower-bounds.md, 1 (a). For p < 2 records are multiplied by
+    `shrink`, which these formulas leave out.
 
     Raises `InvalidInput` if a value is outside its range.
 
@@ -71,7 +71,7 @@ class Tracing(HardInstance):
 
     @property
     def shrink(self) -> float:
-        """The factor of a spike by which its central moments stay within one."""
+        """The factor by which spikes are multiplied, so that central p-th moments are at most 1."""
         return centring_shrink(self.moment_order)
 
     @property
@@ -96,15 +96,18 @@ class Tracing(HardInstance):
 
     @property
     def directional_moment(self) -> float:
-        r"""A bound for every member of the prior: :math:`\sqrt d` times a coordinate's (Jensen)."""
+        r"""A bound on :math:`\sup_u (E|\langle u, X-\mu\rangle|^p)^{1/p}` for all biases.
+
+        By Jensen's inequality it is :math:`\sqrt d` times the root of a coordinate's moment.
+        """
         root = math.pow(self.moment(self.moment_order), 1 / self.moment_order)
         return math.sqrt(self.d) * root
 
     def moment(self, k: float) -> float:
         r"""Return the largest :math:`E|X_j-\mu_j|^k` of the prior; k is real, at least 0.
 
-        It is the largest on a grid of biases. For orders from 2 to p that is :math:`q^{1-k/p}`, at
-        a bias of 0, if q is in the class.
+        The maximum is taken over a grid of biases. For k from 2 to p it is :math:`q^{1-k/p}`, at a
+        bias of 0, if q is so small that the central p-th moment is at most 1.
         """
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:
@@ -112,14 +115,14 @@ class Tracing(HardInstance):
         q = self.spike_probability
         t = np.linspace(0.0, self.spread, 2001)
         y = q * t
-        # Moments are in units of the spike; numpy takes 0 to the power 0 as 1.
+        # Moments are in units of the spike's entries; numpy takes 0 to the power 0 as 1.
         spiked = (1 + t) / 2 * (1 - y) ** k + (1 - t) / 2 * (1 + y) ** k
         largest = float(((1 - q) * y**k + q * spiked).max())
         moment = exp_or_inf(math.log(largest) - k / self.moment_order * math.log(q))
         return moment * math.pow(self.shrink, k)
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return the law with drawn biases of the signs."""
+        """Return the law with biases of the signs that are drawn from the prior."""
         uniform = rng.beta(self.shape / 2, self.shape / 2, size=self.d)
         return replace(self, biases=tuple((self.spread * (2 * uniform - 1)).tolist()))
 

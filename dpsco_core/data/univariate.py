@@ -1,7 +1,7 @@
 r"""Laws on the line with closed forms of :math:`I(x)=E(x-Y)_+` and :math:`J(x)=E(x-Y)_+^2/2`.
 
-They are the coordinates of the distributions of `dpsco_core.data`, scaled but not centred, and
-answer the problems that need a density (`Distribution.univariate`).
+They are the laws of the coordinates of `dpsco_core.data`, scaled but not centred, for problems that
+need a density (`Distribution.univariate`).
 """
 
 import math
@@ -19,24 +19,24 @@ ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 @dataclass(frozen=True, kw_only=True)
 class Univariate(ABC):
-    """A law on the line with a density. It is hashable, as a key of caches."""
+    """A law on the line with a density, which is hashable, so that it can be a key of caches."""
 
     scale: float
     symmetric: ClassVar[bool] = False  # whether the law is symmetric about 0
     unimodal: ClassVar[bool] = False  # whether the density decreases on both sides of 0
-    # Whether losses are looked up in a table, because the distribution function is slow. At scale s
-    # the second derivative of such a law's density is at most 0.54/s^3.
+    # Whether risks are looked up in a table, because the distribution function is slow. The second
+    # derivative of the density of such a law is at most 0.54/s^3, where s is its scale.
     tabulated: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def mean(self) -> float:
-        """The mean."""
+        """The mean of the law."""
 
     @property
     @abstractmethod
     def median(self) -> float:
-        """A median."""
+        """A median of the law."""
 
     @property
     @abstractmethod
@@ -107,11 +107,11 @@ class NormalLaw(BellLaw):
         return np.asarray(ndtr(x / self.scale))
 
     def integrated_cdf(self, x: Vector) -> Vector:
-        r"""Return :math:`xF(x) + s^2 f(x)`."""
+        r"""Return :math:`E(x-Y)_+ = xF(x) + s^2 f(x)`, F and f being `cdf` and `density`."""
         return x * self.cdf(x) + self.scale**2 * self.density(x)
 
     def twice_integrated_cdf(self, x: Vector) -> Vector:
-        r"""Return :math:`\frac12[(x^2+s^2)F(x) + x s^2 f(x)]`."""
+        r"""Return :math:`E(x-Y)_+^2/2 = \frac12[(x^2+s^2)F(x) + x s^2 f(x)]`."""
         square = self.scale**2
         return 0.5 * ((x * x + square) * self.cdf(x) + x * square * self.density(x))
 
@@ -142,7 +142,7 @@ class StudentLaw(BellLaw):
         return np.asarray(stdtr(self.nu, x / self.scale))
 
     def integrated_cdf(self, x: Vector) -> Vector:
-        r"""Return :math:`xF(x) - P_1(x)`, with :math:`P_1(x) = E Y 1\{Y\le x\}`."""
+        r"""Return :math:`E(x-Y)_+ = xF(x) - P_1(x)`, with :math:`P_1(x) = E Y 1\{Y\le x\}`."""
         return x * self.cdf(x) - self._partial_mean(x)
 
     def twice_integrated_cdf(self, x: Vector) -> Vector:
@@ -169,7 +169,7 @@ class SymmetricParetoLaw(EvenLaw):
 
     @property
     def peak(self) -> float:
-        """The density just outside [-b, b]; inside it is 0."""
+        """The largest value of the density, attained just outside [-b, b]."""
         return self.alpha / (2 * self.scale)
 
     @property
@@ -178,7 +178,7 @@ class SymmetricParetoLaw(EvenLaw):
         return (-self.scale, self.scale)
 
     def density(self, x: Vector) -> Vector:
-        """Return the density at each x, which is 0 inside the scale."""
+        """Return the density at each x, which is 0 between -`scale` and `scale`."""
         size = np.maximum(np.abs(x), self.scale)
         density = self.peak * (self.scale / size) ** (self.alpha + 1)
         return np.where(np.abs(x) < self.scale, 0.0, density)
@@ -190,13 +190,13 @@ class SymmetricParetoLaw(EvenLaw):
         return np.where(x > 0, 1 - tail, tail)
 
     def integrated_cdf(self, x: Vector) -> Vector:
-        r"""Return :math:`I`, with :math:`I(x) = x + I(-x)` by symmetry."""
+        r"""Return :math:`I(x) = E(x-Y)_+`, which is :math:`x + I(-x)` by symmetry."""
         b, size = self.scale, np.maximum(np.abs(x), self.scale)
         tail = 0.5 * b * (b / size) ** (self.alpha - 1) / (self.alpha - 1)
         return np.asarray(tail + np.where(np.abs(x) < b, 0.5 * (x + b), np.maximum(x, 0.0)))
 
     def twice_integrated_cdf(self, x: Vector) -> Vector:
-        r"""Return :math:`J`, with :math:`J(x) + J(-x) = E(x-Y)^2/2` by symmetry."""
+        r"""Return :math:`J(x) = E(x-Y)_+^2/2`; by symmetry :math:`J(x) + J(-x) = E(x-Y)^2/2`."""
         b, alpha, size = self.scale, self.alpha, np.maximum(np.abs(x), self.scale)
         tail = 0.5 * b * b * (b / size) ** (alpha - 2) / ((alpha - 1) * (alpha - 2))
         flat = x + b
@@ -223,12 +223,12 @@ class OneSidedParetoLaw(Univariate):
 
     @property
     def peak(self) -> float:
-        """The largest value of the density, at the smallest number."""
+        """The largest value of the density, attained at the smallest value of the law."""
         return self.alpha / self.scale
 
     @property
     def jumps(self) -> tuple[float, ...]:
-        """The smallest number, where the density jumps."""
+        """The smallest value of the law, where the density jumps."""
         return (self.scale,)
 
     def density(self, x: Vector) -> Vector:
@@ -290,18 +290,18 @@ class LogNormalLaw(Univariate):
         return np.asarray(ndtr(self._positive_and_score(x)[1]))
 
     def integrated_cdf(self, x: Vector) -> Vector:
-        r"""Return :math:`xF(x) - E Y1\{Y\le x\}`, the price of a put without interest."""
+        r"""Return :math:`E(x-Y)_+ = xF(x) - E Y1\{Y\le x\}`, as in the price of a put option."""
         positive, z = self._positive_and_score(x)
         return np.asarray(positive * ndtr(z) - self.mean * ndtr(z - self.sigma))
 
     def twice_integrated_cdf(self, x: Vector) -> Vector:
-        r"""Return half of :math:`x^2F(x) - 2x\,E Y1\{Y\le x\} + E Y^21\{Y\le x\}`."""
+        r"""Return :math:`\frac12[x^2F(x) - 2x\,E Y1\{Y\le x\} + E Y^21\{Y\le x\}]`."""
         positive, z = self._positive_and_score(x)
         square = self.scale**2 * math.exp(2 * self.sigma**2) * ndtr(z - 2 * self.sigma)
         cross = positive * self.mean * ndtr(z - self.sigma)
         return np.asarray(0.5 * (positive * positive * ndtr(z) + square) - cross)
 
     def _positive_and_score(self, x: Vector) -> tuple[Vector, Vector]:
-        """Return x, or a tiny number if x is not positive, and its normal score."""
+        r"""Return x, at least 1e-300, and its normal score :math:`\ln(x/s)/\sigma`."""
         positive = np.maximum(x, 1e-300)
         return positive, np.log(positive / self.scale) / self.sigma

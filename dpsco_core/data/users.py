@@ -12,7 +12,7 @@ from dpsco_core.data.rows import DenseRows, rows_per_block
 
 
 class Countable(Protocol):
-    """A collection of n records in d dimensions or parameters."""
+    """A collection of n records of dimension d, or of n samples of a problem of d parameters."""
 
     @property
     def n(self) -> int:
@@ -58,7 +58,7 @@ class UserRows(ByUsers[DenseRows]):
     def means(self) -> DenseRows:
         """Return the mean of every user's records, one row per user.
 
-        It is not finite if a record is not, or if their sum overflows.
+        A mean is not finite if one of its records is not, or if their sum overflows.
         """
         m, d = self.items, self.d
         if m == 1:

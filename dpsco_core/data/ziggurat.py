@@ -33,7 +33,7 @@ class DensityShape(ABC):
 
     @abstractmethod
     def density(self, x: Vector) -> Vector:
-        """Return f(x)."""
+        """Return the density f at every x."""
 
     @abstractmethod
     def inverse(self, height: float) -> float:
@@ -44,18 +44,21 @@ class DensityShape(ABC):
         """Return the integral of f beyond x > 0."""
 
     @abstractmethod
-    def fresh(self, count: int, rng: np.random.Generator) -> Vector:
+    def draw_directly(self, count: int, rng: np.random.Generator) -> Vector:
         """Return `count` draws from f."""
 
     @abstractmethod
-    def tail_proposals(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
-        """Return proposals x for the tail, which follow it if kept with probability edge/x."""
+    def propose_tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+        """Return `count` proposals x beyond the edge.
 
-    def tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+        They follow the law of the tail if each is kept with probability edge/x.
+        """
+
+    def draw_tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
         """Return `count` draws from f beyond the edge, by rejection; about half are accepted."""
         accepted = np.empty(0)
         while accepted.size < count:
-            x = self.tail_proposals(edge, 2 * (count - accepted.size) + 8, rng)
+            x = self.propose_tail(edge, 2 * (count - accepted.size) + 8, rng)
             accepted = np.concatenate((accepted, x[rng.random(x.size) * x < edge]))
         return accepted[:count]
 
@@ -84,7 +87,7 @@ class StudentShape(DensityShape):
         area = math.sqrt(self.nu) * float(beta(0.5 * self.nu, 0.5))
         return area * float(stdtr(self.nu, -x))
 
-    def fresh(self, count: int, rng: np.random.Generator) -> Vector:
+    def draw_directly(self, count: int, rng: np.random.Generator) -> Vector:
         """Return draws from Student's law by the polar method (Bailey 1994, Math. Comp. 62).
 
         A coordinate of the two-dimensional t is Student: its squared radius R^2 has
@@ -94,11 +97,11 @@ class StudentShape(DensityShape):
         squares = nu * np.expm1(rng.standard_exponential(count) * (2 / nu))
         return np.asarray(np.sqrt(squares) * np.sin(2 * math.pi * rng.random(count)))
 
-    def tail_proposals(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
-        r"""Return proposals for the tail.
+    def propose_tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+        r"""Return proposals x beyond the edge, drawn as :math:`w = -\log f(x)`.
 
-        With :math:`w = -\log f(x)` and c = 2/(nu+1) the density of w is
-        :math:`e^{-(1-c)w}/x(w)`: an exponential, kept with probability edge/x.
+        In the tail the density of w is :math:`e^{-(1-c)w}/x(w)`, with c = 2/(nu+1): that of an
+        exponential variable which is kept with probability edge/x.
         """
         nu, half = self.nu, self._half_exponent
         lowest = half * math.log1p(edge * edge / nu)
@@ -122,11 +125,11 @@ class NormalShape(DensityShape):
         """Return the area under the density beyond x."""
         return math.sqrt(2 * math.pi) * float(ndtr(-x))
 
-    def fresh(self, count: int, rng: np.random.Generator) -> Vector:
+    def draw_directly(self, count: int, rng: np.random.Generator) -> Vector:
         """Return `count` draws from the normal law."""
         return rng.standard_normal(count)
 
-    def tail_proposals(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+    def propose_tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
         """Return proposals with x^2/2 = edge^2/2 + E, where E is exponential."""
         return np.asarray(np.sqrt(edge * edge + 2 * rng.standard_exponential(count)))
 
@@ -171,9 +174,9 @@ class Ziggurat:
             layers.append(k[doubtful])
             doubtful += low
             places.append(doubtful)
-        self._settle(out, np.concatenate(places), np.concatenate(layers), scale, rng)
+        self._decide_doubtful_draws(out, np.concatenate(places), np.concatenate(layers), scale, rng)
 
-    def _settle(
+    def _decide_doubtful_draws(
         self,
         out: Vector,
         places: NDArray[np.intp],
@@ -181,21 +184,24 @@ class Ziggurat:
         scale: float,
         rng: np.random.Generator,
     ) -> None:
-        """Accept or redraw the draws that the layers alone do not decide."""
+        """Accept or redraw the entries of `out` at `places`, which may lie outside the density.
+
+        `layers`, as many as `places`, are the numbers of their layers.
+        """
         x = out[places] / scale
         lowest = layers == 0
         heights = self.heights[layers] + self.steps[layers] * rng.random(x.size)
         rejected = ~(lowest | (heights < self.shape.density(x)))
         tail = np.flatnonzero(lowest)
         redrawn = np.flatnonzero(rejected)
-        x[tail] = np.copysign(self.shape.tail(self.edge, tail.size, rng), x[tail])
-        x[redrawn] = self.shape.fresh(redrawn.size, rng)
+        x[tail] = np.copysign(self.shape.draw_tail(self.edge, tail.size, rng), x[tail])
+        x[redrawn] = self.shape.draw_directly(redrawn.size, rng)
         out[places] = x * scale
 
 
 @lru_cache(maxsize=64)
 def ziggurat(shape: DensityShape) -> Ziggurat:
-    """Return the layers of a density; they are cached."""
+    """Return the layers that cover a density, cached, with the edge found by bisection."""
     low, high = 1e-2, 1e4  # These numbers bracket the edge for which the layers just reach the top.
     while True:
         edge = math.sqrt(low * high)
@@ -204,7 +210,7 @@ def ziggurat(shape: DensityShape) -> Ziggurat:
             break
         low, high = (edge, high) if overshoot > 0 else (low, edge)
     wide = np.array(ends)
-    # The last two layers end at the top of the density; draws above the top are rejected.
+    # The topmost layer may end above the top of the density; heights drawn there are rejected.
     steps = np.append(np.diff(heights), step)
     sure = np.floor(wide[1:] / wide[:-1] * 2.0**PLACE_BITS).astype(np.int64)
     return Ziggurat(
@@ -218,10 +224,11 @@ def ziggurat(shape: DensityShape) -> Ziggurat:
 
 
 def _stack_layers(shape: DensityShape, edge: float) -> tuple[list[float], list[float], float, int]:
-    """Return the ends and lower heights of layers whose tail begins at `edge`.
+    """Stack layers of equal area whose tail begins at `edge`; return them and how well they fit.
 
-    Also return the height of the topmost layer, and 1, -1 or 0: the layers exceed the top, do not
-    reach it, or cover it and waste at most a tenth of the topmost layer.
+    The four parts are the ends of the layers, their lower heights, the thickness of the topmost
+    layer, and a number: 1 if the layers exceed the top of the density, -1 if they do not reach it,
+    and 0 if they cover it and waste at most a tenth of the topmost layer.
     """
     height = float(shape.density(np.array(edge)))
     area = edge * height + shape.tail_area(edge)

@@ -26,7 +26,7 @@ from dpsco_core.geometry.norms import (
 from dpsco_core.geometry.power_sums import safeguarded_root, solve_power_sums
 from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_norm_mean
 
-CUBE = 1e17  # From this exponent on d^(1/q) rounds to 1, so the l_q ball is a cube.
+CUBE = 1e17  # For an exponent q this large, d^(1/q) rounds to 1, so the l_q ball is a cube.
 
 
 class NormBall(Sized, Symmetric):
@@ -44,7 +44,7 @@ class NormBall(Sized, Symmetric):
         return self.radius * lq_norm(g, dual_exponent(self.exponent))
 
     def radius_in(self, exponent: float) -> float:
-        """Return the largest l_q norm, attained along an axis or a diagonal."""
+        """Return the largest norm, of the given exponent, of a point on an axis or a diagonal."""
         return self.radius * norm_ratio(self.d, exponent, self.exponent)
 
     def minkowski_norm(self, w: Vector) -> float:
@@ -112,7 +112,7 @@ class L1Ball(NormBall):
         return np.copysign(shrink_to_sum(size, self.radius, top), w)
 
     def support_point(self, g: Vector) -> Vector:
-        """Return the vertex at the first of the largest entries, shape (d,)."""
+        """Return the vertex with the largest product with g, shape (d,); the first of several."""
         vertex = np.zeros(self.d)
         top = int(np.abs(g).argmax())
         vertex[top] = math.copysign(self.radius, g[top])
@@ -166,7 +166,10 @@ class LqBall(NormBall):
         return np.copysign(nearest, w)
 
     def support_point(self, g: Vector) -> Vector:
-        r"""Return r times :math:`\mathrm{sign}(g_j)|g_j|^{q'-1}`, normalised; 0 for g = 0."""
+        r"""Return the point of the ball with the largest product with g, shape (d,); 0 for g = 0.
+
+        It is :math:`\mathrm{sign}(g_j)|g_j|^{q'-1}`, scaled to the norm r; q' is the dual exponent.
+        """
         top = lq_norm(g, math.inf)
         if top == 0:
             return np.zeros(self.d)
@@ -184,12 +187,12 @@ class LqBall(NormBall):
 
 
 def _project_positive(size: Vector, exponent: float, target: float) -> Vector:
-    r"""Project positive entries of l_q norm 1 on the ball of radius `target` < 1."""
+    """Project a positive vector, shape (k,), of l_q norm 1 on the ball of radius `target` < 1."""
     p, logs, log_target = exponent - 1, np.log(size), math.log(target)
     z: Vector | None = None
 
     def norm_at(log_nu: float) -> tuple[float, float]:
-        """Return ln of the norm over the target, and its slope in ln nu."""
+        """Return ln(|x|_q/target) at the x that solves the equation for nu; its slope in ln nu."""
         nonlocal z
         z, share = solve_power_sums(logs, (1.0, p), (0.0, log_nu), z)
         weights = np.exp(exponent * (z - float(z.max())))
@@ -197,10 +200,10 @@ def _project_positive(size: Vector, exponent: float, target: float) -> Vector:
         slope = -float(weights @ (share / (1 + (p - 1) * share))) / total
         return math.log(total) / exponent + float(z.max()) - log_target, slope
 
-    # Without its first term, the equation has the root nu = |v|_{q'} / target^{q-1}. With that term
-    # the norm is smaller, so this value bounds the root from above.
+    # The equation is x + nu x^(q-1) = v, in every coordinate. Without the term x its root would be
+    # nu = |v|_{q'} / target^{q-1}; that term makes the norm smaller, so this is an upper bound.
     high = math.log(lq_norm(size, dual_exponent(exponent))) - p * log_target
-    # For a target near 1 the norm is about 1 - nu sum v^{2q-2}, which gives a starting point.
+    # For a target near 1 the norm of x is about 1 - nu sum v^{2q-2}, which gives a first guess.
     start = math.log(-log_target) - math.log(float(np.exp(2 * p * logs).sum()))
     root = safeguarded_root(norm_at, -math.inf, high, min(start, high))
     return np.exp(solve_power_sums(logs, (1.0, p), (0.0, root), z)[0])
@@ -266,7 +269,7 @@ class Box(Symmetric):
 
 
 def lq_ball(d: int, exponent: float, radius: float) -> L1Ball | Ball | LqBall | Box:
-    """Return the ball of the l_q norm, 1 <= q <= infinity, as the cheapest class for it.
+    """Return the l_q ball of R^d, 1 <= q <= infinity, in the class that projects on it fastest.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class Width:
 
     @classmethod
     def from_bounds(cls, lower: float, upper: float) -> Width:
-        """Return a width with two proven bounds."""
+        """Return a width that is known by two proven bounds; its `value` is the upper one."""
         return cls(value=upper, lower=min(lower, upper), upper=upper, exact=False)
 
 
@@ -66,7 +66,7 @@ class ConstraintSet(ABC):
         r"""Bound on the l2 distance of a point from the centre, exact where the centre is 0.
 
         :math:`\|w-c\|^2\le R^2-2\min_C\langle c,w\rangle+\|c\|^2`, with c the centre and R the
-        largest norm; the diameter is one too.
+        largest norm; the diameter is another bound, and the smaller one is returned.
         """
         centre = self.centre
         square = self.l2_radius**2 + 2 * self.support(-centre) + float(centre @ centre)
@@ -150,7 +150,7 @@ class Sized(ConstraintSet):
 
 
 def check_radius(radius: float, name: str = "radius") -> None:
-    """Raise `InvalidInput` unless a size is finite and positive."""
+    """Raise `InvalidInput`, about the argument `name`, unless `radius` is finite and positive."""
     require(0 < radius < math.inf, name, "finite and positive", radius)
 
 
@@ -162,7 +162,11 @@ def check_dimension(d: int) -> None:
 def freeze_array(
     body: ConstraintSet, name: str, shape: str, *, ndim: int, lower_limit: float
 ) -> None:
-    """Freeze a copy of a set's array, finite and above a limit, and set d to its last length."""
+    """Replace the array `name` of a set by a read-only copy, and set its d to the last length.
+
+    Raises `InvalidInput`, which asks for `shape`, unless the array has `ndim` axes, is not empty,
+    and all its entries are finite and above `lower_limit`.
+    """
     values = getattr(body, name)
     array = np.array(values, dtype=float)
     is_within = bool(((array > lower_limit) & (array < math.inf)).all())

@@ -130,7 +130,7 @@ L2 = Geometry()
 
 
 def check_offset(offset: float, radius: float) -> None:
-    """Raise `InvalidInput` unless some point of a set of the given radius has this offset."""
+    """Raise `InvalidInput` unless `offset`, the norm of a true parameter, is in [0, radius]."""
     require(0 <= offset <= radius, "offset", "at least 0 and at most diameter/2", offset)
 
 

@@ -184,10 +184,11 @@ def bregman_point(
 
 
 def _bregman_point_of_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
-    r"""Return the `bregman_point` with nonnegative entries that sum to `total`.
+    r"""Return the `bregman_point` of u among the vectors w >= 0 that sum to `total`, shape (d,).
 
-    It is :math:`\nabla\Phi^*((u - \nu)_+)` at the nu for which they do. In t = max - nu: the sum is
-    at least :math:`t/\kappa`, and at most :math:`d^{2/r}` times that.
+    It is :math:`\nabla\Phi^*((u - \nu)_+)`, at the threshold nu for which the sum is `total`. With
+    :math:`t = \max_j u_j - \nu` the sum lies between :math:`t/\kappa` and
+    :math:`d^{2/r}t/\kappa`.
     """
     gap = float(u.max()) - u
     high = mirror.kappa * total
@@ -197,7 +198,7 @@ def _bregman_point_of_sum(mirror: PowerMirror, u: Vector, total: float) -> Vecto
         """Return the point for the threshold nu = max(u) - t."""
         return mirror.conjugate_gradient(np.maximum(t - gap, 0.0))
 
-    # Rounding may put the root just outside the bounds, so they are widened.
+    # The bounds are widened, because rounding may put the root just outside them.
     low, high = low * (1 - 1e-9), high * (1 + 1e-9)
     root = find_root(
         lambda t: float(point_for(t).sum()) - total, low, high, xtol=1e-16 * low, rtol=1e-15
@@ -208,7 +209,7 @@ def _bregman_point_of_sum(mirror: PowerMirror, u: Vector, total: float) -> Vecto
 
 
 def _bregman_point_in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
-    r"""Return the `bregman_point` in a box, by a search for its norm S.
+    r"""Return the `bregman_point` of u in a box, shape (d,), by a search for its s-norm S.
 
     Its entries are :math:`\mathrm{sgn}(u_j)\min\{(|u_j|/(\kappa S^{2-s}))^{1/(s-1)}, b_j\}`. The
     search works in logarithms, because the power 1/(s - 1) overflows.
@@ -216,7 +217,7 @@ def _bregman_point_in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
     s = mirror.exponent
     moving = u != 0
     logs, caps = np.log(np.abs(u[moving])), np.log(box.half_widths[moving])
-    floor = float(caps.max())  # The largest cap sets the scale, since only ratios of sizes matter.
+    top = float(caps.max())  # The largest cap is divided out, so that no power overflows.
 
     def log_sizes(log_norm: float) -> Vector:
         """Return the logarithms of the entries' sizes for a given ln S."""
@@ -225,12 +226,12 @@ def _bregman_point_in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
         return capped
 
     def log_ratio(log_norm: float) -> float:
-        """Return ln of the norm of these entries over S."""
-        z = log_sizes(log_norm) - floor
-        return _log_norm(z, s) + floor - log_norm
+        """Return ln of the entries' s-norm over S, which is 0 for the right S."""
+        z = log_sizes(log_norm) - top
+        return _log_norm(z, s) + top - log_norm
 
     # The norm S is positive and at most the norm of the box's corner.
-    high = _log_norm(caps - floor, s) + floor
+    high = _log_norm(caps - top, s) + top
     low, step = high - 1, 1.0
     while log_ratio(low) < 0:
         low, step = low - step, 2 * step
@@ -241,7 +242,7 @@ def _bregman_point_in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
 
 
 def _log_norm(z: Vector, exponent: float) -> float:
-    """Return the logarithm of the norm with an exponent of the vector exp(z)."""
+    """Return the logarithm of the norm, of the given exponent, of the vector exp(z)."""
     top = float(z.max())
     return top + math.log(float(np.exp(exponent * (z - top)).sum())) / exponent
 
@@ -249,11 +250,13 @@ def _log_norm(z: Vector, exponent: float) -> float:
 def _bregman_point_in_lq_ball(
     mirror: PowerMirror, u: Vector, free: Vector, exponent: float, radius: float
 ) -> Vector:
-    r"""Return the minimiser over :math:`\|w\|_a \le \rho`; a scaling of `free` where a = s.
+    r"""Return the `bregman_point` of u in the ball :math:`\|w\|_a \le \rho`, shape (d,).
 
-    Else :math:`\kappa S^{2-s}w_j^{s-1} + \nu w_j^{a-1} = |u_j|`, S the s-norm of w: an outer
-    search for nu, and one for S inside. With sigma_j the share of the second term, and
-    :math:`e_j = (s-1)(1-\sigma_j) + (a-1)\sigma_j`, all derivatives are known.
+    `free` is the minimiser over the whole space, a is `exponent`, and rho is `radius`. If `free` is
+    outside the ball, the solution is a scaling of `free` where a is the exponent s of the mirror
+    map. Otherwise it solves :math:`\kappa S^{2-s}w_j^{s-1} + \nu w_j^{a-1} = |u_j|`, where S is the
+    s-norm of w: an outer search finds nu, and an inner one finds S. With sigma_j the share of the
+    second term, and :math:`e_j = (s-1)(1-\sigma_j) + (a-1)\sigma_j`, all derivatives are known.
     """
     norm = lq_norm(free, exponent)
     if norm <= radius:
@@ -267,12 +270,12 @@ def _bregman_point_in_lq_ball(
     z = np.zeros(0)
     log_size = log_radius
 
-    def settle(log_nu: float) -> tuple[float, float]:
-        """Solve for the point at a nu; return ln of its norm over the radius, and the slope."""
+    def solve_for_point(log_nu: float) -> tuple[float, float]:
+        """Set z to ln w at a nu; return ln of w's norm over the radius, and its slope in ln nu."""
         nonlocal z, log_size
         parts: list[Vector] = []
 
-        def scale(log_norm: float) -> tuple[float, float]:
+        def log_ratio(log_norm: float) -> tuple[float, float]:
             """Return ln of the s-norm of the entries over S, and its slope in ln S."""
             sizes = log_kappa + (2 - s) * log_norm, log_nu
             solution, share = solve_power_sums(logs, powers, sizes)
@@ -283,7 +286,7 @@ def _bregman_point_in_lq_ball(
             parts[:] = [solution, share, bend, weights]
             return _log_norm(solution, s) - log_norm, slope
 
-        log_size = safeguarded_root(scale, -math.inf, math.inf, log_size)
+        log_size = safeguarded_root(log_ratio, -math.inf, math.inf, log_size)
         z, share, bend, weights = parts
         drop = float(weights @ (share / bend))
         size_slope = -drop / (1 + (2 - s) * float(weights @ ((1 - share) / bend)))
@@ -293,7 +296,7 @@ def _bregman_point_in_lq_ball(
         return _log_norm(z, exponent) - log_radius, slope
 
     high = math.log(lq_norm(u, dual_exponent(exponent))) - (exponent - 1) * log_radius
-    settle(safeguarded_root(settle, -math.inf, high, high))
+    solve_for_point(safeguarded_root(solve_for_point, -math.inf, high, high))
     point = np.zeros(len(u))
     point[moving] = np.exp(z)
     point *= radius / lq_norm(point, exponent)

@@ -114,7 +114,7 @@ def check_exponent(exponent: float) -> None:
 
 @lru_cache(maxsize=16)
 def _counts(d: int) -> Vector:
-    """Return a read-only array of the numbers 1, ..., d as floats."""
+    """Return the numbers 1, ..., d as a read-only array of floats, which is cached."""
     counts = np.arange(1.0, d + 1)
     counts.flags.writeable = False
     return counts

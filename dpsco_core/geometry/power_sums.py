@@ -15,7 +15,7 @@ from dpsco_core.base.arrays import Vector
 
 # At this relative accuracy of w the last Newton step is taken, which squares the accuracy.
 _CLOSE = 1e-8
-# This stands for the logarithm of 0.
+# A root w whose logarithm falls below this limit counts as 0.
 _VANISHED = -800.0
 # Convergence is quadratic and usually takes fewer than ten steps. With exponents near 0, further
 # steps only amplify rounding errors.
@@ -26,10 +26,10 @@ _ROUNDING = 4e-16
 def solve_power_sums(
     log_values: Vector,  # ln v, finite, shape (k,)
     powers: tuple[float, float],  # the exponents p and q, positive
-    logs: tuple[float, float],  # ln a and ln b
+    logs: tuple[float, float],  # ln a and ln b, the logarithms of the coefficients
     start: Vector | None = None,  # a starting point: ln w for nearby coefficients, shape (k,)
 ) -> tuple[Vector, Vector]:
-    """Return ln w and the share b w^q/v of the second term, shapes (k,)."""
+    """Solve a w^p + b w^q = v for every v; return ln w and the share b w^q/v, both shape (k,)."""
     p, q = powers
     shifts = logs[0] - log_values, logs[1] - log_values
     # The point at which one term alone equals v lies to the right of the solution.
@@ -52,9 +52,9 @@ def safeguarded_root(
 ) -> float:
     """Return the zero of a decreasing `f` in [low, high] by Newton's method with bisection.
 
-    It ends when f, a logarithm, is 0 up to rounding. `f` returns its value and its slope, and
-    `start` lies between `low` and `high`, either of which may be infinite if Newton's method does
-    not leave on that side.
+    `f` returns its value, which is a logarithm, and its slope; the search ends when the value is 0
+    up to rounding. `start` lies between `low` and `high`, either of which may be infinite if
+    Newton's method does not leave the interval on that side.
     """
     x = start
     for _ in range(200):

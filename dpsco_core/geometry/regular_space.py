@@ -70,7 +70,7 @@ class RegularSpace:
 
     @cached_property
     def distortion(self) -> float:
-        r""":math:`\max \|x\|_r^2/\|x\|_{q'}^2 = d^{2(1/r-1/q')}`, 1 in the branch "power"."""
+        r"""The largest ratio :math:`\|x\|_r^2/\|x\|_{q'}^2 = d^{2(1/r-1/q')}`; 1 if r = q'."""
         if self.branch == "power":
             return 1.0
         return norm_ratio(self.d, self.smooth_exponent, self.dual) ** 2
@@ -90,5 +90,8 @@ class RegularSpace:
 
     @property
     def l2_ratio(self) -> float:
-        r""":math:`\max \|x\|_2/\|x\|_{q'} = d^{1/2-1/q'}`: an l2 sensitivity from a dual one."""
+        r"""The factor :math:`\max \|x\|_2/\|x\|_{q'} = d^{1/2-1/q'}`.
+
+        It turns a sensitivity in the dual norm into one in l2.
+        """
         return norm_ratio(self.d, 2.0, self.dual)

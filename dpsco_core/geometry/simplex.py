@@ -33,9 +33,9 @@ class OnVertices(Sized):
         return self.radius * (max(0.0, top) if self.solid else top)
 
     def support_point(self, g: Vector) -> Vector:
-        """Return the vertex at the first of the largest entries, shape (d,).
+        """Return the vertex with the largest product with g, shape (d,); the first of several.
 
-        In the solid simplex it is 0 if no entry is positive.
+        In the solid simplex it is 0 if no entry of g is positive.
         """
         vertex, top = np.zeros(self.d), int(g.argmax())
         vertex[top] = 0.0 if self.solid and not g[top] > 0 else self.radius

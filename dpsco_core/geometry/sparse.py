@@ -86,7 +86,11 @@ class SparseHull(Sparse):
         return float(self.support_point(g) @ g)
 
     def support_point(self, g: Vector) -> Vector:
-        """Return a maximiser: flat on the top entries if there are s of them, or shrunk by tau."""
+        r"""Return a point of the set with the largest product with g, shape (d,).
+
+        If at least s entries of :math:`|g|` are the largest, all of them get the same size;
+        otherwise the point is a multiple of :math:`(|g|-\tau)_+`.
+        """
         size = np.abs(g)
         top = float(size.max())
         if top == 0:
@@ -153,15 +157,16 @@ def _excess_square(tau: float) -> float:
 def _shrink_to_ratio(size: Vector, sparsity: int) -> Vector:
     r"""Return a vector :math:`y = (v-\tau)_+/c` with the ratio :math:`\|y\|_1 = \sqrt s\|y\|_2`.
 
-    There must be fewer than s entries at the top, and :math:`\|v\|_1 > \sqrt s\|v\|_2`. With
-    t = max - tau, and gaps g to the largest, k entries above tau give
+    v is `size` and s `sparsity`. Fewer than s entries of v may share its maximum, and
+    :math:`\|v\|_1 > \sqrt s\|v\|_2`. With :math:`t = \max_j v_j - \tau`, k entries above tau, and
+    :math:`G_1` and :math:`G_2` the sums of their gaps to the maximum and of the squared gaps:
     :math:`(kt - G_1)^2 = s(kt^2 - 2G_1t + G_2)`.
     """
     gap = float(size.max()) - size
     gap = gap / float(gap.max())
     ordered = np.sort(gap)
-    # The ratio of the norms increases with t, so the wanted gap is the first at which it exceeds
-    # sqrt(s).
+    # The ratio of the norms increases with t, so the first gap at which the ratio reaches sqrt(s)
+    # bounds t from above.
     t, k = ordered[1:], np.arange(1.0, len(gap))
     g1, g2 = np.cumsum(ordered)[:-1], np.cumsum(ordered**2)[:-1]
     passed = (k * t - g1) ** 2 >= sparsity * (k * t * t - 2 * t * g1 + g2)
@@ -177,9 +182,10 @@ def _shrink_to_ratio(size: Vector, sparsity: int) -> Vector:
 
 
 def _shrinkage_level(gap: Vector, sparsity: int) -> float:
-    r"""Return the root t of :math:`(kt - G_1)^2 = s(kt^2 - 2G_1t + G_2)` for k gaps, stably.
+    r"""Return the root t of :math:`(kt - G_1)^2 = s(kt^2 - 2G_1t + G_2)` for k gaps.
 
-    With their mean m and variance V it satisfies :math:`(t - m)^2 = sV/(k - s)`.
+    :math:`G_1` and :math:`G_2` are the sums of the gaps and of their squares. With the mean m and
+    the variance V of the gaps, :math:`(t - m)^2 = sV/(k - s)`, where nothing cancels.
     """
     mean = float(gap.mean())
     variance = float(np.square(gap - mean).mean())
@@ -214,7 +220,7 @@ class GroupBall(Sized, Symmetric):
         return self.radius / math.sqrt(self.groups)
 
     def project(self, w: Vector) -> Vector:
-        """Return the nearest point to the finite `w`, shape (d,), by the l1 ball of the norms."""
+        """Return the nearest point to the finite `w`, shape (d,): block norms shrink as in l1."""
         norms = self._block_norms(w)
         top = float(norms.max())
         if top <= self.radius and float(norms.sum()) <= self.radius:
@@ -236,7 +242,7 @@ class GroupBall(Sized, Symmetric):
         return blocks.ravel()
 
     def radius_in(self, exponent: float) -> float:
-        """Return the largest l_q norm, attained within one block."""
+        """Return the largest norm, of the given exponent, of a point in one block."""
         return self.radius * norm_ratio(self.group_size, exponent, 2.0)
 
     def minkowski_norm(self, w: Vector) -> float:

@@ -85,7 +85,7 @@ def largest_block_mean(blocks: int, size: int) -> float:
         """Return the probability that the largest block norm exceeds each t."""
         half = t * t / 2
         low, high = gammainc(size / 2, half), gammaincc(size / 2, half)
-        with np.errstate(divide="ignore"):  # The logarithm of 0 is taken at t = 0.
+        with np.errstate(divide="ignore"):  # At t = 0 log(0) is -inf, and the tail rightly 1.
             log_law = np.where(high < 0.5, np.log1p(-high), np.log(low))
         tails: Vector = -np.expm1(blocks * log_law)
         return tails
@@ -116,9 +116,8 @@ def lq_norm_mean(d: int, exponent: float) -> float:
     if d == 1:
         return math.sqrt(2 / math.pi)
     largest = largest_absolute_mean(d)
-    upper = (
-        d ** (1 / exponent) * largest
-    )  # The mean norm lies between that of the largest entry and this upper bound.
+    # The mean norm lies between the mean of the largest entry and d^(1/r) times that mean.
+    upper = d ** (1 / exponent) * largest
     low = math.log(largest) - 40 / (d + 1) - 4 / exponent - 1
     high = math.log(upper) + 40 / (2 * exponent - 1) + 2.7
     per_unit = min(max(4 * exponent, 8), 128)
@@ -126,7 +125,7 @@ def lq_norm_mean(d: int, exponent: float) -> float:
     sizes = t[:, None] * np.exp(_LOG_WEIGHTS / exponent)
     density = math.sqrt(2 / math.pi) / exponent * sizes * np.exp(-(sizes**2) / 2)
     weights = np.exp(_LOG_WEIGHTS - np.exp(_LOG_WEIGHTS)) / _PER_LOG_WEIGHT
-    # The mean is computed after an integration by parts.
+    # An integration by parts gives 1 - psi_0 as an integral of the tail of u, without cancellation.
     log_psi = np.log1p(-(erfc(sizes / math.sqrt(2)) @ weights))
     psi_1, psi_2 = density @ weights, density @ (weights * np.exp(_LOG_WEIGHTS))
     values = d * np.exp((d - 1) * log_psi) * psi_2

@@ -226,9 +226,10 @@ class PoissonSamples(Access):
 
 
 def poisson_sample(n: int, rate: float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the positions of a fresh sample with each of n records, at probability `rate`.
+    """Return the positions, shape (k,), of a fresh sample of n records.
 
-    They are independent of the data and of all other samples; privacy is void if they are released.
+    The sample includes each record independently with probability `rate`. It does not depend on the
+    data or on other samples; privacy is void if its positions are released.
     """
     return np.flatnonzero(rng.random(n) < rate)
 
@@ -270,9 +271,10 @@ class AllocatedRecords(Access):
 def allocated_order(
     n: int, steps: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return the records in the order of their steps, (n,), and the number in each step, (T,).
+    """Allocate each of n records to one of T steps, uniformly and independently of the others.
 
-    Every record takes one step, uniformly, and independently of all others.
+    Return the records in the order of their steps, shape (n,), and the number of records in each
+    step, shape (T,).
     """
     chosen = rng.integers(steps, size=n).astype(np.intp)
     sizes = np.bincount(chosen, minlength=steps).astype(np.int64)

@@ -38,7 +38,7 @@ class MeanPlan(Plan, Generic[StatisticType, NoiseType]):
     """The parts of a mean estimate; none of them depends on the data."""
 
     statistic: StatisticType  # the statistic of the rows that is released
-    # the noise added to the statistic; None: no noise, or noise that the statistic adds itself
+    # the noise added to the statistic; None if there is none, or if the statistic adds it itself
     noise: NoiseType
     # A function of the method's input and the setting that returns the rows.
     read: Callable[[Any, Setting], Any] = checked_rows

@@ -48,7 +48,7 @@ class Plan:
     def moves(self) -> float:
         """How often a run moves a point and projects it on the constraint set; 0 for an estimator.
 
-        Where that depends on the data or on chance, it is about this number.
+        If data or chance decide, it is the expected number, approximately.
         """
         return 0
 
@@ -72,7 +72,7 @@ class Plan:
 
     @property
     def mirror(self) -> PowerMirror | None:
-        """The mirror map of the steps; None: Euclidean steps with projection."""
+        """The mirror map of the steps; None for Euclidean steps with projection."""
         return None
 
     @property
@@ -198,9 +198,10 @@ class Method(Protocol):
 class PrivateMethod(Method):
     """A private method, with the choice of calibration and tuning that all private methods have."""
 
-    # size of the noise: the smallest that the budget allows, or as printed
+    # whether the noise is the smallest that the budget allows, or as printed
     calibration: Calibration = "tight"
-    # all other parameters: chosen from the setting, or as in the theorem
+    # whether all other parameters are chosen from the setting by a predicted error, or as in the
+    # theorem
     tuning: Tuning = "practical"
 
 

@@ -33,7 +33,7 @@ class DescentPlan(Plan):
     rho: float = 0.0  # the budget of the whole run; 0 for a method without privacy
     # The budget of one step: rho/T if it reads all records, all of rho if it reads its own block.
     rho_step: float = 0.0
-    losses: KnownLosses | None = None  # the losses to minimise; None: those of the sample
+    losses: KnownLosses | None = None  # the losses to minimise; None for those of the sample
     # Parameters that are worth showing beside the result.
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see

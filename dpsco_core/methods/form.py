@@ -16,13 +16,17 @@ PARAMETERS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
+    """How a method runs compared with the algorithm that its paper prints."""
+
     name: FormName
     tag: str  # the departure from the printed algorithm in a few words; empty if there is none
     text: str  # the departure in full sentences
 
 
 def form_of(method: type[Method], calibration: Calibration, tuning: Tuning) -> Form | None:
-    """Return the form of a method; None for a baseline and for a method without a paper.
+    """Return how a method, as it runs, compares with what its paper prints.
+
+    The answer is None for a baseline and for a method without a paper.
 
     Examples
     --------

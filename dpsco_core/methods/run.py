@@ -16,7 +16,7 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.base import Release
 from dpsco_core.privacy.ledger import Ledger
 
-KEPT_ITERATES = 200
+KEPT_ITERATES = 200  # the largest number of points of a path that are stored, besides the start
 PhaseType = TypeVar("PhaseType")
 
 
@@ -111,13 +111,13 @@ def walk(
     plan: Schedule,
     # a function of the point and the number of the step, from 0
     step: Callable[[Vector, int], Vector],
-    # the path to which the points are added; None: a new path for this walk
+    # the path to which the points are added; None for a new path
     path: Path | None = None,
     steps_before: int = 0,  # the number of steps already on that path
-    # The weight in the average of the point after each step; None: equal weights.
+    # The weight in the average of the point after each step; None for equal weights.
     weight: Callable[[int], float] | None = None,
 ) -> Descended:
-    """Run the steps of a plan from a point and return the average."""
+    """Take the steps of a plan from a point; return the average of the points and the path."""
     w = start
     path = Path(w, plan.steps) if path is None else path
     total, mass = np.zeros_like(w), 0.0
@@ -140,7 +140,7 @@ class WholeAverage:
     """A schedule whose output is the average of all points."""
 
     steps: int
-    # Whether these are the points at which gradients are taken, not those after the steps.
+    # Whether the average is of the points at which gradients are taken, not those after the steps.
     queried: bool = False
 
     @property

@@ -23,9 +23,9 @@ from dpsco_core.privacy.poisson import PoissonSteps
 class PoissonSums(Statistic):
     """Sums over Poisson samples of rows clipped to the radius, divided by a public number.
 
-    A row that is replaced moves the sum of every sample that it is in by up to 2R. The noise of
-    all steps is opened together. Raises `InvalidInput` if the radius is outside the range of
-    `check_level`.
+    A row that is replaced moves the sum of every sample that it is in by up to 2R. The ledger
+    accounts for the noise of all steps at once. Raises `InvalidInput` if the radius is outside the
+    range of `check_level`.
     """
 
     radius: float  # R, the clip radius
@@ -41,14 +41,14 @@ class PoissonSums(Statistic):
         return 2 * self.radius / self.divisor
 
     def open(self, ledger: Ledger, d: int) -> Steps:
-        """Account for all noise of the run before the first step."""
+        """Return the noise of all steps, after the ledger has accounted for it."""
         return ledger.open(
             PoissonGaussianSteps(certificate=self.certificate, size=d, largest_norm=self.radius),
             label="sums of clipped gradients, each over a Poisson sample",
         )
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
-        """Return the releases of a run, whose noise is opened at the first step."""
+        """Return what makes the releases of a run; it opens their noise at the first step."""
         return NoisySums(self)
 
 
@@ -57,7 +57,7 @@ class NoisySums:
     """The noisy sums of one run; their noise is accounted for at the first step."""
 
     statistic: PoissonSums
-    noise: Steps | None = None
+    noise: Steps | None = None  # the noise of all steps; None before the first step
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
     def take(self, rows: Selected, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:

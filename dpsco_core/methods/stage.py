@@ -32,8 +32,8 @@ class SmallRun:
     # the scenario's fields that differ from the stage
     scenario: Mapping[str, Any] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)  # the method's fields
-    # A function that returns the plan of a method at a setting, where no field gives it; None: the
-    # method's own plan.
+    # A function that returns the plan of a method at a setting, if no field of the method can give
+    # such a plan; None for the method's own plan.
     plan: Callable[[Any, Setting], Any] | None = None
 
 
@@ -44,6 +44,7 @@ PARTS = tuple(
     Split(function=f"dpsco_core.problems.samples.{kind}.part", told="range")
     for kind in ("points.PointSample", "linear.LinearSample")
 )
+# A run with the noise of the paper, whose shape depends on the norm.
 SHAPED = SmallRun(fields={"noise": "generalized gaussian"})
 # a scenario in which the solver has work to do
 SOLVED = SmallRun(scenario={"problem": "logistic", "d": 2})
@@ -53,7 +54,7 @@ SOLVED = SmallRun(scenario={"problem": "logistic", "d": 2})
 class Stage:
     """The audit setting of a method: the small run whose output reveals most about one record.
 
-    And where `tests/trust` breaks it on purpose: `splits`, `small` and `others`.
+    `splits`, `small` and `others` say where `tests/trust` breaks the method on purpose.
     """
 
     # The number of records, or users. It is 1 if a method takes one record per step or puts each

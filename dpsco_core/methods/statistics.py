@@ -61,7 +61,7 @@ class Statistic:
     is_last_release: ClassVar[bool] = True
 
     def label_of(self, t: int) -> str:
-        """Return the statistic's name in the ledger at step t, from 0."""
+        """Return the name of the release of step t, counted from 0, in the ledger."""
         return self.label
 
     def value(self, rows: Any) -> Vector:
@@ -82,7 +82,7 @@ class Statistic:
         return 1
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
-        """Return the releases of a run of `steps` steps, each of n rows and rho-zCDP."""
+        """Return what makes the releases of a run of `steps` steps, each on n rows and rho-zCDP."""
         return NoisyStatistic(self, self.noise(n, d, rho))
 
     def estimate(
@@ -113,7 +113,7 @@ class PublicStatistic(Statistic):
 
 @dataclass(frozen=True)
 class NoisyStatistic:
-    """A statistic with noise, both the same in every step."""
+    """The releases of a run whose statistic and noise do not change from step to step."""
 
     statistic: Statistic
     noise: Mechanism[Vector]
@@ -173,7 +173,7 @@ class EncodedClippedMeans(Statistic):
     encodings: tuple[Encoding, ...]
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
-        """Return the releases of a run, with the encoding of each step."""
+        """Return what makes the releases of a run, with the noise mechanism of each step."""
         return EncodedSteps(self.radius, [e for e in self.encodings for _ in range(e.steps)])
 
 
@@ -181,9 +181,9 @@ class EncodedClippedMeans(Statistic):
 class EncodedSteps:
     """The steps of the current phase, whose noise is accounted for at its first step."""
 
-    radius: float
+    radius: float  # R, the clip radius
     encodings: list[Encoding]  # the noise mechanism of every step
-    phase: CorrelatedSteps | None = None
+    phase: CorrelatedSteps | None = None  # the noise of the current phase; None before the first
     left: int = 0  # the number of steps left in the phase
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
@@ -200,7 +200,7 @@ class EncodedSteps:
 class MedianOfClippedMeans(Statistic):
     r"""Coordinatewise medians of block means, with entries clipped to :math:`[-3\tau,3\tau]`.
 
-    A coordinate of it moves by `median_sensitivity`.
+    Replacing a row moves a coordinate by at most `median_sensitivity`.
     """
 
     threshold: float  # τ, the clipping threshold
@@ -235,8 +235,8 @@ class MedianOfClippedMeans(Statistic):
 class SmoothlyTruncatedMean(Statistic):
     r"""The mean of :math:`\tau\psi(x/\tau;c)` over the entries x of each coordinate.
 
-    :math:`\psi` is between :math:`-S_c` and :math:`S_c`, so that it moves by at most
-    :math:`2\tau S_c\sqrt d/n`.
+    :math:`\psi` is between :math:`-S_c` and :math:`S_c`, so that replacing one of n rows moves the
+    mean by at most :math:`2\tau S_c\sqrt d/n`.
     """
 
     tau: float  # the truncation level tau
@@ -268,7 +268,7 @@ class DeepPointOfGroups(Statistic):
     groups: int  # k groups of m rows each: replacing a row changes one group's mean by at most 2R/m
     quantile: float  # the share of projections on any direction that must exceed the level
     bound: float  # a public bound on the norm of the mean
-    # the largest number of steps of the search; None: computed from the bound and the noise
+    # the largest number of steps of the search; None if it follows from the bound and the noise
     walk: int | None = None
 
     label: ClassVar[str] = "means of disjoint groups"
@@ -286,22 +286,20 @@ class DeepPointOfGroups(Statistic):
         return GaussianNoise(l2_sensitivity=change, rho=rho, disjoint_blocks=self.groups)
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
-        """Return the releases of a run, each with a search for a deep point."""
+        """Return what makes the releases of a run, each with a search for a deep point."""
         noise = self.noise(n, d, rho)
         return NoisyDeepPoint(self, noise, self.search(d, noise.noise_std))
 
     def split_by(self) -> Split | None:
-        """Return the function that draws the groups (see `deep_point`); None: equal sizes."""
+        """Return the function that draws the groups (see `deep_point`); None for equal sizes."""
         return None
 
     def scale(self, n: int) -> float:
-        """Return the factor of the released means of the groups of n rows."""
+        """Return the factor by which the released means of groups of n rows are multiplied."""
         return 1.0
 
     def search(self, d: int, noise_std: float) -> Search:
-        """Return the parameters of the search for the deepest point of group
-        means with this noise.
-        """
+        """Return the parameters of the search for a deep point among means with this noise."""
         length = self.walk or practical_length(self.bound, d, noise_std)
         return Search(left_out=left_out(self.groups, self.quantile), steps=length)
 
@@ -386,7 +384,7 @@ def normalised_mean(rows: Rows, scale: float, stability: float) -> Vector:
 
 
 def normalised_sum(rows: Rows, scale: float, stability: float) -> Vector:
-    """Return the sum of the normalised rows, shape (d,)."""
+    r"""Return the sum of :math:`Rg/(\|g\|+\gamma)` over the rows, shape (d,)."""
     total = np.zeros(rows.d)
     for part in rows.factors():
         norms = row_norms(part.base) if part.norms is None else part.norms
@@ -396,18 +394,18 @@ def normalised_sum(rows: Rows, scale: float, stability: float) -> Vector:
 
 
 def normalise_rows(
-    base: Vector,  # shape (rows, d)
-    # shape (rows,): row i is ``coefficients[i] * base[i]``; None: all are 1
+    base: Vector,  # the rows before their coefficients, shape (rows, d)
+    # shape (rows,): row i is ``coefficients[i] * base[i]``; None if all are 1
     coefficients: Vector | None,
     norms: Vector,  # the norms of the rows of `base`
-    scale: float,
-    stability: float,
+    scale: float,  # R, as in `NormalisedMean`
+    stability: float,  # γ, as in `NormalisedMean`
 ) -> tuple[Vector, Vector]:
     """Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the normalised row i.
 
-    It is in the ball of radius `scale` for every row. A row that is not finite becomes the zero
-    row. Beyond the range in which products of doubles are safe, a row is first clipped to that
-    range if `coefficients` is None, and otherwise becomes the zero row too.
+    A normalised row is in the ball of radius `scale`, whatever the row is. A row that is not finite
+    becomes the zero row. Beyond the range in which products of doubles are safe, a row is first
+    clipped to that range if `coefficients` is None, and otherwise becomes the zero row too.
     """
     if coefficients is None:
         if not norms.max() <= LARGEST_LEVEL:
@@ -419,7 +417,7 @@ def normalise_rows(
         # The norm of the whole row could overflow; the norm of the features cannot.
         sizes = np.abs(coefficients)
         weights = np.copysign(scale / (norms + stability / sizes), coefficients)
-    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # A NaN counts as bad.
+    bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))  # A NaN is bad too.
     if bad.any():
         base = base.copy()
         base[bad] = 0.0

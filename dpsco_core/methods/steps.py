@@ -27,21 +27,21 @@ Oracle = Callable[[Vector, int], Vector]
 class Moves:
     """The steps of a run. Each subclass adds its parameters, such as T, and the rule of a step."""
 
-    steps: int  # T
+    steps: int  # T, the number of steps
     projected: ClassVar[bool] = True  # whether each step projects its point on the constraint set
 
     @property
     def mirror(self) -> PowerMirror | None:
-        """The mirror map of the steps; None: Euclidean steps with projection."""
+        """The mirror map of the steps; None for Euclidean steps with projection."""
         return None
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """The diagnostics of the steps in a release."""
+        """The numbers that describe the steps, such as T, for the diagnostics of a run."""
         raise NotImplementedError
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
-        """Run the steps and return the average."""
+        """Run the steps on a set, along the gradients of `oracle`, and return their average."""
         raise NotImplementedError
 
 
@@ -49,8 +49,8 @@ class Moves:
 class Descent(Moves):
     r"""Projected steps of one size, :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre."""
 
-    steps: int  # T
-    step_size: float  # eta
+    steps: int  # T, the number of steps
+    step_size: float  # eta, the size of every step
     averaged: int = 1  # the number of last iterates whose average is the output
     # whether the output is instead the average of all queried points, from the start on
     queried: bool = False
@@ -73,7 +73,7 @@ class Descent(Moves):
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """The diagnostics of the steps in a release."""
+        """The number and the size of the steps, and the number of points in the average."""
         return {
             "steps": float(self.steps),
             "step_size": self.step_size,
@@ -89,7 +89,7 @@ class Descent(Moves):
 class MirrorSteps(Moves):
     r"""Mirror steps :math:`w_{t+1} = \arg\min_{w\in C}\langle g_t, w\rangle+\gamma D_\Phi(w, w_t)`.
 
-    They start at 0, and the points after all steps are averaged.
+    The steps start at 0, and the points after all steps are averaged.
     """
 
     space: RegularSpace  # the space of the parameters, with its dual norm and its mirror map

@@ -34,7 +34,7 @@ def choose_parameter(
 def choose_cheapest(
     candidates: Sequence[Parameter],
     risk: Callable[[Parameter], float],  # the model's prediction of the risk of a candidate
-    cost: Callable[[Parameter], float],
+    cost: Callable[[Parameter], float],  # the running time of a candidate, in any unit
     *,
     # A function of the least risk that returns the largest risk that is good enough.
     risk_limit: Callable[[float], float],
@@ -50,7 +50,7 @@ def choose_cheapest(
 
 
 def whole_steps(steps: float) -> int:
-    """Return the printed real number of steps, rounded to an integer of at least 1.
+    """Return a theorem's real number of steps, rounded down to an integer of at least 1.
 
     Raises `NotApplicable` if it is too large to run.
     """

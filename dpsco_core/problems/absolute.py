@@ -13,7 +13,12 @@ from dpsco_core.problems.base import Constants
 from dpsco_core.problems.guesses import ABSOLUTE_GUESS, labels_beyond
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import AbsoluteLink
-from dpsco_core.problems.noise import Noise, absolute_curvature, lacks_density, noise_like
+from dpsco_core.problems.noise import (
+    Noise,
+    absolute_curvature,
+    missing_density_condition,
+    noise_like,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +51,13 @@ class Absolute(LinearModelProblem):
     guess = ABSOLUTE_GUESS
 
     @classmethod
-    def lacking(cls, family: type[Distribution]) -> str:
+    def unmet_condition(cls, family: type[Distribution]) -> str:
         """Return the unmet condition on the features' law: the noise needs a density; "" if met."""
-        return super().lacking(family) or lacks_density(family)
+        return super().unmet_condition(family) or missing_density_condition(family)
 
     @property
     def noise(self) -> Noise:
-        """The law of the noise."""
+        """The law of the noise, whose median is 0."""
         return noise_like(self.features, "median")
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
@@ -70,6 +75,6 @@ class Absolute(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
-        """The certified constants; every slope is at most the feature's norm."""
+        """The certified constants; a gradient is at most as long as its features."""
         curvature = absolute_curvature(self.noise) if self.hidden is None else math.inf
         return self.bounded_slope_constants(curvature=curvature)

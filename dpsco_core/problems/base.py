@@ -94,12 +94,12 @@ class Setting:
     # The share of the variance that the items of one user have in common, from 0 (independent
     # items) to 1 (equal items); 0 if users have one item.
     alike: float = 0.0
-    moment_order: float  # p > 1, the order of the bounded moment, shown as the tail index
+    moment_order: float  # p > 1, the order of the bounded moment
     budget: Budget  # the privacy budget; neighbours differ by replacing one record
     constants: Constants  # certified constants of the problem
     # The spike probability of the prior on a hard instance; otherwise None.
     spike_probability: float | None = None
-    # The constraint set; None: the l2 ball of the constants' diameter.
+    # The constraint set; None stands for the l2 ball whose diameter is `constants.diameter`.
     constraint: ConstraintSet | None = None
     # The distribution of the records, if an l2 ball contains their mean. Only bounds for a single
     # distribution receive it: see `Bound.seen`.
@@ -119,7 +119,7 @@ class Setting:
 
     @property
     def design_effect(self) -> float:
-        """The factor, 1 to m, of a user mean's variance over that of m independent items."""
+        """The variance of a user's mean over that of m independent items' mean, from 1 to m."""
         return 1 + (self.m - 1) * self.alike
 
     @property

@@ -34,16 +34,16 @@ class DualConstants:
 
 
 def dual_constants(setting: Setting) -> DualConstants:
-    r"""Return the constants at `setting`, in the norm of its exponent.
+    r"""Return the constants of `setting` in the l_q norm, q = `setting.exponent`, and its dual.
 
-    The variance is the smallest value from three inequalities: with V the trace of Cov(g) and
-    :math:`\gamma` the bound on the p-th central coordinate moment,
+    The variance is the smallest of three bounds. With V the trace of Cov(g) and :math:`\gamma` the
+    bound on the p-th central coordinate moment, they are
     :math:`\max(1, d^{2/q'-1})V`, and for q' >= 2, with k = min(q', p),
 
     .. math:: E\|Y\|_{q'}^2 \le E\|Y\|_k^2 \le \Big(\sum_j E|Y_j|^k\Big)^{2/k}
         \le d^{2/k}\gamma^{2/p}.
 
-    For an L-Lipschitz loss it is at most :math:`4L^2`.
+    and for a loss that is L-Lipschitz in the l_q norm, :math:`4L^2`.
 
     Examples
     --------

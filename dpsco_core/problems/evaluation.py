@@ -14,8 +14,8 @@ from dpsco_core.problems.base import ExcessRisk
 # The seed of the evaluation sample; no method draws records with it.
 EVALUATION_SEED = 20_221_104
 EVALUATION_ELEMENTS = 4_000_000  # the number of entries of an evaluation sample: 32 MB
-EVALUATION_ROWS = 1 << 17
-# The size of the cache, for sweeps of d or p that return to each sample in turn.
+EVALUATION_ROWS = 1 << 17  # the largest number of records of an evaluation sample
+# The cache may hold this many bytes, because sweeps of d or p return to each sample in turn.
 KEPT_BYTES = 1 << 27
 
 _cached_samples: dict[Distribution, DenseRows] = {}  # the most recently used sample is last
@@ -25,15 +25,15 @@ _lock = Lock()
 def evaluation_rows(law: Distribution) -> DenseRows:
     """Return the evaluation sample of a distribution, at most 32 MB, shared by all its problems."""
     with _lock:
-        sample = _cached_samples.pop(law, None) or _evaluation_rows(law)
+        sample = _cached_samples.pop(law, None) or _draw_evaluation_rows(law)
         _cached_samples[law] = sample
         while sum(rows.x.nbytes for rows in _cached_samples.values()) > KEPT_BYTES:
             _cached_samples.pop(next(iter(_cached_samples)))
     return sample
 
 
-def _evaluation_rows(law: Distribution) -> DenseRows:
-    """Return a newly drawn evaluation sample, always with the same seed."""
+def _draw_evaluation_rows(law: Distribution) -> DenseRows:
+    """Draw the evaluation sample of a distribution, from the seed that never changes."""
     rows = max(1, min(EVALUATION_ROWS, EVALUATION_ELEMENTS // law.d))
     sample = law.sample(rows, np.random.default_rng(EVALUATION_SEED))
     close_arrays(sample)

@@ -30,13 +30,14 @@ from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.evaluation import average, evaluation_rows
 from dpsco_core.problems.laws import bounded_central_moment, centring_factor, mean_inside
-from dpsco_core.problems.noise import lacks_density, univariate_of
+from dpsco_core.problems.noise import missing_density_condition, univariate_of
 from dpsco_core.problems.point_losses import Distance
 from dpsco_core.problems.points import PointProblem
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-# Logarithms of the distances r = |c - y|, and of u: integrals are accurate to about 1e-8.
+# The logarithms of the distances r = |c - y| at which the panels of quadrature in y end.
 _DISTANCES = np.arange(-30.0, 26.0, 0.5)
+# The step of log u, and the numbers u, for which integrals are accurate to about 1e-8.
 _STEP = 0.1
 _INVERSES = np.exp(np.arange(-24.0, 22.0, _STEP))
 # Panels become geometrically smaller towards points where the density jumps or is not analytic.
@@ -49,13 +50,17 @@ def median_slope(law: Univariate, d: int, c: float) -> float:
     """Return h(c) in [-1, 1], the increasing function whose root is the coordinate median."""
     transform_a, transform_l = _transforms(law, c)
     powers = np.power(transform_l, d - 1)
-    # The trapezoidal rule in log u: du = u dlog u.
+    # This is the trapezoidal rule in log u, in which du is u times the step.
     return float((transform_a * powers) @ _INVERSES) * _STEP * 2 / math.sqrt(math.pi)
 
 
 @lru_cache(maxsize=64)
 def coordinate_median(law: Univariate, d: int) -> float:
-    """Return the root c of h to about 1e-8: the median for d = 1, close to the mean for large d."""
+    """Return c, to about 1e-8, for which c(1, ..., 1) is the geometric median of d coordinates.
+
+    The coordinates are independent with the given law. For d = 1 it is the median of the law, and
+    for large d it is close to the mean.
+    """
     if law.symmetric or d == 1:
         return law.median
     low, high = sorted((law.median, law.mean))
@@ -79,8 +84,8 @@ def inverse_distance(law: Univariate, d: int, c: float) -> float:
 
 
 def _transforms(law: Univariate, c: float) -> tuple[Vector, Vector]:
-    """Return A and L at every u of `_INVERSES`."""
-    # Gauss-Legendre panels in log r.
+    """Return the integrals A(u) and L(u) of the module's docstring at every u of `_INVERSES`."""
+    # Both are computed by Gauss-Legendre quadrature on panels of log r, where r = |c - y|.
     jumps = [np.log(abs(c - jump) * _PANEL_FACTORS) for jump in law.jumps if jump != c]
     edges = np.unique(np.concatenate([_DISTANCES, *jumps]))
     half = 0.5 * np.diff(edges)[:, None]
@@ -151,23 +156,26 @@ class GeometricMedian(PointProblem):
             require(can_be_centre, "offset", "at most diameter/2", f"{law.mean_norm:g}")
 
     @classmethod
-    def may_fall(cls, family: type[Distribution]) -> bool:
-        """Return whether the scales of coordinates may differ: only if the law is symmetric.
+    def allows_unequal_scales(cls, family: type[Distribution]) -> bool:
+        """Return whether laws of a class are symmetric, so that the median is the mean.
 
-        The mean is then the geometric median for all scales.
+        For other laws with unequal scales the geometric median is not known.
         """
         return not family.has_prior and univariate_of(family()).symmetric
 
     @classmethod
-    def lacking(cls, family: type[Distribution]) -> str:
+    def unmet_condition(cls, family: type[Distribution]) -> str:
         """Return the unmet condition on a law, whose median needs a density; "" if met."""
-        return super().lacking(family) or lacks_density(family)
+        return super().unmet_condition(family) or missing_density_condition(family)
 
     @classmethod
     def mean_parts(
         cls, geometry: Geometry, d: int, offset: float, radius: float
     ) -> tuple[float, float]:
-        """Return a mean with equal coordinates, for which the minimiser is known."""
+        """Return the mean in every coordinate, and 0 as the addition to the first.
+
+        The minimiser is known only if the mean has equal coordinates.
+        """
         return offset * geometry.diagonal(d, 1.0)[1], 0.0
 
     @property
@@ -213,14 +221,14 @@ class GeometricMedian(PointProblem):
             lipschitz=1.0,
             lipschitz_second=1.0,
             lipschitz_moment=1.0,
-            minimum_interior=self._interior(),
+            minimum_interior=self._is_stationary(),
         )
 
-    def _interior(self) -> bool:
+    def _is_stationary(self) -> bool:
         """Return whether the gradient vanishes at the minimiser.
 
-        It does not on a hard instance, which has a kink there, nor with points far away, which pull
-        the median to the boundary.
+        It does not on a hard instance, whose risk has a kink there, nor for points far away, which
+        pull the median to the boundary, nor where the constraint moves the minimiser.
         """
         law = self.distribution
         if law.two_point is not None or self.far_points is not None:
@@ -229,7 +237,7 @@ class GeometricMedian(PointProblem):
         return shift <= ON_BOUNDARY * self.geometry.diagonal(law.d, self.radius)[1]
 
     def _coordinate(self) -> float:
-        """Return the coordinate of the minimiser for an ordinary distribution."""
+        """Return c for the minimiser c(1, ..., 1) in the set, for an ordinary distribution."""
         law = self.distribution
         low, high = self.geometry.diagonal(law.d, self.radius)
         return min(max(_free_coordinate(law), low), high)
@@ -237,7 +245,7 @@ class GeometricMedian(PointProblem):
     def _boundary_slope(self) -> float:
         """Return a coordinate of the population gradient at the minimiser: 0 in the interior."""
         law = self.distribution
-        if self._interior():
+        if self._is_stationary():
             return 0.0
         univariate = univariate_of(law)
         shift = univariate.mean - float(law.mean[0])
@@ -279,9 +287,11 @@ def _smoothness(law: Distribution) -> float:
 
 
 def _bregman(lengths: Vector, products: Vector, square: float) -> Vector:
-    r"""Return :math:`\|a+h\|-\|a\|-\langle a,h\rangle/\|a\|` without cancellation.
+    r"""Return :math:`\|a+h\|-\|a\|-\langle a,h\rangle/\|a\|` for many a, without cancellation.
 
-    With S the sum of the norms it is :math:`\|h\|^2/S - \langle a,h\rangle
+    `lengths` are the norms of the vectors a, `products` their products with h, both of shape (n,),
+    and `square` is the squared norm of h. With S the sum of the norms it is
+    :math:`\|h\|^2/S - \langle a,h\rangle
     (2\langle a,h\rangle+\|h\|^2)/(S^2\|a\|)`, from :math:`\|a+h\|-\|a\| =
     (2\langle a,h\rangle+\|h\|^2)/S` twice.
     """
@@ -302,7 +312,7 @@ def _evaluation_lengths(problem: GeometricMedian) -> Vector:
 
 
 def _free_coordinate(law: Distribution) -> float:
-    """Return the coordinate of the unconstrained minimiser for an ordinary distribution."""
+    """Return c for the minimiser c(1, ..., 1) over R^d, for an ordinary distribution."""
     univariate = univariate_of(law)
     mean = float(law.mean[0])
     if univariate.symmetric:
@@ -345,7 +355,7 @@ def _two_point_minimiser(problem: GeometricMedian) -> Vector:
 
 
 def _two_point_risk(law: TwoPointLaw, w: Vector) -> float:
-    """Return the population risk of a drawn hard instance."""
+    """Return the population risk of w under a law whose records are 0 or one fixed vector."""
     q, spike = law.spike_probability, law.spike
     at_spike = float(Distance().value(w, spike[None, :])[0])
     return (1 - q) * math.sqrt(float(w @ w)) + q * at_spike

@@ -16,7 +16,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.problems.links import HuberLink
 
-# Margins of hidden signs must be at least 1, also after rounding.
+# For the hinge loss margins of hidden signs must be at least 1, also after rounding.
 ABOVE_ONE = 1 + 1e-9
 
 
@@ -35,35 +35,38 @@ class Guess:
 
 
 def labels_beyond(margins: Vector, gap: float) -> Vector:
-    """Return labels whose distance from 0 exceeds that of their margins by `gap`; 0 at margin 0.
-
-    Without a gap they are the margins.
-    """
+    """Return the margins moved away from 0 by `gap`, as labels; a margin of 0 stays 0."""
     return margins + gap * np.sign(margins) if gap > 0 else margins
 
 
-def _always_ready(sizes: Vector) -> Vector:
-    """Return 1 for every size: all targets reveal the sign."""
+def _full_share(sizes: Vector) -> Vector:
+    """Return 1 for every size, the share of targets that reveal the sign if all of them do."""
     return np.ones_like(sizes)
 
 
 def _absolute_price(sizes: Vector) -> Vector:
-    """Return the sizes, which are the residuals of the best answer 0."""
+    """Return the price under the absolute loss: the size, as the residual of the best answer 0."""
     return np.asarray(sizes, dtype=np.float64)
 
 
 def _huber_price(sizes: Vector) -> Vector:
-    """Return Huber's loss of the sizes, the price of the best answer 0 (by convexity)."""
+    """Return the price under Huber's loss: its value at the size, as the best answer is 0."""
     return HuberLink().value(np.asarray(sizes, dtype=np.float64), np.zeros(1))
 
 
 def _hinge_price(sizes: Vector) -> Vector:
-    """Return 1 for margins of at least 1, where labels are signs, and 0 for smaller ones."""
+    """Return the price under the hinge loss: 1 for sizes of at least 1, otherwise 0.
+
+    Labels are the signs of margins of at least 1 in size, and fair coins for smaller ones.
+    """
     return (np.asarray(sizes) >= 1).astype(np.float64)
 
 
 def _logistic_price(sizes: Vector) -> Vector:
-    r"""Return :math:`\ln2-h((1+\tau)/2)`, the relative entropy to a fair coin; h is the entropy."""
+    r"""Return the price under the logistic loss, :math:`\ln2-h((1+\tau)/2)`.
+
+    It is the relative entropy of a label to a fair coin; h is the entropy, tau the share below.
+    """
     share = _logistic_share(sizes)
     return np.asarray(((1 + share) * np.log1p(share) + (1 - share) * np.log1p(-share)) / 2)
 
@@ -78,9 +81,9 @@ def _logistic_share(sizes: Vector) -> Vector:
     return np.minimum(np.tanh(np.asarray(sizes) / 2), 1 - 1e-15)
 
 
-ABSOLUTE_GUESS = Guess(price=_absolute_price, telling=_always_ready)
-HUBER_GUESS = Guess(price=_huber_price, telling=_always_ready, curvature=1.0)
-HINGE_GUESS = Guess(price=_hinge_price, telling=_always_ready, sizes=(ABOVE_ONE,))
+ABSOLUTE_GUESS = Guess(price=_absolute_price, telling=_full_share)
+HUBER_GUESS = Guess(price=_huber_price, telling=_full_share, curvature=1.0)
+HINGE_GUESS = Guess(price=_hinge_price, telling=_full_share, sizes=(ABOVE_ONE,))
 LOGISTIC_GUESS = Guess(
     price=_logistic_price,
     telling=_logistic_share,

@@ -12,7 +12,7 @@ from dpsco_core.problems.base import Constants
 from dpsco_core.problems.guesses import HUBER_GUESS, labels_beyond
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import HuberLink
-from dpsco_core.problems.noise import Noise, huber_curvature, lacks_density, noise_like
+from dpsco_core.problems.noise import Noise, huber_curvature, missing_density_condition, noise_like
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +46,13 @@ class Huber(LinearModelProblem):
     guess = HUBER_GUESS
 
     @classmethod
-    def lacking(cls, family: type[Distribution]) -> str:
+    def unmet_condition(cls, family: type[Distribution]) -> str:
         """Return the unmet condition on the features' law: the noise needs a density; "" if met."""
-        return super().lacking(family) or lacks_density(family)
+        return super().unmet_condition(family) or missing_density_condition(family)
 
     @property
     def noise(self) -> Noise:
-        """The law of the noise, scaled so that the Huber location is where it should be."""
+        """The law of the noise, shifted so that its Huber location is 0."""
         return noise_like(self.features, "huber")
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
@@ -70,6 +70,6 @@ class Huber(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
-        """The certified constants; every slope is at most the feature's norm."""
+        """The certified constants; a gradient is at most as long as its features."""
         curvature = huber_curvature(self.noise) if self.hidden is None else 1.0
         return self.bounded_slope_constants(curvature=curvature)

@@ -14,12 +14,12 @@ from dpsco_core.geometry.base import ConstraintSet, Symmetric
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.sparse import GroupBall, SparseHull
 
-# The sets that are unchanged by a change of a coordinate's sign, and the simplices.
+# Sets that stay the same when a coordinate changes its sign, and the simplices.
 _UNCONDITIONAL = (L1Ball, LqBall, Box, GroupBall, SparseHull, Simplex, SolidSimplex)
 
 
 def mean_within(law: Distribution, radius: float) -> bool:
-    """Return whether the mean is in the ball of `radius`, up to rounding."""
+    """Return whether the mean, or every mean of a prior, is in the l2 ball up to rounding."""
     return law.mean_norm <= radius * (1 + 1e-12)
 
 
@@ -91,7 +91,7 @@ def bounded_central_moment(p: float) -> float:
 
 
 def _maximum(negative: Callable[[float], float]) -> float:
-    """Return the maximum over [0, 1/2] of minus the function `negative`, rounded up."""
+    """Return the maximum over [0, 1/2] of a function that is given as its negative, rounded up."""
     grid = np.concatenate([np.geomspace(1e-12, 0.01, 400), np.linspace(0.01, 0.5, 400)[1:]])
     values = np.array([negative(float(a)) for a in grid])
     best = int(values.argmin())

@@ -76,7 +76,7 @@ class LeastSquares(LinearModelProblem):
         return margins + noise
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
-        """Return half the squared difference to the true margins."""
+        """Return half the squared difference of margins and true margins, shape (rows,)."""
         difference = margins - truth
         return 0.5 * difference * difference
 
@@ -147,12 +147,13 @@ class LeastSquares(LinearModelProblem):
         return min(bound, math.hypot(a, b), max(a, math.sqrt(p - 1) * b))
 
     def _trace(self, reach: float) -> float:
-        r"""Return :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2` at the worst v of norm `reach`.
+        r"""Return the trace of Cov(g), exactly, at the worst distance v = w - w* of norm `reach`.
 
-        It is exact: :math:`\|E XX^\top v\|^2` is subtracted from `fourth_moment_trace`, and both
-        are worst for the same v. This also holds for unequal scales: at an axis whose squared scale
-        is t the difference is :math:`t(dm_2^2-ct)` with :math:`c = 2m_2^2-m_4 \le m_2^2`, which is
-        largest at the largest t, since any two of them add up to at most d.
+        It is :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2`. The first term is `fourth_moment_trace`
+        less :math:`\|E XX^\top v\|^2`, and both are largest for the same v. This also holds for
+        unequal scales: along an axis whose squared scale is t the difference is
+        :math:`t(dm_2^2-ct)` with :math:`c = 2m_2^2-m_4 \le m_2^2`, which is largest at the largest
+        t, since the squared scales of any two axes add up to at most d.
         """
         law = self.features
         noise = law.noise_law.moment(2) * law.second_moment_trace
@@ -160,5 +161,5 @@ class LeastSquares(LinearModelProblem):
 
 
 def _with_noise(signal: float, noise: float, p: float) -> float:
-    """Return a bound on the p-norm of A - B if E[B | A] = 0, from the p-norms of both."""
+    """Bound the p-norm of A - B, where E[B | A] = 0; A has p-norm `signal` and B p-norm `noise`."""
     return min(signal + noise, math.sqrt(signal**2 + (p - 1) * noise**2))

@@ -46,13 +46,16 @@ class Linear(PointProblem):
         return self.constraint.support_point(mean) if mean.any() else self.constraint.centre
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
-        """Return the exact excess risk of w; a share of it that is rounding error counts as 0."""
+        """Return the exact excess risk of w; one as small as a rounding error counts as 0."""
         excess = float((self.minimiser - w) @ self.distribution.mean)
         largest = 2 * self.l2_radius * self.distribution.mean_norm
         return ExcessRisk(value=excess if excess > ROUNDING * largest else 0.0)
 
     def errors_along_the_mean(self, lengths: Vector) -> Vector:
-        """Return the errors: an average of norm 0 gives the centre, any other the minimiser."""
+        """Return the excess risks of the best answers to averages of these lengths, shape (k,).
+
+        The answer to an average of length 0 is the centre, and to any other the minimiser.
+        """
         return np.where(lengths == 0, self.l2_radius * self.distribution.mean_norm, 0.0)
 
     @property

@@ -53,9 +53,9 @@ class LinearModelProblem(OptimisationProblem):
             require(norm == 0, "features", "a law with mean 0", f"one with mean of norm {norm:g}")
 
     @classmethod
-    def lacking(cls, family: type[Distribution]) -> str:
-        """Return the condition for a linear model that the features' law does not meet; or ""."""
-        if lack := super().lacking(family):
+    def unmet_condition(cls, family: type[Distribution]) -> str:
+        """Return the condition that the features' law fails, as words after "must be"; or ""."""
+        if lack := super().unmet_condition(family):
             return lack
         is_usable = (
             overrides_answer(family, "two_point")
@@ -78,10 +78,13 @@ class LinearModelProblem(OptimisationProblem):
 
     @abstractmethod
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
-        """Draw the targets of records from their true margins."""
+        """Draw the targets of records from their true margins; both have shape (rows,)."""
 
     def truth(self, true_margins: Vector) -> Vector:
-        """Return the function of the true margins, shape (..., n), that the excess needs."""
+        """Return what `conditional_excess` needs of the true margins, shape (..., n).
+
+        By default it is the margins themselves.
+        """
         return true_margins
 
     @abstractmethod
@@ -108,7 +111,7 @@ class LinearModelProblem(OptimisationProblem):
         return self.geometry.point(self.features.d, self.offset, self.radius)
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return the problem with a drawn member of the features' prior."""
+        """Return the problem with a law of the features that is drawn from its prior."""
         return replace(self, features=self.features.draw(rng))
 
     @property
@@ -146,7 +149,7 @@ class LinearModelProblem(OptimisationProblem):
         return self.targets(features @ self.minimiser, rng)
 
     def _with_targets(self, features: DenseRows, targets: Vector) -> LinearSample:
-        """Return the records with these features and targets."""
+        """Return records with these features and targets, and the problem's link and set."""
         return LinearSample(
             features=features, targets=targets, link=self.link, constraint=self.constraint
         )
@@ -157,7 +160,8 @@ class LinearModelProblem(OptimisationProblem):
         Otherwise it is the average over the evaluation sample, with its standard error.
         """
         if self.hidden is not None:
-            # With the corresponding targets, a feature and its negative have equal losses.
+            # A feature and its negative, each with its own target, have equal losses, so one of the
+            # two is enough.
             margins, best = (self.hidden.spike_margins(v) for v in (w, self.minimiser))
             if self.hidden.hides == "classes":
                 labels = np.full(len(margins), self.classes[1])
@@ -172,12 +176,12 @@ class LinearModelProblem(OptimisationProblem):
             margins = np.array([spike @ w])
             truth = self.truth(np.array([spike @ self.minimiser]))
             excess = self.conditional_excess(margins, truth)
-            # A zero record has margin 0 under both parameters.
+            # A zero record has margin 0 at every parameter, so its excess is 0.
             return ExcessRisk(value=two_point.spike_probability * float(excess[0]))
         return self.average_risk(w)
 
     def average_risk(self, w: Vector, rows: int | None = None) -> ExcessRisk:
-        """Return the average over the evaluation sample, or its first `rows`, with its error."""
+        """Return the mean excess risk over the evaluation sample, or over its first `rows`."""
         truth = _evaluation_truth(self)[..., :rows]
         blocks = evaluation_rows(self.features).blocks(0, truth.shape[-1])
         margins = np.concatenate([block @ w for block in blocks])
@@ -185,7 +189,7 @@ class LinearModelProblem(OptimisationProblem):
 
     @property
     def linear_model(self) -> LinearModel:
-        """The bounds for the link function, and the exact norm of the features."""
+        """The bounds on the link's slope and curvature, and the features' root mean square norm."""
         return LinearModel(
             slope=self.link.slope_bound,
             curvature=self.link.curvature_bound,
@@ -196,7 +200,7 @@ class LinearModelProblem(OptimisationProblem):
         self,
         *,
         curvature: float,  # bound on the second derivative of the conditional risk in the margin
-        squared_slope: float | None = None,  # a sharper bound on E‖g‖² than the one below
+        squared_slope: float | None = None,  # a bound on E‖g‖² that may be sharper than S² E‖X‖²
         twice_differentiable: bool = False,  # whether the link is twice differentiable
     ) -> Constants:
         r"""Return the constants of a problem whose link has a bounded slope.
@@ -245,7 +249,7 @@ class LinearModelProblem(OptimisationProblem):
 
 @lru_cache(maxsize=8)
 def _evaluation_truth(problem: LinearModelProblem) -> Vector:
-    """Return the truth of the evaluation sample, at most 3 MB; the last few stay in the cache."""
+    """Return `truth` at the true margins of the evaluation sample; the last few are cached."""
     true = problem.minimiser
     blocks = evaluation_rows(problem.features).blocks()
     truth = problem.truth(np.concatenate([block @ true for block in blocks]))

@@ -26,12 +26,14 @@ class Link(ABC):
 
     slope_bound: float = math.inf  # bound on :math:`|\phi'|`; infinite if there is none
     curvature_bound: float = math.inf  # bound on :math:`\phi''`; infinite for losses with kinks
-    labels: tuple[float, float] | None = None  # the negative and the positive; None: any number
+    # the negative and the positive label; None if targets may be any numbers
+    labels: tuple[float, float] | None = None
 
     def encoded(self, targets: Vector) -> Vector:
-        """Return the labels in this loss's encoding; labels above 0 are positive.
+        """Return targets above 0 as this loss's positive label, and all others as its negative one.
 
-        So they may be -1 and 1, or 0 and 1. Targets that are numbers are returned as they are.
+        So any loss takes labels of -1 and 1, or of 0 and 1. A loss whose targets may be any numbers
+        returns them as they are.
         """
         if self.labels is None:
             return targets
@@ -40,7 +42,7 @@ class Link(ABC):
 
     @abstractmethod
     def value(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the losses, shape (rows,)."""
+        """Return the losses of `margins` and `targets`; all have shape (rows,)."""
 
     @abstractmethod
     def slope(self, margins: Vector, targets: Vector) -> Vector:
@@ -51,10 +53,10 @@ class Link(ABC):
         """Return `slope` for one record, without the cost of an array."""
 
     def rounded(self, curvature: float) -> "Link":
-        r"""Return a smooth link, with :math:`\phi''` at most `curvature`.
+        r"""Return a smooth link whose second derivative is at most `curvature`.
 
-        It is below this one by at most 1/(2 curvature), with the same bound on its slope. A link
-        with bounded curvature returns itself.
+        Its losses are smaller than those of this link by at most 1/(2 curvature), and its slopes
+        have the same bound. A link with bounded curvature returns itself.
         """
         assert math.isfinite(self.curvature_bound)
         return self
@@ -77,12 +79,12 @@ class LogisticLink(Link):
     labels = (0.0, 1.0)
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the losses log(1 + e^z) - yz, shape (rows,)."""
+        """Return the losses log(1 + e^s) - ys, shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             return softplus(margins) - targets * margins
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the derivatives sigmoid(z) - y, shape (rows,)."""
+        """Return the derivatives sigmoid(s) - y, shape (rows,)."""
         slope: Vector = expit(margins)
         slope -= targets
         return slope
@@ -119,7 +121,7 @@ class SquaredLink(Link):
             return margins - targets
 
     def slope_at(self, margin: float, target: float) -> float:
-        """Return the residual."""
+        """Return the residual, margin minus target."""
         return margin - target
 
 
@@ -188,7 +190,7 @@ class HingeLink(Link):
     labels = (-1.0, 1.0)
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the losses max(0, 1 - yz), shape (rows,)."""
+        """Return the losses max(0, 1 - ys), shape (rows,)."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.maximum(1.0 - targets * margins, 0.0)
 
@@ -250,7 +252,7 @@ class RoundedHingeLink(HingeLink):
             return _round_off(np.maximum(1.0 - targets * margins, 0.0), self.curvature_bound)
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the derivatives, which grow from -1 to 0 (times y) within 1/curvature."""
+        """Return the derivatives: -y where ys < 1 - 1/c, 0 where ys > 1, linear in between."""
         with np.errstate(over="ignore", invalid="ignore"):
             return -targets * np.clip(self.curvature_bound * (1.0 - targets * margins), 0.0, 1.0)
 

@@ -56,7 +56,7 @@ class Logistic(LinearModelProblem):
         return (rng.random(len(margins)) < expit(margins)).astype(np.float64)
 
     def truth(self, true_margins: Vector) -> Vector:
-        """Return the true margins with their logarithmic terms and probabilities, shape (3, n)."""
+        """Return the true margins s, ln(1 + e^s), and the probability of label 1, shape (3, n)."""
         return np.stack([true_margins, softplus(true_margins), expit(true_margins)])
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:

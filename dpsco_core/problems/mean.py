@@ -64,9 +64,7 @@ class MeanEstimation(Problem):
     def on_law(
         cls, law: Any, *, offset: float, radius: float, geometry: Geometry
     ) -> MeanEstimation:
-        """Return the problem of a law's mean, whose norm is publicly known to
-        be at most `radius`.
-        """
+        """Return the problem of a law's mean, whose norm is known to be at most `radius`."""
         return cls(distribution=law, mean_bound=radius, geometry=geometry)
 
     def draw(self, rng: np.random.Generator) -> MeanEstimation:
@@ -89,9 +87,9 @@ class MeanEstimation(Problem):
     def restrict(self, estimate: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the projection of `estimate` on the set, shape (d,).
 
-        On the l2 ball the estimate is returned unchanged: published estimators use only the bound
-        on the norm. So it is on a hard instance unless the set contains every mean of its prior: a
-        projection would move the estimate away from a mean outside.
+        On the l2 ball the estimate is returned unchanged, because published estimators use only the
+        bound on the norm. It is also unchanged on a hard instance unless the set contains every
+        mean of the prior: a projection would move the estimate away from a mean outside the set.
         """
         law = self.distribution
         may_be_outside = law.has_prior and not mean_inside(law, self.constraint)

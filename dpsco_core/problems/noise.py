@@ -24,7 +24,7 @@ from dpsco_core.base.root import find_root
 from dpsco_core.data.base import Distribution, overrides_answer
 from dpsco_core.data.univariate import Univariate
 
-TABLE_END = 9.0  # arsinh(4052); larger excesses are computed one by one
+TABLE_END = 9.0  # The table ends at this arsinh(s), s = 4051; beyond it no table is used.
 TABLE_BLOCK = 1 << 13  # the number of look-ups per block, which fits the cache
 # The smallest scale at which absolute excess is tabulated: the second derivative of the density is
 # then at most 540.
@@ -46,7 +46,7 @@ class Noise:
         return draws
 
     def absolute_excess(self, s: Vector) -> Vector:
-        """Return the excess of the absolute loss at a shift s, for a noise N with median 0.
+        """Return the excess of the absolute loss at shifts s, shape (k,), for noise of median 0.
 
         It is :math:`E|s-N| - E|N| = 2(I(s)-I(0)) - s`.
         """
@@ -96,17 +96,17 @@ class Noise:
 class ExcessTable:
     """An interpolation of an excess by cubics in arsinh(s), exact in value and slope at the knots.
 
-    There are `steps` cubics per unit, a power of two, so that no place is rounded before its cubic
-    is selected. The error is at most h^4/384 times the fourth derivative, where h = 1/`steps`.
+    A power of two for `steps` selects a cubic without rounding. The error is at most h^4/384 times
+    the fourth derivative, where h = 1/`steps`.
     """
 
-    exact: Callable[[Vector], Vector]
-    slope: Callable[[Vector], Vector]
-    steps: int
+    exact: Callable[[Vector], Vector]  # the excess at shifts s, shape (k,), slow to compute
+    slope: Callable[[Vector], Vector]  # the derivative of the excess in s
+    steps: int  # the number of cubics per unit of arsinh(s), a power of two
 
     @cached_property
     def cubics(self) -> Vector:
-        """Coefficients of the cubics in the share of a step, cube first, shape (4, knots - 1)."""
+        """The cubics' coefficients, the cube's first, in the share of a step; (4, knots - 1)."""
         end = int(TABLE_END) * self.steps
         knots = np.arange(-end, end + 1) / self.steps
         s = np.sinh(knots)
@@ -137,13 +137,13 @@ class ExcessTable:
 
 @lru_cache(maxsize=8)
 def _huber_table(noise: Noise) -> ExcessTable:
-    """Return a table of the excess with error <= 1e-12 (1+|s|), 50 times faster than direct."""
+    """Return a table of `huber_excess` with an error of at most 1e-12 (1+|s|), 50 times as fast."""
     return ExcessTable(noise._huber_excess, noise._huber_slope, steps=512)
 
 
 @lru_cache(maxsize=8)
 def _absolute_table(noise: Noise) -> ExcessTable:
-    """Return a table like `_huber_table`, with more knots because the loss has a kink."""
+    """Return a table of `absolute_excess`, with more knots because the loss has a kink."""
     return ExcessTable(noise._absolute_excess, noise._absolute_slope, steps=2048)
 
 
@@ -177,8 +177,8 @@ def noise_like(features: Distribution, centre: Literal["median", "huber"]) -> No
 NEEDS_UNIVARIATE = "one that gives the law of a coordinate (its `univariate`)"
 
 
-def lacks_density(family: type[Distribution]) -> str:
-    """Return `NEEDS_UNIVARIATE` unless a class of laws has a density or is a hard instance."""
+def missing_density_condition(family: type[Distribution]) -> str:
+    """Return "" if a class of laws has a density or is a hard instance, or else what it lacks."""
     has_density = overrides_answer(family, "univariate") or overrides_answer(family, "two_point")
     return "" if has_density or family.hides != "mean" else NEEDS_UNIVARIATE
 
@@ -194,10 +194,10 @@ def univariate_of(law: Distribution) -> Univariate:
 
 
 def huber_curvature(noise: Noise) -> float:
-    r"""Return a bound on :math:`\sup_s P(|N-s| \le 1)`."""
+    r"""Bound the second derivative :math:`P(|N-s| \le 1)` of the conditional Huber risk in s."""
     return noise.univariate.concentration(2.0)
 
 
 def absolute_curvature(noise: Noise) -> float:
-    """Return the largest second derivative of the conditional risk: twice the largest density."""
+    """Return the largest second derivative of the conditional absolute risk: twice the density."""
     return 2 * noise.univariate.peak if math.isfinite(noise.univariate.peak) else math.inf

@@ -14,9 +14,8 @@ from dpsco_core.data.rows import row_norms
 class PointLoss(ABC):
     """A convex loss of the parameter and a point, vectorised over points."""
 
-    needs_only_the_mean: ClassVar[bool] = (
-        False  # whether the mean gradient equals the gradient at the mean record
-    )
+    # whether the mean gradient equals the gradient at the mean record
+    needs_only_the_mean: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, w: Vector, points: Vector) -> Vector:
@@ -43,7 +42,7 @@ class HalfSquaredDistance(PointLoss):
         return np.asarray(0.5 * np.vecdot(steps, steps))
 
     def gradients(self, w: Vector, points: Vector) -> Vector:
-        """Return w less each point, shape (rows, d)."""
+        """Return w minus each point, shape (rows, d)."""
         return w - points
 
     def gradient(self, w: Vector, point: Vector) -> Vector:
@@ -82,7 +81,7 @@ class Distance(PointLoss):
         """Return the losses in the form of the class, which does not cancel or overflow."""
         lengths = row_norms(points)
         sums = row_norms(w - points) + lengths
-        # The code computes <w, z / sum>, because the sums in <w, z> / sum could overflow.
+        # The product is <w, z / sum>, because <w, z> in <w, z> / sum could overflow.
         sums = np.where(sums > 0, sums, 1.0)
         return np.asarray((w @ w) / sums - 2 * ((points / sums[:, None]) @ w))
 

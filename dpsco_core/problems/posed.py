@@ -40,7 +40,7 @@ class Problem(ABC):
     @property
     @abstractmethod
     def constraint(self) -> ConstraintSet:
-        """The set of possible answers."""
+        """The set over which the risk is minimised, or the set known to contain the mean."""
 
     @property
     @abstractmethod
@@ -49,7 +49,7 @@ class Problem(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return one draw from the prior: hard instances draw their pattern."""
+        """Return the problem with what a hard instance hides, drawn from the prior."""
 
     @abstractmethod
     def sample(self, n: int, rng: np.random.Generator) -> Any:
@@ -64,10 +64,10 @@ class Problem(ABC):
         """Return the error of the finite estimate `w`, shape (d,)."""
 
     def errors_along_the_mean(self, lengths: Vector) -> Vector | None:
-        """Return the errors without privacy if averages of the records have these norms.
+        """Return the errors, shape (k,), of answers to averages of the records with these norms.
 
         Each average is supposed to have the direction of the mean, which lies in the l2 ball of
-        answers. The result is None if the lengths do not determine the error.
+        answers, and the answer is not private. None if the lengths do not determine the errors.
         """
         return None
 
@@ -80,13 +80,13 @@ class Problem(ABC):
     # -- how a scenario makes a problem -------------------------------------------------------
 
     @classmethod
-    def lacking(cls, family: type[Distribution]) -> str:
-        """Return the condition that a distribution fails, as words after "must be"; or ""."""
+    def unmet_condition(cls, family: type[Distribution]) -> str:
+        """Return the condition that a class of laws fails, as words after "must be"; or ""."""
         return "" if family.hides in cls.hideable else UNRELATED
 
     @classmethod
-    def may_fall(cls, family: type[Distribution]) -> bool:
-        """Return whether the coordinates of a distribution may have different scales."""
+    def allows_unequal_scales(cls, family: type[Distribution]) -> bool:
+        """Return whether coordinates may have unequal scales, for laws of the given class."""
         return True
 
     @staticmethod
@@ -113,8 +113,8 @@ class OptimisationProblem(Problem):
 
     radius: float  # half the diameter of the constraint set, in its own norm
     geometry: Geometry = L2  # the family of the constraint set
-    # The factors of a gradient's unit; the first is the unit of the records. Empty if there is
-    # none.
+    # The units whose product is the unit of a gradient; the first is that of the records. Empty if
+    # a gradient has no unit.
     gradient_units: ClassVar[tuple[str, ...]] = ("records",)
 
     def __post_init__(self) -> None:

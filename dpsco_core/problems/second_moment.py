@@ -4,9 +4,10 @@ from dpsco_core.base.cards import Card
 
 
 def second_moment_missing(subject: str, card: Card, moment_order: float) -> str:
-    """Return the reason why a subject fails at a tail index; empty if it holds.
+    """Return a sentence that a method or a bound needs a second moment, or "" if it applies.
 
-    Its card gives the reason where it holds below 2: `Card.infinite_variance`.
+    `subject` names it in the sentence, and `moment_order` is the p of the records. It applies at
+    p < 2 if its card says why in `infinite_variance`.
     """
     if moment_order >= 2 or card.infinite_variance:
         return ""

@@ -120,10 +120,10 @@ def test_the_far_tail_is_drawn_beyond_any_edge() -> None:
     rng = np.random.default_rng(8)
     for shape, law in ((StudentShape(2.5), stats.t(2.5)), (NormalShape(), stats.norm)):
         for edge in (0.5, 6.0):
-            draws = shape.tail(edge, 20_000, rng)
+            draws = shape.draw_tail(edge, 20_000, rng)
             assert draws.min() > edge
             assert stats.kstest(law.sf(draws) / law.sf(edge), "uniform").pvalue > FALSE_ALARM
-        assert stats.kstest(shape.fresh(20_000, rng), law.cdf).pvalue > FALSE_ALARM
+        assert stats.kstest(shape.draw_directly(20_000, rng), law.cdf).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -317,7 +317,7 @@ class _Watch:
         patch.setattr(private_sgd, "clipped_gradient", lambda *a: record(gradient_of_one(*a)))
         patch.setattr(lp_mirror, "truncated_sum", lambda *a: record(sum_of_many(*a)))
 
-        linear = objective_perturbation.linear_term
+        linear = objective_perturbation.draw_linear_term
 
         def tilted(plan: Any, sample: Any, ledger: Ledger, rng: Any) -> Array:
             """Draw a linear term, and put the gradients that it hides on the tape."""
@@ -334,7 +334,7 @@ class _Watch:
             return SimpleNamespace(value=constraint.centre)
 
         patch.setattr(objective_perturbation, "minimise_strongly_convex", unsolved)
-        patch.setattr(objective_perturbation, "linear_term", tilted)
+        patch.setattr(objective_perturbation, "draw_linear_term", tilted)
 
     def encodings(self, patch: pytest.MonkeyPatch) -> None:
         """Put steps with correlated noise on the tape: what is hidden is C G, of all steps

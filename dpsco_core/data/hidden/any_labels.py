@@ -61,7 +61,7 @@ class AnyLabels(HiddenParameter):
 
     @property
     def fourth_moment_trace(self) -> float:
-        """The largest mean of the squared product with a unit vector times the squared norm."""
+        r"""The supremum :math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2`, along the spike."""
         return self.second_moment_trace * self.record_norm**2
 
     def squared_margin(self, v: Vector) -> float:
@@ -75,7 +75,7 @@ class AnyLabels(HiddenParameter):
 
     @property
     def spike(self) -> Vector:
-        r"""The feature :math:`q^{-1/p}\nu`, shape (d,); its negative is as likely."""
+        r"""The feature :math:`q^{-1/p}\nu`, shape (d,), which is as likely as its negative."""
         return self.record_size * self.signs
 
     def parameter(self, body: ConstraintSet) -> Vector:
@@ -83,7 +83,7 @@ class AnyLabels(HiddenParameter):
         return body.support_point(self.spike)
 
     def spike_margins(self, w: Vector) -> Vector:
-        """Return the margin of the only spike at w, shape (1,)."""
+        """Return the product of the spike with w, shape (1,)."""
         return np.array([self.spike @ w])
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:

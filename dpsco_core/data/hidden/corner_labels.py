@@ -62,7 +62,7 @@ class CornerLabels(AnyLabels):
 
     @property
     def label_direction(self) -> Vector:
-        """The direction in which a feature has the sign of its label, shape (d,)."""
+        """A direction whose product with every feature has the sign of the label, shape (d,)."""
         return -np.ones(self.d)
 
     def draw(self, rng: np.random.Generator) -> Self:

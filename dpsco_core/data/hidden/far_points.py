@@ -29,10 +29,10 @@ FAR_DISTANCE = 1e7
 class FarPoints(HardInstance):
     r"""Points :math:`K\nu_je_j` with probability s/d for every j, with hidden signs :math:`\nu`.
 
-    Or, with probability s, the point :math:`KV/\|V\|` of one hidden word V; `places` says which.
-    All others are :math:`\pm Ku` with a fair sign, u the diagonal: they pull the median nowhere.
-    For points so far away a distance is linear on the constraint set, and gradients are unit
-    vectors, whatever the moments of the points.
+    If `places` is not "axes", they are the one point :math:`KV/\|V\|` of a hidden word V instead,
+    with probability s. All other points are :math:`\pm Ku` with a fair sign, where u is the unit
+    vector along the diagonal; they do not move the median. The distance from points so far away is
+    linear on the constraint set, and gradients are unit vectors, whatever the points' moments.
 
     Raises `InvalidInput` if a value is outside its range.
 
@@ -83,12 +83,12 @@ class FarPoints(HardInstance):
 
     @property
     def _entry(self) -> float:
-        """The size of the entries of a pulling point that are not 0, over its distance."""
+        """The absolute value of the nonzero entries of a point off the diagonal, divided by K."""
         return 1.0 if self.places == "axes" else 1 / math.sqrt(self._nonzero_entries)
 
     @property
     def _share(self) -> float:
-        """The probability that a record pulls along a given nonzero coordinate of the word."""
+        """The probability that a record moves the median along one nonzero entry of the word."""
         return self.spike_probability / (self.d if self.places == "axes" else 1)
 
     @property
@@ -109,12 +109,11 @@ class FarPoints(HardInstance):
         return max(0.0, self._risk(w) - self._risk(self.parameter(body)))
 
     def _risk(self, w: Vector) -> float:
-        """Return the mean distance less K, computed without a difference of large numbers."""
+        """Return the mean distance of w from a record, less the distance K of 0 from a record."""
         distance, square = self.distance, float(w @ w)
 
-        # The distance |w - K v| less K is computed from <w, v>, without cancellation.
         def excess_distance(projection: Vector) -> Vector:
-            """Return the distance of w from a far point minus that of 0 from it."""
+            """Return |w - K v| - K without cancellation, from <w, v> for unit vectors v."""
             change = square - 2 * distance * projection
             return np.asarray(change / (np.sqrt(distance * distance + change) + distance))
 
@@ -142,7 +141,7 @@ class FarPoints(HardInstance):
 
     @property
     def mean_norm(self) -> float:
-        """The norm of the mean."""
+        """The l2 norm of the mean."""
         size = self._share * self._entry * math.sqrt(self._nonzero_entries)
         return size * self.distance
 
@@ -157,15 +156,16 @@ class FarPoints(HardInstance):
 
     @property
     def largest_second_moment(self) -> float:
-        """The second moment along the diagonal, where every point lies that does not pull.
+        r"""The largest eigenvalue of :math:`E XX^\top`: on axes, that of the diagonal direction.
 
-        With a hidden word it is a bound: that for the word of as many entries that is nearest to
-        the diagonal.
+        With a hidden word it is an upper bound, attained by the word of as many entries that is
+        nearest to the diagonal.
         """
         s = self.spike_probability
         if self.places == "axes":
             return self.distance**2 * (s / self.d + 1 - s)
-        # This is the largest eigenvalue of s vv' + (1 - s)uu', at the largest <u, v>.
+        # The largest eigenvalue of s vv' + (1 - s)uu' increases with <u, v>, and this is its value
+        # at the largest product of the diagonal u with a word v.
         spread = 4 * s * (1 - s) * (1 - self._nonzero_entries / self.d)
         return self.distance**2 * (1 + math.sqrt(max(0.0, 1 - spread))) / 2
 
@@ -179,7 +179,7 @@ class FarPoints(HardInstance):
 
     @property
     def fourth_moment_trace(self) -> float:
-        """The largest mean of the squared product with a unit vector times the squared norm."""
+        r"""The supremum :math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2` over directions v."""
         return self.largest_second_moment * self.distance**2
 
     def squared_margin(self, v: Vector) -> float:
@@ -211,7 +211,7 @@ class FarPoints(HardInstance):
         return self.distance + self.mean_norm
 
     def raw_coordinate(self, k: float) -> float:
-        r"""Return :math:`E|Z_j|^k`, the sum over points that pull and those on the diagonal."""
+        r"""Return the k-th raw absolute moment :math:`E|Z_j|^k` of a coordinate of a point."""
         s, log = self.spike_probability, k * math.log(self.distance)
         share = self._share * self._entry**k + (1 - s) * math.pow(self.d, -k / 2)
         return exp_or_inf(log + math.log(share))
@@ -232,17 +232,17 @@ class FarPoints(HardInstance):
         return exp_or_inf(k * math.log(self.distance)) * share
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return the law with a drawn direction of the median."""
+        """Return the law with a hidden word that is drawn from the prior."""
         word = np.zeros(self.d, dtype=np.int8)
         length, start = self._nonzero_entries, 0
-        if length < self.d:  # Choose the hidden coordinate or block.
+        if length < self.d:  # The hidden word is one of d/length blocks, or one coordinate.
             start = length * int(rng.integers(self.d // length))
         signs = 2 * rng.integers(0, 2, size=length, dtype=np.int8) - 1
         word[start : start + length] = 1 if self.places == "corner" else signs
         return replace(self, pattern=tuple(word.tolist()))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Fill the rows with points on the diagonal and, at random, points that pull the median."""
+        """Overwrite the rows with points on the diagonal, and some, at random, with spikes."""
         signs = 2.0 * rng.integers(0, 2, size=(len(out), 1)) - 1.0
         out[:] = signs * (self.distance / math.sqrt(self.d))
         spiked = self._draw_spiked_indices(len(out), rng)

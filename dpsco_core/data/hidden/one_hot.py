@@ -17,17 +17,17 @@ from dpsco_core.geometry.simplex import OnVertices
 
 @dataclass(frozen=True, kw_only=True)
 class Corner:
-    """The corners of a cube in a constraint set, among which a true parameter is hidden."""
+    """The cube in a constraint set among whose corners a true parameter is hidden."""
 
     signs: int  # the number k of signs, which is the dimension of the cube
-    half: float  # half an edge of the cube, t, in the coordinates that features measure
+    half: float  # half the edge t of the cube, in the coordinates that features measure
     paired: bool  # whether a feature is the difference of two coordinates, as on simplices
 
 
 def hidden_corner(body: ConstraintSet) -> Corner | None:
-    r"""Return the cube of true parameters in a set; None where none is known.
+    r"""Return the cube of true parameters in a set; None if no such cube is known.
 
-    What is symmetric about 0 here stays the same when a coordinate changes sign: there it is
+    In a symmetric set, all of which stay the same when a coordinate changes sign, the cube is
     :math:`\{\pm t\}^d` with the largest t. In a simplex of radius r it is the barycentre
     :math:`\frac rd\mathbf 1` plus :math:`\pm\frac rd(e_{2i-1}-e_{2i})`, and features measure
     :math:`\pm\frac{2r}d`.
@@ -64,9 +64,9 @@ class OneHot(HiddenParameter):
     (1.0, 0.5, (-1, 1, 1, 1))
     """
 
-    # the entry c that is not 0; None stands for the entry whose p-th moments are 1
+    # the nonzero entry c of a feature; None for the entry with which raw p-th moments are 1
     size: float | None = None
-    paired: bool = False
+    paired: bool = False  # whether a feature has two opposite entries, as for simplices
 
     sampling = Coefficients(fixed=6e4, per_row=0, per_element=0.7)
     card = Card(
@@ -87,7 +87,7 @@ class OneHot(HiddenParameter):
 
     @property
     def entry(self) -> float:
-        """The entry c of features that are not 0."""
+        """The absolute value c of the nonzero entries of features."""
         if self.size is not None:
             return self.size
         return math.pow(self.sign_count / self.spike_probability, 1 / self.moment_order)
@@ -119,7 +119,7 @@ class OneHot(HiddenParameter):
 
     @property
     def fourth_moment_trace(self) -> float:
-        """The largest mean of the squared product with a unit vector times the squared norm."""
+        r"""The supremum :math:`\sup_{\|v\|=1} E\langle X,v\rangle^2\|X\|^2` over directions v."""
         return self.largest_second_moment * self.record_norm**2
 
     def squared_margin(self, v: Vector) -> float:
@@ -159,14 +159,14 @@ class OneHot(HiddenParameter):
         return point
 
     def spike_margins(self, w: Vector) -> Vector:
-        """Return the products of w with the possible spikes."""
+        """Return the products of w with the possible spikes, shape (`sign_count`,)."""
         if not self.paired:
             return self.entry * w
         pairs = w[: 2 * self.sign_count]
         return self.entry * (pairs[::2] - pairs[1::2])
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Fill the rows with zeros and, at random, a single entry of random sign, or a pair."""
+        """Fill the rows with zeros, and some, at random, with one feature or an opposite pair."""
         spiked = self._draw_spiked_indices(len(out), rng)
         place = rng.integers(0, self.sign_count, size=len(spiked)).astype(np.intp)
         entries = self.entry * (2.0 * rng.integers(0, 2, size=len(spiked)) - 1.0)

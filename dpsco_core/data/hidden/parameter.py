@@ -33,8 +33,8 @@ class HiddenParameter(HardInstance):
 
     hides: ClassVar[Hidden] = "parameter"
     fits_model: ClassVar[bool] = True  # whether the targets are those of the true parameter
-    # For problems with residuals: the difference between the target of a spike and its true margin,
-    # both measured from 0.
+    # For problems with residuals: how much further from 0 the target of a spike is than its margin
+    # at the true parameter.
     label_gap: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
@@ -78,10 +78,10 @@ class HiddenParameter(HardInstance):
 
     @property
     def class_moment(self) -> float:
-        r"""A bound on the central p-th moments of gradients with slopes in [-1, 1].
+        r"""A bound on the central p-th moments of gradients, if slopes of the loss are in [-1, 1].
 
-        Gradients of a spike lie in an interval that holds 0 and is as long as its entry c, so that
-        :math:`E|g_j-Eg_j|^p\le c^{p-2}E g_j^2\le E|x_j|^p`; no factor for the centring is lost.
+        A gradient's coordinate lies in an interval that contains 0 and is as long as the entry c of
+        a spike, so that :math:`E|g_j-Eg_j|^p\le c^{p-2}E g_j^2\le E|x_j|^p`.
         """
         return self.raw_coordinate(self.moment_order)
 
@@ -107,6 +107,6 @@ class HiddenParameter(HardInstance):
         return 1.0 if k == 0 else self.raw_coordinate(k)
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return the law with drawn signs of the hidden parameter."""
+        """Return the law with hidden signs that are drawn from the prior."""
         signs = 2 * rng.integers(0, 2, size=self.sign_count, dtype=np.int8) - 1
         return replace(self, pattern=tuple(signs.tolist()))

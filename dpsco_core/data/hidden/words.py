@@ -48,7 +48,7 @@ class Corners(TwoPoint):
     smallest_d = 2
 
     def __post_init__(self) -> None:
-        """Refuse a pattern that is not a corner of the set."""
+        """Refuse a pattern that is not a signed unit vector or, unsigned, -1 but for one +1."""
         super().__post_init__()
         if self.pattern is not None:
             word = np.array(self.pattern)
@@ -67,7 +67,7 @@ class Corners(TwoPoint):
         return 1 if self.signed else self.d
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return the law with a drawn corner."""
+        """Return the law with a hidden coordinate that is drawn from the prior."""
         word: NDArray[np.int8] = np.full(self.d, 0 if self.signed else -1, dtype=np.int8)
         place, is_positive = int(rng.integers(self.d)), int(rng.integers(2))
         word[place] = 1 if is_positive or not self.signed else -1
@@ -76,10 +76,10 @@ class Corners(TwoPoint):
 
 @dataclass(frozen=True, kw_only=True)
 class SignBlocks(TwoPoint):
-    r"""Hidden signs in a hidden block of five coordinates; the others are 0.
+    r"""Hidden signs in a hidden block of five coordinates; the other coordinates are 0.
 
-    Formulas, parameters and errors: `TwoPoint`. What is left of d beyond whole blocks is never in
-    one; fewer than five coordinates are one block.
+    If 5 does not divide d, the last coordinates are in no block; if d < 5, all are one block.
+    Formulas, parameters and errors: `TwoPoint`.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class SignBlocks(TwoPoint):
         return min(self.d, GROUP_SIZE)
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return the law with a drawn block and drawn signs in it."""
+        """Return the law with a block and signs in it that are drawn from the prior."""
         word = np.zeros(self.d, dtype=np.int8)
         start = GROUP_SIZE * int(rng.integers(max(1, self.d // GROUP_SIZE)))
         word[start : start + self.weight] = 2 * rng.integers(0, 2, size=self.weight) - 1

@@ -30,12 +30,12 @@ from dpsco_core.methods.euclidean.tuning import (
 )
 from dpsco_core.methods.mean.ladder import (
     ENOUGH_SHARE,
+    candidate_radii,
     clipped_sums,
     expected_miss,
-    ladder,
     norm_counts,
     radius_choice,
-    wider_is_better,
+    try_wider_radius,
 )
 from dpsco_core.methods.records.base import check_level, clipped_mean, refuse_pure
 from dpsco_core.methods.run import descend
@@ -51,10 +51,10 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
-LOOKS = 2
+LOOKS = 2  # the number of private looks at the gradients' norms in one run
 LOOK_SHARE = 0.03  # the share of rho for all looks together
-TEST_SHARE = 0.02
-# A certified norm above this multiple of the radius from a look is discarded as too loose.
+TEST_SHARE = 0.02  # the share of rho for the test that compares two radii
+# The radius from the setting is replaced if it exceeds the radius from a look by this factor.
 LOOSE = 1.5
 # The descent has not converged if the spread of its points exceeds this multiple of the noise.
 UNSETTLED = 4.0
@@ -64,7 +64,7 @@ TOP_FACTOR = 32.0
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptivelyClippedMean(Statistic):
-    """The mean of gradients clipped to a radius that looks at their norms and a test choose."""
+    """The mean of clipped gradients, with a clip radius chosen by private looks at their norms."""
 
     records: int  # n, the number of records
     top_radius: float  # the largest candidate radius
@@ -82,11 +82,11 @@ class AdaptivelyClippedMean(Statistic):
     @property
     def radii(self) -> Vector:
         """The candidate radii, in decreasing order."""
-        return ladder(self.top_radius, self.records)
+        return candidate_radii(self.top_radius, self.records)
 
     @property
     def start_radius(self) -> float:
-        """The radius of the first steps: the one found if it is much below the blind one."""
+        """The radius of the first steps: `found_radius` if it is far below `blind_radius`."""
         look_radius = self.found_radius
         if look_radius is None or look_radius * LOOSE >= self.blind_radius:
             return self.blind_radius
@@ -99,7 +99,7 @@ class AdaptivelyClippedMean(Statistic):
         return float(self.radii[ledger.release(*choice, rng, label=f"radius, look {number}")])
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> "RetestedRadius":
-        """Return the releases of a run, in which the radius is tested once more."""
+        """Return what makes the releases of a run and chooses its radius once more on the way."""
         return RetestedRadius(self, rho, steps)
 
 
@@ -109,11 +109,12 @@ class RetestedRadius:
     def __init__(self, statistic: AdaptivelyClippedMean, rho: float, steps: int) -> None:
         """Begin with the radii that were chosen before the first step."""
         self.statistic, self.rho_step, self.steps = statistic, rho, steps
-        # The radius that needs no look, followed by those that the looks have found.
+        # The first of these radii needs no look; the others are those that the looks have found.
         self.chosen_radii = [statistic.blind_radius]
         if statistic.found_radius is not None:
             self.chosen_radii.append(statistic.found_radius)
-        self.used_radii = [statistic.start_radius]  # the radii of the steps so far, the latest last
+        # These are the radii of the steps so far, the latest last.
+        self.used_radii = [statistic.start_radius]
 
     @property
     def diagnostics(self) -> Mapping[str, float]:
@@ -128,7 +129,11 @@ class RetestedRadius:
         }
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
-        """Return the noisy mean of the clipped rows; at one step, look and test before that."""
+        """Return the noisy mean of the clipped rows at step t, shape (d,).
+
+        Before the step `second_look`, a look finds a radius again, and a test compares it with the
+        radius from the setting; both are charged to the ledger.
+        """
         mean, place = self.statistic, second_look(self.steps)
         if mean.looks and t == place:
             if place:
@@ -144,7 +149,7 @@ class RetestedRadius:
                 blank = GaussianNoise(l2_sensitivity=1.0, rho=mean.test_rho)
                 ledger.release(blank, np.zeros(1), rng, label="no test")
             else:
-                _, better = wider_is_better(
+                _, better = try_wider_radius(
                     clipped_sums(rows, radius_pair) / mean.records,
                     radius_pair,
                     n=mean.records,
@@ -166,10 +171,10 @@ class RadiusSteps(Moves):
     setting: Setting
     rho: float  # the budget of all steps together
     blind_radius: float
-    # Steps, step size and averaging; None: they are chosen from the radius.
+    # Steps, step size and averaging; None if they are chosen from the radius.
     own_descent: Descent | None
-    # The curvature beta if the answer may be the average of points after steps of size 1/beta;
-    # None: the answer is always the average that the steps state.
+    # The curvature beta if the answer may be the average of points after steps of size 1/beta; None
+    # if it is always the average that the steps state.
     curvature: float | None
 
     @property
@@ -240,7 +245,7 @@ class AdaptiveDescent(Method):
         records=128,
         free_steps=True,
         clip=("radius", "top_radius"),
-        # The smallest number of steps at which all looks take place.
+        # In a run of six steps both looks and the test take place.
         small=SmallRun(fields={"descent": Descent(steps=6, step_size=0.1), "looks": True}),
         others={"steps of its own": SmallRun(fields={"descent": None})},
     )
@@ -306,7 +311,10 @@ class AdaptiveDescent(Method):
     def release(
         self, sample: Sample, plan: DescentPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
-        """Run the algorithm of theory/adaptive-methods.md, 3."""
+        """Choose the radius privately, run the descent, and return its result.
+
+        The algorithm is that of theory/adaptive-methods.md, 3.
+        """
         sample = plan.access.checked(sample, plan.setting, None)
         mean, moves, n = plan.statistic, plan.descent, plan.setting.n
         assert isinstance(mean, AdaptivelyClippedMean) and isinstance(moves, RadiusSteps)
@@ -317,7 +325,8 @@ class AdaptiveDescent(Method):
         rho_step = moves.rho / descent.steps
         measuring = mean.measuring(n, plan.setting.d, rho_step, descent.steps)
         step_records = plan.access.open(sample, ledger, descent.steps, rng)
-        tail: list[Vector] = []  # the points that a step of size 1/beta would reach
+        # The list holds the points that steps of size 1/beta would have reached.
+        tail: list[Vector] = []
 
         def oracle(w: Vector, t: int) -> Vector:
             """Return the noisy gradient of step t; store where a step 1/beta would lead."""

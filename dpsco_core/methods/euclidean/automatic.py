@@ -16,11 +16,14 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-STABILITY = 0.01  # gamma over the scale; Bu et al. (2023) use 0.01
+STABILITY = 0.01  # gamma is this multiple of R, as in Bu et al. (2023)
 
 
 def level_of(setting: Setting, rho: float, tuning: Tuning) -> float:
-    """Return R: the certified norm of a gradient, or the theorem's clip radius for gradients."""
+    """Return the length R to which gradients are scaled.
+
+    It is the certified norm of a gradient or, with the tuning "theory", the theorem's clip radius.
+    """
     return theorem_radius(setting, rho, "tight") if tuning == "theory" else typical_norm(setting)
 
 

@@ -28,7 +28,7 @@ from dpsco_core.methods.records.base import hinge_constant
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems.base import Setting
 
-MOST_STEPS = 10_000
+MOST_STEPS = 10_000  # the largest number of steps that the search considers
 COUNTS, LEVELS = 120, 160  # how many numbers of steps, and how many radii, are compared at once
 
 Moments = Literal["directional", "coordinate"]
@@ -148,7 +148,7 @@ def best_batches(setting: Setting, rho: float, moments: Moments | None) -> Batch
         clipped = partial(clipped_gradient, setting, moments=moments)
     largest_count = min(setting.n, MOST_STEPS)
     counts = np.unique(np.floor(np.geomspace(1, largest_count, COUNTS)))
-    # The radius is searched on a coarse grid, then on a finer grid around the best place.
+    # Steps and radius are searched on a coarse grid, then on a finer one around the best pair.
     for _ in range(2):
         risks = _risks(setting, rho, counts, levels, clipped)
         place = int(smallest_index(risks.ravel()))
@@ -186,7 +186,11 @@ def risk_terms(
 
 
 def _moment(setting: Setting, moments: Moments) -> float:
-    """Return the size of a gradient under a kind of moments; raise `NotApplicable` without one."""
+    """Return the p-th root of the certified moment of a gradient, in a direction or a coordinate.
+
+    For coordinates the bound on the mean gradient is added. Raises `NotApplicable` if the problem
+    certifies no such moment.
+    """
     c = setting.constants
     unit = c.directional_moment
     if moments == "coordinate":
@@ -207,7 +211,10 @@ def _step_energy(
     levels: Vector,
     clipped: Callable[[Vector], Clipped],
 ) -> Vector:
-    """Return the mean squared norm of a step's noisy gradient, shape (counts, levels)."""
+    """Bound the mean squared norm of a step's noisy gradient, shape (counts, levels).
+
+    `counts` are numbers of steps, and `levels` are clip radii.
+    """
     size = (setting.n // counts)[:, None]
     gradient = clipped(levels)
     noise = noise_energy(setting, rho) * (levels / size) ** 2
@@ -222,7 +229,10 @@ def _risks(
     levels: Vector,
     clipped: Callable[[Vector], Clipped],
 ) -> Vector:
-    """Return the bound at the best step size, shape (counts, levels)."""
+    """Return the bound on the risk at the best step size, shape (counts, levels).
+
+    `counts` are numbers of steps, and `levels` are clip radii.
+    """
     body = setting.body
     roots = np.sqrt(_step_energy(setting, rho, counts, levels, clipped) / counts[:, None])
     risks: Vector = body.reach * roots + body.diameter * clipped(levels).bias

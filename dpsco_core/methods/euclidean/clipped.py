@@ -79,8 +79,8 @@ class ClippedDescent(DescentMethod):
     def plan(self, setting: Setting) -> DescentPlan:
         """Return the plan with the given radius and descent, or with those of the tuning."""
         rho = zhao_share(setting, self.calibration)
-        # The expected squared norm of the noise of a step at R = 1 that spends all of rho. The
-        # model takes gradients to grow with the distance from the minimiser (`growing`).
+        # This is the expected squared norm of the noise of a step at R = 1 that spends all of rho.
+        # In the model of the error, gradients grow with the distance from the minimiser.
         unit = 2 * setting.d / (rho * setting.n**2)
         radius = choose_parameter(
             self.radius,

@@ -83,7 +83,7 @@ class CoordinatewiseDescent(DescentMethod):
             theory=lambda: covering_blocks(setting, self.calibration),
             practical=lambda: 1,
         )
-        enough_records(setting, blocks)
+        require_enough_records(setting, blocks)
         threshold = choose_parameter(
             self.threshold,
             self.tuning,
@@ -106,7 +106,7 @@ class CoordinatewiseDescent(DescentMethod):
         return whole_batch(setting, median, descent, rho, sensitivity, diagnostics)
 
 
-def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:
+def require_enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:
     """Raise `NotApplicable` if there is less than one record per step and block."""
     fewest_records = blocks * steps
     if setting.n < fewest_records:
@@ -133,7 +133,11 @@ def covering_blocks(setting: Setting, calibration: Calibration) -> int:
 
 
 def theorem_threshold(setting: Setting, rho: float, calibration: Calibration) -> float:
-    r"""Return tau of Theorem 5.2, at least 10 and at least (R+1)/3, in units of the moment."""
+    r"""Return the threshold tau of Theorem 5.2, to whose triple entries are clipped.
+
+    In units of the root of the coordinate moment it is at least 10 and at least (R+1)/3, where R
+    bounds the norm of the mean gradient.
+    """
     constants, d, order = setting.constants, setting.d, setting.moment_order
     scale = require_finite(constants.coordinate_moment, "a coordinate-wise moment") ** (1 / order)
     bound = require_finite(constants.mean_gradient_bound, "a bound R on the mean gradient") / scale
@@ -147,9 +151,9 @@ def theorem_descent(
 ) -> Descent:
     r"""Return the number of steps T and the step size :math:`\eta = M/(R\sqrt T)` of Theorem 5.2.
 
-    T makes the noise energy of a step equal to R^2; `energy` is that of a step which spends the
-    whole budget. The printed T is :math:`R^2\rho n^2/(\tau^2d^4)`, which hides a factor of
-    :math:`72m^2/d^2`.
+    R bounds the norm of the mean gradient, and M is the diameter. T makes the mean squared norm of
+    a step's noise equal to R^2; `energy` is that number for a step which spends the whole budget.
+    The printed T is :math:`R^2\rho n^2/(\tau^2d^4)`, which hides a factor of :math:`72m^2/d^2`.
     """
     bound = setting.constants.mean_gradient_bound
     if calibration == "paper":

@@ -12,7 +12,7 @@ from dpsco_core.methods.access import OwnBlocks
 from dpsco_core.methods.base import Calibration, MethodCost
 from dpsco_core.methods.departure import ONE_BLOCK
 from dpsco_core.methods.descent import DescentMethod, DescentPlan
-from dpsco_core.methods.euclidean.cwme import enough_records
+from dpsco_core.methods.euclidean.cwme import require_enough_records
 from dpsco_core.methods.euclidean.tuning import mean_room, practical_limit, start_distance
 from dpsco_core.methods.records.base import check_level, gaussian_share, hinge_bias
 from dpsco_core.methods.stage import PARTS, SmallRun, Stage
@@ -23,7 +23,7 @@ from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 from dpsco_core.statements.kamath import SMALLEST_THRESHOLD, algorithm_3_blocks
 
-MOST_BLOCKS = 64
+MOST_BLOCKS = 64  # the largest number of blocks that the practical tuning considers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ class StrongCoordinatewiseDescent(DescentMethod):
             steps, threshold, predicted = best.steps, best.limit / 3, best.modelled_risk
         assert steps is not None
         rho_step = rho / steps if divided else rho
-        enough_records(setting, 1, steps)
+        require_enough_records(setting, 1, steps)
         size = setting.n // steps
         if threshold is None:
             threshold = theorem_threshold(setting, rho, steps, self.calibration)
@@ -98,7 +98,7 @@ class StrongCoordinatewiseDescent(DescentMethod):
         blocks = self.blocks
         if blocks is None:
             blocks = theorem_blocks(setting, rho, steps, threshold) if theory else 1
-        enough_records(setting, blocks, steps)
+        require_enough_records(setting, blocks, steps)
         median = MedianOfClippedMeans(threshold=threshold, blocks=blocks, printed=divided)
         noise_std = median.sensitivity(size, setting.d) / math.sqrt(2 * rho_step)
         descent = Descent(steps=steps, step_size=1 / (strong + smooth), modelled_risk=predicted)
@@ -151,11 +151,11 @@ def _contraction(strong: float, smooth: float) -> float:
 def theorem_steps(setting: Setting, rho: float, calibration: Calibration) -> int:
     r"""Return the number of steps T of Theorem 5.7.
 
-    The deviation in it is :math:`G = \sqrt{d/n} + \sqrt d(\sqrt d/(\sqrt\rho n))^a`.
-
-    :math:`T = \lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, and 1 where that is not
-    positive, because the bound is void there. The logarithm is of a length, which is divided by the
-    diameter. The paper takes the diameter to be 1, and ``"paper"`` does not divide.
+    :math:`T = \lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, with q of `_contraction`, and
+    with the deviation :math:`G = \sqrt{d/n} + \sqrt d(\sqrt d/(\sqrt\rho n))^{1-1/p}` in units of
+    the moment. It is 1 where that is not positive, because the bound is void there. The logarithm
+    is of a length, which is divided by the diameter. The paper takes the diameter to be 1, and
+    ``"paper"`` does not divide.
     """
     strong, smooth = convexity_and_smoothness(setting)
     n, d, order = setting.n, setting.d, setting.moment_order
@@ -173,10 +173,11 @@ def theorem_steps(setting: Setting, rho: float, calibration: Calibration) -> int
 
 
 def theorem_threshold(setting: Setting, rho: float, steps: int, calibration: Calibration) -> float:
-    r"""Return tau, at least 10 and (R+1)/3, in units of the moment.
+    r"""Return the threshold tau of Theorem 5.7, to whose triple entries are clipped.
 
-    :math:`(\sqrt\rho n/(\sqrt d T))^{1/p}` with all of rho on each block, and
-    :math:`(\sqrt\rho n/(\sqrt d T^{3/2}))^{1/p}` as printed.
+    In units of the root of the coordinate moment it is :math:`(\sqrt\rho n/(\sqrt d T))^{1/p}` with
+    all of rho on each block, and :math:`(\sqrt\rho n/(\sqrt d T^{3/2}))^{1/p}` as printed; at least
+    10, and at least (R+1)/3, where R bounds the norm of the mean gradient.
     """
     constants, order = setting.constants, setting.moment_order
     scale = require_finite(constants.coordinate_moment, "a coordinate-wise moment") ** (1 / order)
@@ -187,13 +188,11 @@ def theorem_threshold(setting: Setting, rho: float, steps: int, calibration: Cal
 
 
 def theorem_blocks(setting: Setting, rho: float, steps: int, threshold: float) -> int:
-    r"""Return the number of blocks, made even, with the corrected failure probability beta.
+    r"""Return the number of blocks :math:`m = \lceil 4\ln(2d/\beta)\rceil`, made even.
 
-    It is :math:`m = \lceil 4\ln(2d/\beta)\rceil`.
-
-    :math:`\beta = \frac{Td}n + d(\sqrt dT^{3/2}/(\sqrt\rho n))^{2a}` over
-    :math:`(R + 3\tau\sqrt d)^2`, the squared error on the failure event
-    (theory/kamath-liu-zhang.md, 2.4).
+    The failure probability beta is the corrected one of theory/kamath-liu-zhang.md, 2.4:
+    :math:`\frac{Td}n + d(\sqrt dT^{3/2}/(\sqrt\rho n))^{2(1-1/p)}` divided by
+    :math:`(R + 3\tau\sqrt d)^2`, the squared error if the estimate fails; at most 1/2.
     """
     n, d, order = setting.n, setting.d, setting.moment_order
     scale = setting.constants.coordinate_moment ** (1 / order)
@@ -220,8 +219,8 @@ def practical_blocks(
     rho: float,  # the largest budget of the run
     *,
     divided: bool = False,  # whether a step spends rho/T instead of all of rho on its own block
-    steps: int | None = None,  # T; None: chosen by the plan
-    limit: float | None = None,  # the clipping threshold U; None: chosen by the plan
+    steps: int | None = None,  # T; None if it is to be chosen
+    limit: float | None = None,  # the clip limit U; None if it is to be chosen
 ) -> Blocks:
     r"""Return the T, at most 64, and the clip limit U that minimise a model of the excess risk.
 
@@ -260,7 +259,7 @@ def practical_blocks(
 
 
 def _limits(setting: Setting, rho: float, steps: int, divided: bool) -> Iterator[float]:
-    """Yield the candidate clip limits at a number of steps."""
+    """Yield the clip limits U per coordinate that are compared at a number of steps."""
     _, smooth = convexity_and_smoothness(setting)
     largest_pull = smooth * start_distance(setting)
     block = replace(setting, n=max(1, setting.n // steps))
@@ -278,7 +277,8 @@ def _modelled_risk(setting: Setting, rho_step: float, steps: int, limit: float) 
     size, a = 1 / (strong + smooth), smooth / (strong + smooth)
     scale, block = constants.coordinate_moment ** (1 / order), max(1, setting.n // steps)
     bias = scale * hinge_bias((limit - min(mean_room(setting), limit / 2)) / scale, order)
-    noise = d * (2 * limit / block) ** 2 / (2 * rho_step)  # the noise variance of one coordinate
+    # `noise` is the variance of the noise on one coordinate of a step's estimate.
+    noise = d * (2 * limit / block) ** 2 / (2 * rho_step)
     distance = start_distance(setting)
     for _ in range(steps):
         distance -= size * min(strong * distance, limit)

@@ -24,10 +24,13 @@ from dpsco_core.methods.steps import Moves, Oracle
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Constants, Setting
 
+# The default accuracies, as shares of the accuracy certified at the start.
 SMOOTH_ACCURACY = 1e-8
 KINKED_ACCURACY = 1e-4
+# The number of mean gradients of a run is at most the first number, and on large samples it is at
+# most the second one.
 MOST_GRADIENTS, FEWEST_GRADIENTS = 400, 60
-USUAL_STAGED = 140
+USUAL_STAGED = 140  # the usual number of mean gradients for a linear model with kinks
 # the largest number of record entries read, over all gradients: about ten seconds of work
 MOST_ENTRIES = 4e9
 

@@ -85,7 +85,7 @@ class FreshBatches(DescentMethod):
         batches = self.batches
         if batches is None:
             moments: Moments | None = "directional" if self.tuning == "theory" else None
-            if setting.moment_order < 2:  # The model of the accuracy needs two moments.
+            if setting.moment_order < 2:  # The model of the accuracy needs a second moment.
                 moments = "coordinate"
             batches = best_batches(setting, rho, moments)
         else:

@@ -147,7 +147,7 @@ def _phases(
     records: tuple[int, ...],
     descents: tuple[Descent, ...],
 ) -> tuple[CorrelatedPhase, ...]:
-    """Return consecutive phases with the given numbers of records."""
+    """Return consecutive phases with the given numbers of records and steps, and their noise."""
     phases, start = [], 0
     for size, descent in zip(records, descents, strict=True):
         batch = size // descent.steps
@@ -160,7 +160,7 @@ def _phases(
 
 
 def lipschitz_constant(setting: Setting) -> float:
-    """Return the certified L; raise `NotApplicable` if there is none."""
+    """Return the certified Lipschitz constant of the losses; raise `NotApplicable` without one."""
     lipschitz = setting.constants.lipschitz
     if math.isinf(lipschitz):
         raise NotApplicable(

@@ -49,12 +49,13 @@ from dpsco_core.problems.base import Setting
 STEP_COUNTS = tuple(sorted({round(2 ** (k / 2)) for k in range(19)}))  # from 1 to 512
 HALVINGS = 80  # step size times curvature ranges over this many half octaves, from 1 down
 SIZES = np.arange(20)  # exponents of the step sizes, in half octaves below 1/beta
-MOST_PHASES = 4
-WORTH_IT = 1.6
+MOST_PHASES = 4  # the largest number of phases that are compared
+WORTH_IT = 1.6  # the largest ratio of modelled risks at which a plan for the farther start is used
 # the assumed share of the largest distance: a minimiser is rarely at the other end of the set
 HALFWAY = 0.5
 
 COUNTS: NDArray[np.int64] = np.array(STEP_COUNTS)
+# The norms kappa_T of the noise mechanism, one for each number of steps T in `COUNTS`.
 NORMS: Vector = np.array([encoding_norm(steps) for steps in STEP_COUNTS])
 
 
@@ -62,11 +63,9 @@ NORMS: Vector = np.array([encoding_norm(steps) for steps in STEP_COUNTS])
 class Sums:
     """The sums of the risk model, shape (number of T, 2, `HALVINGS`): indexed by T, m and eta h."""
 
-    left: Vector  # the mean power of a
-    # Squared weights, at eta = 1, of the noise that sampling adds to a step.
-    sampling: Vector
-    # Squared weights, at eta = 1, of the privacy noise behind all steps.
-    privacy: Vector
+    left: Vector  # the share of the distance D that is left: the mean of a^t over the last m points
+    sampling: Vector  # the sum of squared weights, at eta = 1, of the sampling noise of each step
+    privacy: Vector  # the sum of squared weights, at eta = 1, of the privacy noise of each step
 
 
 def average_lengths(steps: int) -> tuple[int, int]:
@@ -85,10 +84,12 @@ def _model_sums_at(steps: int) -> Vector:
     """Return the three tables of the risk model at one T, shape (3, 2, `HALVINGS`)."""
     a = (1 - 2.0 ** (-np.arange(HALVINGS) / 2))[:, None]
     powers = a ** np.arange(steps + 1)
-    partial_sums = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)  # sums of all lower powers
+    # Entry k of `partial_sums` is the sum of the powers of a below the k-th.
+    partial_sums = np.cumsum(np.pad(powers, ((0, 0), (1, 0))), axis=1)
     size = 1 << (2 * steps).bit_length()
     inverse = np.fft.rfft(inverse_coefficients(steps), size)
-    age = steps - np.arange(steps)  # the number of steps from step s to the end
+    # Entry s of `age` is the number of steps from step s to the end.
+    age = steps - np.arange(steps)
     tables = np.empty((3, 2, HALVINGS))
     for i, m in enumerate(average_lengths(steps)):
         weights = (partial_sums[:, age] - partial_sums[:, np.maximum(age - m, 0)]) / m
@@ -159,11 +160,12 @@ def _phase(
     if low == 0:
         low = largest / ASSUMED_CONDITION
         low = min(low, slope) if 0 < slope < math.inf else low
-    # Far from the minimiser, clipping shortens gradients and lowers their curvature by this factor.
+    # Far from the minimiser, clipping shortens gradients, which divides their curvature by the
+    # ratio of a gradient's norm to the radius.
     norm = math.hypot(math.sqrt(constants.variance_trace), constants.mean_gradient_bound)
     if math.isfinite(norm):
         low /= max(1.0, norm / radius)
-    low = max(low, largest * 2.0**-HALVINGS)  # Below this index the table has no entries.
+    low = max(low, largest * 2.0**-HALVINGS)  # The table has no entries for smaller curvatures.
     flat = min(HALVINGS - len(SIZES), math.ceil(2 * math.log2(largest / low) - 1e-9))
     fits = records >= COUNTS
     counts, table = COUNTS[fits], model_sums()
@@ -201,10 +203,10 @@ def _phase(
 def start_distances(setting: Setting) -> tuple[float, float]:
     r"""Return the assumed distance of the start from the minimiser, and its largest possible value.
 
-    Both are scaled by `HALFWAY`, because a minimiser is rarely at the far end. The larger one goes
-    to the boundary. The assumed one goes at most to :math:`3G/\beta` where no strong convexity is
-    certified: beyond, a risk of the assumed curvature would have a larger gradient than the bound G
-    on the mean gradient.
+    Both are multiplied by `HALFWAY`, because a minimiser is rarely at the far end of the set. If no
+    strong convexity is certified, the assumed distance is at most :math:`3G/\beta` before that:
+    farther away, a risk of the assumed curvature :math:`\beta/3` would have a gradient larger than
+    the bound G on the mean gradient.
     """
     whole, (_, largest) = start_distance(setting), curvatures(setting)
     likely = whole

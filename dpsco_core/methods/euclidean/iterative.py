@@ -45,7 +45,7 @@ class DescentWithGroups(DescentMethod):
         """Refuse a number of groups that is no positive integer."""
         check_count("groups", self.groups)
 
-    def chosen_groups(self, setting: Setting) -> int:
+    def choose_groups(self, setting: Setting) -> int:
         """Return the number of groups; raise `NotApplicable` if there are fewer records."""
         groups = choose_parameter(
             self.groups,
@@ -60,7 +60,7 @@ class DescentWithGroups(DescentMethod):
             )
         return groups
 
-    def chosen_descent(
+    def choose_descent(
         self,
         setting: Setting,
         rho: float,
@@ -133,9 +133,9 @@ class IterativeDescent(DescentWithGroups):
     def plan(self, setting: Setting) -> DescentPlan:
         """Return the plan with the given groups, radius and descent, or with the tuning's."""
         rho = zhao_share(setting, self.calibration)
-        n, groups = setting.n, self.chosen_groups(setting)
+        n, groups = setting.n, self.choose_groups(setting)
         unit = 2 * setting.d / (rho * (n // groups) ** 2 * groups)
-        radius, descent = self.chosen_descent(setting, rho, unit)
+        radius, descent = self.choose_descent(setting, rho, unit)
         point = DeepPointOfGroups(
             radius=radius,
             groups=groups,
@@ -157,18 +157,18 @@ def union_groups(setting: Setting) -> int:
 
 
 def theorem_level(setting: Setting, rho: float, calibration: Calibration) -> float:
-    r"""Return the value that stands for :math:`\varepsilon^2` in Theorem 7: rho, or the printed
-    value.
-    """
+    r"""Return what stands for :math:`\varepsilon^2` in Theorem 7: rho, or epsilon^2 as printed."""
     if calibration == "paper" and isinstance(setting.budget, ApproxDP):
         return setting.budget.epsilon**2
     return rho
 
 
 def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> float:
-    r"""Return the radius R of Theorem 7, without the factor M if printed.
+    r"""Return the clip radius R of Theorem 7, without the factor M in the calibration "paper".
 
     .. math:: R = M\sqrt d(n\varepsilon/\sqrt d)^{1/p}
+
+    M is the directional moment of the gradients, and epsilon^2 is `theorem_level`.
 
     Examples
     --------

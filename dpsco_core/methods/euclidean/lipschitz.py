@@ -81,7 +81,9 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     model = constants.linear_model
     if model is not None and math.isfinite(model.slope):
         bound = typical / model.slope
-    else:  # The typical norm is measured from the mean of the records, the bound from 0.
+    else:
+        # The typical norm is that of a gradient minus the mean gradient. The bound is on the
+        # gradient itself, so it includes a bound on the mean gradient.
         offset = constants.mean_gradient_bound
         if constants.structure == "mean":
             offset = max(0.0, offset - constants.diameter / 2)
@@ -128,7 +130,7 @@ def surrogate_constants(setting: Setting, radius: float) -> tuple[float, float]:
 
 
 def _record_bound(constants: Constants) -> float:
-    """Return the norm of records that the Lipschitz constant assumes; infinite for none."""
+    """Return the norm of records for which the Lipschitz constant holds; infinite for all norms."""
     model = constants.linear_model
     if model is not None and math.isfinite(model.slope):
         return constants.lipschitz / model.slope
@@ -140,7 +142,7 @@ def _record_bound(constants: Constants) -> float:
 
 
 def clipped_gradient(sample: Sample, w: Vector, i: int, lipschitz: float) -> Vector:
-    """Return the gradient of record `i`, clipped to the norm `lipschitz`.
+    """Return the gradient of record `i` at w, clipped to the norm `lipschitz`, shape (d,).
 
     Call it under ``np.errstate(over="ignore", invalid="ignore")``: a record may be anything.
     """

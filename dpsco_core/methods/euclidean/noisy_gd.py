@@ -86,9 +86,7 @@ class NoisyGradientDescent(DescentMethod):
 
 
 def theorem_descent(setting: Setting, rho: float, lipschitz: float) -> Descent:
-    """Return the descent with T and eta of `NoisyGradientDescent`.
-
-    Its output is the average of the queried points.
+    """Return the descent with T and eta of `NoisyGradientDescent`, and an average of all points.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class Phase:
     """One phase of phased SGD: its records, step size, sensitivity and noise."""
 
     start: int  # the index of the first record, or user
-    stop: int  # the index behind the last record, or user
+    stop: int  # one more than the index of the last record, or user
     step_size: float  # η_i, the step size for one record; a step on b records is b times as large
     # the largest change of the phase's average when one record, or user, is replaced
     sensitivity: float
@@ -142,7 +142,7 @@ class PhasedSgd(PhasedMethod):
         ``"theory"``: :math:`\lceil\log_2 n\rceil` phases (those that doubles resolve) at
         :math:`\eta = \frac DL\min\{4/\sqrt n, \sqrt{2\rho}/(2\sqrt d)\}`, D the diameter
         (Theorem 4.4), refused where :math:`\eta_1 > 2/\beta`. ``"practical"``: the eta and the
-        number of phases that minimise `modelled_risk`, at most :math:`\eta_1 = 2/\beta`.
+        number of phases that minimise `bounded_risk`, at most :math:`\eta_1 = 2/\beta`.
     """
 
     reads = "ordered"
@@ -195,10 +195,14 @@ def phased_plan(
     losses: Losses,
     count: int,
     step_size: float,  # η, which is four times the step size of the first phase
-    # the largest norm of a point if there is no constraint set; None: points are projected
+    # the largest norm of a point if there is no constraint set; None if points are projected
     reach: float | None = None,
 ) -> PhasedAverages:
-    """Return the plan of at most `count` phases: those with records that pass `is_resolved`."""
+    """Return the plan of the first `count` phases, up to one with no record or too small an effect.
+
+    Phase i has n/2^i records and a quarter of the step size of the phase before; `is_resolved`
+    tells whether the effect of a record exceeds rounding errors.
+    """
     projected = reach is None
     reach = setting.constants.diameter / 2 if reach is None else reach
     phases: list[Phase] = []
@@ -239,8 +243,9 @@ def phase_average(
 ) -> Vector:
     r"""Run one phase of SGD and return the average of the queried points, shape (d,).
 
-    It moves by at most :math:`2L\eta_i` if one record of the phase is replaced by any other: the
-    step size is checked against the smoothness of every possible loss.
+    The average moves by at most :math:`2L\eta_i` if one record of the phase is replaced. Raises
+    `InvalidInput` if the step size is too large for that, given the smoothness of every possible
+    loss.
     """
     largest = batch * phase.step_size
     small = largest * losses.smoothness <= 2 * (1 + 1e-12)
@@ -323,7 +328,7 @@ def bounded_risk(
 def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int, float]:
     """Return the number of phases and the eta, at most 8/beta, that minimise `bounded_risk`.
 
-    Raises `NotApplicable` where that is finite for none of them.
+    Raises `NotApplicable` if the bound is infinite for all of them.
     """
     n = setting.n
     unit = setting.constants.diameter / losses.lipschitz
@@ -335,7 +340,7 @@ def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int,
     def first_phase(candidate: tuple[int, float]) -> float:
         """Return a lower bound on the risk of a candidate, from its first phase alone."""
         size = candidate[1] / 4
-        # The bound, less a margin for rounding.
+        # The factor leaves room for rounding errors.
         return (1 - 1e-12) * (start / size + size * losses.lipschitz**2 / 2)
 
     return smallest(

@@ -64,7 +64,7 @@ class PrivateSgdPlan(Plan):
     # The number of records whose noisy gradients are averaged into one step. The released values
     # depend on these gradients only through their mean. It is 1 if there are noise-only steps.
     batch: int = 1
-    # the mirror map of the steps; None: Euclidean steps with projection
+    # the mirror map of the steps; None for Euclidean steps with projection
     potential: MovingPotential | None = None
     # T if every record is allocated at random to one of T steps; 0 if a step has one record.
     allocated_steps: int = 0
@@ -83,14 +83,14 @@ class PrivateSgdPlan(Plan):
         steps, n = -(-self.gradient_calls // self.batch), self.setting.n
         if not self.idle:
             return steps
-        # The expected number of independent draws until this many different records have been
-        # drawn.
+        # `draws` is the expected number of independent draws until `gradient_calls` different
+        # records have been drawn.
         draws = n * float(digamma(n + 1) - digamma(n - self.gradient_calls + 1))
         return steps + draws - self.gradient_calls
 
     @property
-    def pieces(self) -> float:  # One piece per record, even if several records share a step.
-        """The expected number of pieces of records that a run processes one after the other."""
+    def pieces(self) -> float:
+        """The expected number of records and noise-only steps that a run processes one by one."""
         if self.allocated_steps:
             return self.gradient_calls
         return self.moves + self.gradient_calls - -(-self.gradient_calls // self.batch)
@@ -297,11 +297,11 @@ class PrivateSgd(RecordByRecord):
 def fresh_order(
     n: int, plan: PrivateSgdPlan, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return the records' secret order, shape (m,), and the noise-only steps before each, (m,).
+    """Draw the m records that are used, in secret order, and the noise-only steps before each.
 
-    If k of n records have been drawn, the next draw is a new record with probability (n-k)/n. If
-    records are allocated to steps, the result is instead the records in the order of their steps,
-    and the number of records of each step, (T,).
+    Both have shape (m,). If k of n records have been drawn, the next draw is a new record with
+    probability (n-k)/n. If the plan allocates records to T steps, the result is instead all records
+    in the order of their steps, shape (n,), and the number of records of each step, shape (T,).
     """
     if plan.allocated_steps:
         return allocated_order(n, plan.allocated_steps, rng)
@@ -320,13 +320,16 @@ def run_steps(
     steps: Steps,
     rng: np.random.Generator,
     *,
-    # Shape (d,): the first point; None: the centre of the constraint set.
+    # Shape (d,): the first point; None stands for the centre of the constraint set.
     start: Vector | None = None,
-    # A function of a point w and a pull η(g+ξ) that returns the next point; None: the projection of
-    # their difference.
+    # A function of a point w and a pull η(g+ξ) that returns the next point; None stands for the
+    # projection of their difference.
     move: Move | None = None,
 ) -> Descended:
-    """Run the loop and return the average of the queried points."""
+    """Run Algorithm 1 over the records in `order`; return the average of the queried points.
+
+    `idle` has the number of noise-only steps before each record, and `steps` the noise.
+    """
     d, size, limit, batch = sample.d, plan.step_size, plan.losses.lipschitz, plan.batch
     project = sample.constraint.project
     move = (lambda w, pull: project(w - pull)) if move is None else move

@@ -37,12 +37,12 @@ class TrackedClippedMean(Statistic):
     """The mean of rows clipped to a radius that follows a quantile of their norms."""
 
     radius: float  # C_0, the first clip radius
-    quantile: float
+    quantile: float  # the share of rows that should be shorter than the radius
     rho_gradient: float  # the rho per step that the mean gradient spends
-    rho_count: float
+    rho_count: float  # the rho per step that the share of short rows spends
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> TrackedRadius:
-        """Return the releases of a run, whose radius follows the noisy counts."""
+        """Return what makes the releases of a run and moves its radius after each of them."""
         counted = GaussianNoise(l2_sensitivity=1 / n, rho=self.rho_count)
         return TrackedRadius(self, n, counted, self.radius)
 

@@ -17,12 +17,12 @@ from dpsco_core.methods.steps import Moves, Oracle
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-MOST_STEPS = 4000
+MOST_STEPS = 4000  # With more records than this, several records share a step by default.
 
 
 @dataclass(frozen=True, kw_only=True)
 class SgdSteps(Moves):
-    """Projected steps along the batches, with the average that their analysis needs."""
+    """Projected steps along batches of records, with the average that their analysis needs."""
 
     # The classical analysis that sets the step sizes.
     rule: Literal["lipschitz", "smooth", "strongly convex"]
@@ -75,7 +75,7 @@ class Sgd(Descending):
     Not private.
     """
 
-    batch: int | None = None  # the number of records per step; None: n/4000, rounded up
+    batch: int | None = None  # the number of records per step; None for n/4000, rounded up
 
     reads = "ordered"
     cost = MethodCost(fixed=2e5, per_row=5, per_element=0.9, per_piece=9e3)
@@ -102,7 +102,8 @@ class Sgd(Descending):
         from_mean = setting.constants.structure in ("mean", "linear")
         return DescentPlan(
             setting=setting,
-            # In Python a step on several records takes as much work as three pieces.
+            # For the estimate of running times, a step on three or more records counts as three
+            # pieces of work in Python.
             statistic=ExactMean(work=1 if from_mean else min(batch, 3)),
             access=Batches(size=batch),
             descent=steps,

@@ -97,7 +97,8 @@ class SmoothedDescent(DescentMethod):
 def theorem_descent(setting: Setting, energy: float) -> Descent:
     r"""Return the number of steps T and the step size :math:`\eta = M/(R\sqrt T)`.
 
-    At T steps the mean squared noise of a step is R^2.
+    M is the diameter of the set, and R the bound on the mean gradient. At T steps the mean squared
+    norm of a step's noise is R^2; `energy` is that norm for one step with the whole budget.
     """
     bound = require_finite(setting.constants.mean_gradient_bound, "a bound on the mean gradient")
     diameter = require_finite(setting.constants.diameter, "a bounded constraint set")
@@ -107,10 +108,10 @@ def theorem_descent(setting: Setting, energy: float) -> Descent:
 
 
 def theorem_tau(setting: Setting, rho: float, calibration: Calibration) -> float:
-    r"""Return tau of Theorem 5.5, in units of the second moment's bound.
+    r"""Return the truncation level tau of Theorem 5.5, in units of the coordinate moment's root.
 
-    The printed one takes :math:`q^* = \mathrm{clip}(1+\frac{\ln\rho}{4\ln d}, \frac12, 2)`, the q
-    that minimises the stated bound. The other one minimises the bound over tau itself
+    The printed level takes :math:`q^* = \mathrm{clip}(1+\frac{\ln\rho}{4\ln d}, \frac12, 2)`, the q
+    that minimises the stated bound. The tight level minimises the bound over tau itself
     (theory/kamath-liu-zhang.md, 3.4).
     """
     n, d = setting.n, setting.d

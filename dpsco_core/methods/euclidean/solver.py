@@ -59,7 +59,8 @@ def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float 
     >>> certificate(ball, np.array([0.5, 0.0]), np.array([0.0, 0.1]), modulus=1.0)  # 0.1^2/2
     0.005000000000000001
     """
-    rounding = ROUNDING + constraint.d * 2.0**-53  # rounding error of the product of d terms
+    # The second term is the rounding error of an inner product of d terms.
+    rounding = ROUNDING + constraint.d * 2.0**-53
     size, norm = constraint.l2_radius, math.sqrt(float(g @ g))
     gap = max(0.0, float(g @ w) + constraint.support(-g)) + rounding * size * norm
     if modulus > 0 and isinstance(constraint, Ball):
@@ -162,10 +163,10 @@ def minimise_strongly_convex(
 def certify_settled(
     gradient: Gradient, constraint: ConstraintSet, w: Vector, smoothness: float, modulus: float
 ) -> Certified:
-    r"""Certify w itself, or the point after one gradient step of length 1/M.
+    r"""Return w or the point after one gradient step of length 1/M, whichever is certified better.
 
-    The step is the shortest that keeps what a projection's error hides in `residual_bound` at
-    :math:`2M\tau`, and its vector :math:`w - g/M` is no longer than need be. It does not undo what
+    M is `smoothness`. Among steps for which an error tau of the projection hides at most
+    :math:`2M\tau` in `residual_bound`, this one is the shortest. It does not undo what
     a longer step has reached: :math:`\rho = (\bar H - M)(u - w)` with a mean Hessian
     :math:`0 \le \bar H \le M`, and :math:`M\|u - w\|` is at most the norm of every subgradient of
     J plus the indicator of W at w. A ball has its own certificate, and needs no step.
@@ -245,7 +246,9 @@ def spectral_descent(
 def shorten_step(
     gradient: Gradient, w: Vector, g: Vector, new: Vector, g_new: Vector, call_limit: int
 ) -> tuple[Vector, Vector, int]:
-    r"""Return a point towards `new` where the loss falls, its gradient, and the call count.
+    r"""Return a point on the way from w to `new`, its gradient, and the number of gradients taken.
+
+    At that point the loss still falls, or hardly rises.
 
     The step along s = new - w is shortened by the secant of the slope, which is exact on a
     quadratic. Where the slope at the end is at most 0, a convex loss has fallen along the whole

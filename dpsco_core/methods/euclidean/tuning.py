@@ -42,11 +42,15 @@ from dpsco_core.methods.records.base import hinge_bias
 from dpsco_core.methods.steps import Descent
 from dpsco_core.problems.base import Setting
 
+# the assumed ratio of the largest to the smallest curvature, if no strong convexity is certified
 ASSUMED_CONDITION = 3.0
 SPARED = 0.016  # Steps that lower the error by less than this share are not worth their time.
 STEP_COUNTS = tuple(sorted({round(1.15**k) for k in range(41)}))  # from 1 to 268
+# The candidate step sizes, in units of one over the largest curvature.
 STEP_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01)
-RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))  # from 1/8 to 32
+# The candidate clip radii, from 1/8 to 32 times the typical norm of a gradient.
+RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))
+# A, by which the assumed bias of clipping is divided: see `practical_clipping`.
 ASSUMED_SYMMETRY = 1000.0
 # the assumed share of the loss that clipping causes for the worst distribution of a class
 ASSUMED_SHARE = 0.1
@@ -71,7 +75,10 @@ FEW_STEPS = Descent(steps=4, step_size=0.1)
 
 
 def curvatures(setting: Setting) -> tuple[float, float]:
-    """Return the model's smallest and largest curvature."""
+    """Return the smallest and the largest curvature of the risk that the model allows for.
+
+    Raises `NotApplicable` if the risk is flat, or no bound on its curvature or slope is certified.
+    """
     constants = setting.constants
     largest = constants.smoothness
     if not 0 < largest < math.inf:
@@ -111,13 +118,19 @@ def start_distance(setting: Setting) -> float:
 
 
 def curvature_spread(setting: Setting) -> float:
-    r"""Return the module's :math:`\sigma`, or 0 if it is not certified or too large."""
+    r"""Return how far the curvature of an average of n losses varies: sigma of the module.
+
+    It is 0 if it is not certified, or too large for the model.
+    """
     spread = math.sqrt(setting.constants.variance_growth / setting.n)
     return spread if 4 * spread <= setting.constants.strong_convexity else 0.0
 
 
 def _variance(setting: Setting, distance: float, growing: bool) -> float:
-    """Return the modelled trace of Cov(g) at a distance from the minimiser."""
+    """Return the modelled trace of Cov(g) at a distance from the minimiser.
+
+    If `growing` is false it is the certified bound for every distance.
+    """
     constants = setting.constants
     if not growing or curvature_spread(setting) == 0:
         return constants.variance_trace
@@ -128,14 +141,14 @@ def _variance(setting: Setting, distance: float, growing: bool) -> float:
 @lru_cache(maxsize=4096)
 def practical_descent(
     setting: Setting,
-    # v: the expected squared norm of the noise of a single step that spends the whole budget.
+    # v, the expected squared norm of the noise of a single step that spends the whole budget
     noise_energy: float,
     # The norm to which gradients are clipped. Far from the minimiser the clip shortens gradients,
     # and lowers the model's smallest curvature, by about :math:`\sqrt{V + R^2}/\text{reach}` if
     # that exceeds 1; R is the bound on the mean gradient.
     reach: float = math.inf,
     *,
-    growing: bool = False,
+    growing: bool = False,  # whether gradients vary more farther away from the minimiser
     # The expected squared norm of the part of a step's noise that does not depend on the budget,
     # such as the noise of sampling records.
     step_energy: float = 0.0,
@@ -166,7 +179,7 @@ def practical_descent(
     sampling = _variance(setting, 0.0, growing) / (2 * low * setting.n)
     least_risk = float(risks[best])
     risk_limit = least_risk + SPARED * (least_risk + (sampling if math.isfinite(sampling) else 0.0))
-    # The smallest number of steps within the risk limit, and the best candidate with that number.
+    # Of all candidates within the risk limit, the best of those with the fewest steps is chosen.
     fewest = GRID_STEPS[risks <= risk_limit].min()
     chosen = int(smallest_index(np.where(fewest == GRID_STEPS, risks, np.inf)))
     return Descent(
@@ -273,7 +286,7 @@ def clipping_bias(setting: Setting, typical: float, radius: float) -> float:
 
 
 def typical_norm(setting: Setting, *, growing: bool = False) -> float:
-    """Return the certified root mean square norm of a gradient.
+    """Return a bound on the root mean square norm of a gradient, as a scale for clip radii.
 
     For a generalised linear loss it is the largest slope times the root mean square norm of the
     features. Otherwise it is the root of the trace of Cov(g): at the model's start if `growing`, at

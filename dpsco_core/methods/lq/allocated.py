@@ -100,8 +100,8 @@ class MirrorDescentAllocated(DescentMethod):
     calibration : {"tight", "paper"}
         ``"paper"`` is refused: its noise is for another sampler.
     tuning : {"practical", "theory"}
-        ``"practical"``: of 1, 2, 5, ... 2000 steps those of which the model of
-        `dpsco_core.methods.lq.mirror_schedule` expects least. ``"theory"``:
+        ``"practical"``: the one of 1, 2, 5, ... 2000 steps with the least risk in the model of
+        `dpsco_core.methods.lq.mirror_schedule`. ``"theory"``:
         theory/su-zhao-wang.md, 2.6.
     """
 
@@ -134,9 +134,9 @@ class MirrorDescentAllocated(DescentMethod):
         check_applicable(setting)
         inputs = replace(
             descent_inputs(setting, "public", "gaussian", "tight"),
-            # The number of records in a step is random too, so the variance includes their mean
-            # gradient.
-            variance=squared_deviation(setting),
+            # The number of records in a step is random, so a step's sum varies by the mean gradient
+            # as well.
+            variance=squared_gradient_norm(setting),
         )
         steps = self.steps
         if steps is None and self.tuning == "theory":
@@ -183,19 +183,19 @@ class MirrorDescentAllocated(DescentMethod):
         )
 
 
-def squared_deviation(setting: Setting) -> float:
+def squared_gradient_norm(setting: Setting) -> float:
     """Return a bound on the mean squared dual norm of a gradient."""
     inputs = descent_inputs(setting, "public", "gaussian", "tight")
     return inputs.variance + inputs.gradient_bound**2
 
 
 def equal_rho(multiplier: float) -> float:
-    """Return the rho of a Gaussian release with this noise multiplier when a record is replaced."""
+    """Return the rho of one Gaussian release with this noise multiplier, for replaced records."""
     return 2 / multiplier**2
 
 
 def with_multiplier(inputs: MirrorInputs, multiplier: float) -> MirrorInputs:
-    """Return the error inputs with the noise of a random allocation on every batch."""
+    """Return the inputs of the error model with the noise that random allocation needs."""
     return replace(inputs, energy=smooth_energy(inputs.space, "gaussian") / equal_rho(multiplier))
 
 
@@ -245,7 +245,8 @@ class NoisyMirrorDescentAllocated(RecordByRecord):
             steps=self.steps, calibration=self.calibration, tuning=self.tuning
         ).plan(setting)
         steps, share = sgd.allocated_steps, sgd.allocated_steps / setting.n
-        # The mean square of a step's vector, whose number of records is random as well.
+        # `size` and `noise` bound the root mean square of a step's sum, over a random number of
+        # records, and of its noise, both divided by n/T.
         size, noise = sgd.losses.lipschitz * math.sqrt(1 + share), sgd.noise_std * share
         if self.tuning == "theory":
             potential = potential_of(setting.body, own_exponent(setting))

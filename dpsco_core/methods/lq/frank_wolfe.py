@@ -40,15 +40,15 @@ from dpsco_core.privacy.mechanisms import Exponential
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-MOST_STEPS = 10_000
+MOST_STEPS = 10_000  # the largest number of steps that the search considers
 
 
 @dataclass(frozen=True, kw_only=True)
 class CornerSteps:
     """The number of steps of a run, and the level to which gradient entries are clipped."""
 
-    steps: int
-    limit: float
+    steps: int  # T, the number of steps
+    limit: float  # tau: entries are clipped to [-tau, tau]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class BestCorner(Statistic):
         return 2 * self.limit * self.radius / n
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> ChosenCorner:
-        """Return the choices of a run by the exponential mechanism."""
+        """Return what chooses a corner at every step of a run, by the exponential mechanism."""
         sensitivity = self.sensitivity(n, d)
         return ChosenCorner(self, Exponential(sensitivity=sensitivity, epsilon=self.epsilon))
 
@@ -103,7 +103,7 @@ class TowardsCorners(Moves):
     output is the last point.
     """
 
-    steps: int  # T
+    steps: int  # T, the number of steps
     body: ConstraintSet  # the set for which the sensitivity is stated
 
     @property
@@ -169,7 +169,7 @@ class FrankWolfe(DescentMethod):
     stage = Stage(
         exponent=1.0,
         splits=PARTS,
-        # A run with enough choices of a corner, none of them certain and none dominated by noise.
+        # Such a run has many choices of a corner, none of them certain and none mostly noise.
         small=SmallRun(
             scenario={"epsilon": 2.0}, fields={"corners": CornerSteps(steps=16, limit=0.3)}
         ),
@@ -205,7 +205,7 @@ class FrankWolfe(DescentMethod):
 
 
 def choice_epsilon(setting: Setting) -> float:
-    """Return the epsilon of a choice: from rho under zCDP, otherwise that of the budget."""
+    """Return the epsilon that one choice of a corner may spend: by rho under zCDP, or all of it."""
     if isinstance(setting.budget, ZCDP):
         return choice_epsilon_of(setting.budget.rho)
     return setting.pure_epsilon

@@ -34,7 +34,7 @@ def space_of(setting: Setting) -> RegularSpace:
 
 
 def own_constants(setting: Setting) -> DualConstants:
-    """Return the constants in the norm of `space_of`; the diameter of the set must be finite."""
+    """Return the constants in the norm of `space_of`: l_q, or l2 for q > 2; the set is bounded."""
     return dual_constants(setting if setting.exponent <= 2 else replace(setting, exponent=2.0))
 
 
@@ -61,9 +61,9 @@ def chosen_noise(noise: Noise | None, calibration: Calibration) -> Noise:
 
 
 def dual_energy(space: RegularSpace, noise: Noise, calibration: Calibration = "tight") -> float:
-    r"""Return a bound on :math:`E\|z\|_{q'}^2` at dual sensitivity 1 and rho = 1.
+    r"""Return a bound on :math:`E\|z\|_{q'}^2` for the noise z of dual sensitivity 1 and rho = 1.
 
-    It scales with the squared sensitivity over rho. See `Shaped.dual_square_bound`.
+    For others it is multiplied by the squared sensitivity over rho: see `Shaped.dual_square_bound`.
 
     Examples
     --------
@@ -74,13 +74,14 @@ def dual_energy(space: RegularSpace, noise: Noise, calibration: Calibration = "t
 
 
 def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = "tight") -> float:
-    r"""Return a bound on :math:`E\|z\|_r^2` at dual sensitivity 1 and rho = 1.
+    r"""Return a bound on :math:`E\|z\|_r^2` for the noise z of dual sensitivity 1 and rho = 1.
 
-    Generalized Gaussian: :math:`d\kappa/2`, exact. Gaussian: with :math:`m_r = E|\xi|^r`,
+    For generalized Gaussian noise it is :math:`d\kappa/2`, exactly. For Gaussian noise, with
+    :math:`m_r = E|\xi|^r` of a standard normal variable, it is
 
     .. math:: \tfrac12\,d^{1-2/q'}d^{2/r}m_r^{2/r} \le \tfrac12\,d\,\kappa.
 
-    The energy of a sum has the factor `sum_factor` besides.
+    For the sum of several draws the sum of their bounds is multiplied by `sum_factor`.
     """
     if noise == "generalized gaussian":
         return dual_energy(space, noise, calibration)
@@ -91,11 +92,10 @@ def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = 
 
 
 def sum_factor(space: RegularSpace, noise: Noise) -> float:
-    r"""Return the largest ratio of a sum's mean squared norm to the sum of its terms'.
+    r"""Return the c for which :math:`E\|\sum_iz_i\|_r^2 \le c\sum_iE\|z_i\|_r^2` for noise z_i.
 
-    The norm is the smooth one.
-
-    It is 1 for Gaussian vectors and :math:`\kappa_+` for others (theory/su-zhao-wang.md, 2.5 (b)).
+    It is 1 for Gaussian noise and :math:`\kappa_+` for other noise (theory/su-zhao-wang.md, 2.5
+    (b)).
     """
     return 1.0 if noise == "gaussian" else space.kappa_plus
 
@@ -109,7 +109,7 @@ def composed_rho(budget: Budget, noise: Noise, calibration: Calibration) -> floa
     """
     if calibration == "paper" and isinstance(budget, ApproxDP):
         return budget.epsilon**2 / (-32 * math.log(budget.delta))
-    return _whole(budget, noise)
+    return _budget_rho(budget, noise)
 
 
 def release_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float:
@@ -121,7 +121,7 @@ def release_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float
     if calibration == "paper" and isinstance(budget, ApproxDP):
         proven = budget.epsilon <= 1 and budget.delta <= 0.9
         return lemma_3_rho(budget.epsilon, budget.delta) if proven else 0.0
-    return _whole(budget, noise)
+    return _budget_rho(budget, noise)
 
 
 def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -> float:
@@ -134,7 +134,7 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
     is amplified, or where Lemma 3 does not hold.
     """
     if not isinstance(budget, ApproxDP):
-        return _whole(budget, noise)
+        return _budget_rho(budget, noise)
     epsilon, delta = budget.epsilon, budget.delta
     if calibration == "paper":
         shuffled = lemma_3_steps(n, epsilon, delta)
@@ -150,7 +150,7 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
     )
 
 
-def _whole(budget: Budget, noise: Noise) -> float:
+def _budget_rho(budget: Budget, noise: Noise) -> float:
     """Return the rho that the whole budget allows for this noise; 0 for a pure budget."""
     if noise == "gaussian" or isinstance(budget, PureDP):
         return gaussian_allowance(budget)
@@ -158,5 +158,8 @@ def _whole(budget: Budget, noise: Noise) -> float:
 
 
 def shape_of(noise: Noise, calibration: Calibration) -> Calibration:
-    """Return the calibration of the noise's shape; only generalized Gaussians have two shapes."""
+    """Return the calibration that decides on the shape of the noise.
+
+    Only generalized Gaussian noise has another shape in the paper's calibration.
+    """
     return calibration if noise == "generalized gaussian" else "tight"

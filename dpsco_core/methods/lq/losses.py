@@ -17,7 +17,8 @@ from dpsco_core.problems.base import LinearModel, Setting
 from dpsco_core.problems.dual import dual_constants
 from dpsco_core.problems.samples.protocol import Sample
 
-GROWING = 1 / 64  # the value of `dpsco_core.methods.euclidean.tuning.practical_radius`
+# the factor 1/64 of `practical_dual_radius`, as in `dpsco_core.methods.euclidean.tuning`
+GROWING = 1 / 64
 LP_CAVEAT = (
     "It works on all of R^d, and its result may leave the constraint set. Where features are "
     "unbounded, the practical tuning shrinks them into a ball, whose radius is feature_bound."
@@ -58,12 +59,12 @@ def check_everywhere_smooth(setting: Setting) -> LinearModel:
 
 
 def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
-    """Return the losses to minimise: as certified by the problem, else with shrunk features.
+    """Return the losses to minimise: the problem's if they are Lipschitz, or with shrunk features.
 
     `rho` is the budget from which `practical_dual_radius` bounds the features.
 
     Raises `NotApplicable` for losses that are not Lipschitz and smooth on all of R^d, if the set
-    that contains the minimiser is unbounded, and with ``tuning="theory"`` if features are.
+    that contains the minimiser is unbounded, and with ``tuning="theory"`` for unbounded features.
     """
     model = check_everywhere_smooth(setting)
     if setting.constraint is None and math.isinf(setting.constants.diameter):

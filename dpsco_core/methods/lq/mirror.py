@@ -69,9 +69,9 @@ ACCOUNTINGS = {
 class TruncatedMeans(Statistic):
     r"""Means of a batch's gradients, in which gradients longer than the threshold count as 0.
 
-    A record moves the sum of its batch by at most :math:`2\tau` in the dual norm. The noise of all
-    batches is opened together. Raises `InvalidInput` if the threshold is outside the range of
-    `check_level`.
+    A record moves the sum of its batch by at most :math:`2\tau` in the dual norm. The ledger
+    accounts for the noise of all batches at once. Raises `InvalidInput` if the threshold is outside
+    the range of `check_level`.
     """
 
     threshold: float  # τ: a gradient with a larger dual norm is replaced by 0
@@ -112,7 +112,7 @@ class TruncatedMeans(Statistic):
         )
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
-        """Return the releases of a run, whose noise is opened at the first step."""
+        """Return what makes the releases of a run; it opens their noise at the first step."""
         return BatchSums(self, batch=n, steps=steps)
 
 
@@ -121,9 +121,10 @@ class BatchSums:
     """The batches of one run, with their noise and with feature norms that are computed once."""
 
     statistic: TruncatedMeans
-    batch: int
-    steps: int
-    noise: Steps | None = None
+    batch: int  # the number of records of a batch
+    steps: int  # the number of batches
+    noise: Steps | None = None  # the noise of all batches; None before the first one
+    # Shape (n,): the norms of all features; None before the first batch, and for losses without.
     lengths: Vector | None = None
     diagnostics: ClassVar[Mapping[str, float]] = {}
 
@@ -151,9 +152,9 @@ def mirror_plan(
 
     In the practical tuning T, tau, gamma and the accounting minimise a model of the error. In
     theory T, tau and gamma are the paper's, with the accounting of `orders` that leaves less noise
-    on the mean of a batch. Raises `NotApplicable` where none is private.
+    on the mean of a batch. Raises `NotApplicable` if no accounting proves the method private.
     """
-    # For each accounting, the rho of one draw of noise and the proof that shuffling amplifies it.
+    # Each accounting has the rho of one draw of noise and the proof that shuffling amplifies it.
     draws = {order: _draw_of(setting, order, noise, calibration) for order in orders}
     inputs = {
         o: descent_inputs(setting, o, noise, calibration) for o, (rho, _) in draws.items() if rho
@@ -222,10 +223,10 @@ def build_plan(
 def _draw_of(
     setting: Setting, order: Order, noise: Noise, calibration: Calibration
 ) -> tuple[float, ShuffledSteps | None]:
-    """Return the rho of one draw of noise, 0 if the accounting proves none, and its certificate.
+    """Return the rho of one draw of noise in an accounting, and the proof of amplification or None.
 
-    Where shuffling amplifies nothing, the rho of a draw for every record is 0, because one draw a
-    batch is never worse.
+    The rho is 0 if the accounting proves nothing. It is also 0 for noise on every record if
+    shuffling amplifies nothing, because one draw of noise per batch is then never worse.
     """
     budget = setting.budget
     if order == "public":
@@ -243,7 +244,7 @@ def _draw_of(
 def _accounted(
     draw: Shaped, certificate: ShuffledSteps | None, setting: Setting
 ) -> tuple[Shaped, ShuffledSteps | None]:
-    """Return the same noise with a proof that it keeps the budget, if there is one.
+    """Return the noise and its certificate, with a valid proof of privacy if there is one.
 
     The paper's generalised Gaussian noise is sized by a kappa that is printed too small, so that
     its own proof fails. The noise may be private all the same, because the paper's Lemma 3 asks for
@@ -281,7 +282,7 @@ def few_steps(plan: DescentPlan) -> DescentPlan:
 
 
 def in_few_steps(method: Any, setting: Setting) -> DescentPlan:
-    """Return the plan of a small run, for tests."""
+    """Return the plan of a method at a setting with its records in four batches, for tests."""
     return few_steps(method.plan(setting))
 
 
@@ -313,7 +314,7 @@ def check_applicable(setting: Setting) -> None:
             "mean, and the problem does not certify both.",
             distribution="gaussian",
         )
-    # The call raises an error if no mirror step is known on the set.
+    # This call raises an error if no mirror step is known on the set.
     bregman_point(PowerMirror.for_space(space_of(setting)), setting.body, np.zeros(setting.d))
 
 
@@ -330,7 +331,7 @@ class Truncated(DescentMethod):
         small=SmallRun(plan=in_few_steps),
     )
 
-    def planned(self, setting: Setting, noise: Noise) -> DescentPlan:
+    def plan_with_noise(self, setting: Setting, noise: Noise) -> DescentPlan:
         """Return the plan of truncated mirror descent with a kind of noise."""
         check_applicable(setting)
         return mirror_plan(setting, self.orders, noise, self.calibration, self.tuning)
@@ -350,7 +351,7 @@ def base_lengths(rows: Rows, exponent: float) -> Vector | None:
 
 def truncated_sum(
     rows: Rows,
-    batch: NDArray[np.intp],  # shape (b,)
+    batch: NDArray[np.intp],  # the indices of the batch's rows, shape (b,)
     threshold: float,
     exponent: float,  # the exponent of the norm
     # Shape (n,): the norms of the base rows; given only for `ScaledRows`, which are never formed in
@@ -370,7 +371,7 @@ def truncated_sum(
             part = batch[low : low + size]
             if lengths is None:
                 block = real_array("rows", rows.take(part))
-                is_short = row_norms(block, exponent) <= threshold  # a NaN counts as long
+                is_short = row_norms(block, exponent) <= threshold  # A NaN counts as too long.
                 weights = np.ones(len(part))
             else:
                 scaled = cast(ScaledRows, rows)

@@ -26,8 +26,9 @@ from dpsco_core.privacy.mechanisms.shaped import Calibration, Noise
 from dpsco_core.problems.base import Setting
 
 MOST_STEPS = 20_000  # the largest number of the theorems' steps, each of which costs a mirror step
-ASSUMED_SYMMETRY = 1000.0  # the assumed symmetry of the gradients about their mean
-PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))  # from 1 to 64
+ASSUMED_SYMMETRY = 1000.0  # A, by which the assumed bias is divided: see `modelled_choice`
+# The candidates for f in the threshold G + f sigma, from 1 to 64.
+PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,7 @@ class MirrorInputs:
     def with_noise(
         self, order: Order, budget: Budget, noise: Noise, calibration: Calibration
     ) -> MirrorInputs:
-        """Return the inputs with the squared noise of every record or of every batch."""
+        """Return the inputs with the mean squared noise on every record or on every batch."""
         energy = smooth_energy(self.space, noise, calibration)
         if order == "public":
             rho = release_rho(budget, noise, calibration)
@@ -63,17 +64,18 @@ class MirrorInputs:
         return replace(self, order=order, energy=energy / rho if rho > 0 else math.inf)
 
     def mean_energy(self, batch: int) -> float:
-        """Return a bound on the mean squared dual norm of the noise on a batch's mean.
+        """Return a bound on the mean squared norm of the noise on the mean of `batch` records.
 
-        It is for a gradient of dual sensitivity 1.
+        The norm is the smooth dual one, and a gradient has the dual sensitivity 1.
         """
         return self.energy / (batch if self.order == "shuffled" else batch**2)
 
     def errors(self, steps: int, threshold: float) -> tuple[float, float, float]:
         r"""Return the bias of a gradient, and the variances of a batch's mean and of its noise.
 
-        With :math:`\lambda=\tau-G` and :math:`\sigma_0=\sigma\max(1,G/\lambda)`, which bounds the
-        root of :math:`E\|g_x-\nabla F\|_{q'}^2` after truncation,
+        With tau the threshold, :math:`\lambda=\tau-G` and
+        :math:`\sigma_0=\sigma\max(1,G/\lambda)`, which bounds the root of
+        :math:`E\|g_x-\nabla F\|_{q'}^2` after truncation,
 
         .. math:: \|Eg_x-\nabla F\|_{q'}\le B=\min\Big\{\frac{\sigma^2}\lambda\Big(1+
             \frac G\lambda\Big),\sigma_0\Big\},\quad
@@ -84,7 +86,7 @@ class MirrorInputs:
         return self.errors_after(steps)(threshold)
 
     def errors_after(self, steps: int) -> Callable[[float], tuple[float, float, float]]:
-        """Return `errors` at a fixed number of steps, as a function of the threshold."""
+        """Return the function of the threshold that gives `errors` at a number of steps."""
         batch, deviation, kappa = self.n // steps, math.sqrt(self.variance), self.space.kappa
         gradient_bound, variance, lipschitz = self.gradient_bound, self.variance, self.lipschitz
         energy, is_euclidean = self.mean_energy(batch), self.space.exponent == 2
@@ -114,7 +116,7 @@ class MirrorInputs:
 def descent_inputs(
     setting: Setting, order: Order, noise: Noise, calibration: Calibration
 ) -> MirrorInputs:
-    """Return the error inputs of a run at `setting`, with the noise of every record or batch."""
+    """Return the quantities on which the errors of a run at `setting` depend, noise included."""
     constants, space = own_constants(setting), space_of(setting)
     return MirrorInputs(
         n=setting.n,
@@ -144,7 +146,7 @@ NO_CHOICE = DescentChoice(steps=1, threshold=math.inf, step_weight=math.inf, val
 def practical_choice(inputs: MirrorInputs) -> DescentChoice:
     """Return the steps, the threshold and the weight that minimise `modelled_choice`.
 
-    Raises `NotApplicable` where that is finite for none of them.
+    Raises `NotApplicable` if the modelled risk is infinite for all of them.
     """
     inputs.check_finite()
 
@@ -231,7 +233,8 @@ def published_parameters(
 def published_weight(inputs: MirrorInputs, steps: int, threshold: float) -> float:
     r"""Return the published weight of a mirror step.
 
-    It is :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`, with V of a noisy mean.
+    It is :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`, with V the variance of the noisy
+    mean of a batch.
     """
     _, sampling, noise = inputs.errors(steps, threshold)
     spread = 2 * steps * (sampling + noise) / inputs.space.kappa

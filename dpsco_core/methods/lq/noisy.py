@@ -36,7 +36,7 @@ SPACES = 12  # the number of exponents that are compared
 
 @dataclass(frozen=True, kw_only=True)
 class Potential:
-    r"""A potential on a constraint set, with the constants of mirror descent's regret bound."""
+    r"""A mirror map on a constraint set, with the constants of mirror descent's regret bound."""
 
     # The space :math:`\ell_e^d` with respect to whose norm the potential is 1-strongly convex.
     space: RegularSpace
@@ -58,14 +58,17 @@ class Potential:
         by the smoothness of :math:`\|\cdot\|_r`, or by Minkowski's inequality. At exponent 2, where
         kappa is 1, it is :math:`L^2+d\sigma^2`. No dual norm exceeds the l2 norm.
         """
-        # Energies in this module are stated at dual sensitivity 1 and rho = 1.
+        # `smooth_energy` and `dual_energy` are for dual sensitivity 1 and rho = 1.
         unit = 2 * (noise_std / self.space.l2_ratio) ** 2
         smooth = unit * smooth_energy(self.space, "gaussian")
         direct = math.sqrt(unit * dual_energy(self.space, "gaussian"))
         return min(self.space.kappa * lipschitz**2 + smooth, (lipschitz + direct) ** 2)
 
     def move(self, constraint: ConstraintSet) -> Move:
-        r"""Return the step :math:`(w, \eta\hat g) \mapsto \arg\min_C D_\Phi(\cdot, w^+)`."""
+        r"""Return the mirror step on a set, a function of a point w and a pull :math:`\eta\hat g`.
+
+        Its result is :math:`\arg\min_{v\in C} \langle\eta\hat g, v\rangle + D_\Phi(v, w)`.
+        """
         mirror = self.mirror
         if mirror.exponent == EUCLIDEAN:
             return lambda w, pull: constraint.project(w - pull)
@@ -154,7 +157,7 @@ def own_exponent(setting: Setting) -> float:
 
 
 def potential_of(constraint: ConstraintSet, exponent: float) -> Potential:
-    """Return the potential of an exponent in [1, 2] on a constraint set."""
+    """Return the potential that is strongly convex in l_e, e = `exponent` in [1, 2], on a set."""
     space = RegularSpace(d=constraint.d, exponent=exponent)
     mirror = PowerMirror.for_space(space)
     start = bregman_point(mirror, constraint, np.zeros(constraint.d))

@@ -84,7 +84,7 @@ class UnconstrainedPhasedSgd(PhasedMethod):
             count, step_size = phases(setting.n), free_step_size(setting, rho, losses)
         else:
             count, step_size = practical_phases(setting, rho, losses)
-        # A bound on every point's norm: the total length of all steps, and ten times the total
+        # `reach` bounds every point's norm by the total length of all steps and ten times the total
         # noise. Phase i moves by at most n_i eta_i L, and the sum of 8^-i is 1/7; its noise has
         # norm about sigma_i sqrt(d), and the sum of 4^-i is 1/3.
         noise = 10 * noise_factor(rho) * math.sqrt(setting.d) / 3
@@ -135,7 +135,8 @@ def phases(n: int) -> int:
 def noise_factor(rho: float) -> float:
     r"""Return the factor :math:`c=2/\sqrt{2\rho}` of the noise on the average of a phase.
 
-    The average of phase i has sensitivity :math:`2L\eta_i`.
+    The average of phase i has sensitivity :math:`2L\eta_i`, so its noise has the standard
+    deviation :math:`cL\eta_i` per coordinate.
     """
     return math.sqrt(2 / rho)
 

@@ -36,9 +36,9 @@ from dpsco_core.problems.dual import dual_constants
 MOST_STEPS = 2000  # the largest number of full gradients
 # the smallest and largest number of steps in the practical tuning
 FEWEST_STEPS, ENOUGH_STEPS = 15, 200
-# the number of steps over the number that the bound asks for, chosen on simulated data
+# the ratio of the number of steps to the one that the bound asks for, chosen on simulated data
 STRETCH = 2.0
-# the regulariser as a share of the reciprocal of the total time, chosen on simulated data
+# the regulariser times the tau of `practical_parameters`, chosen on simulated data
 REGULARISED = 0.5
 
 
@@ -48,11 +48,11 @@ class BoundedMeanGradient(Statistic):
 
     # 2L/n: the largest change of the mean gradient, in the dual norm, when one record is replaced
     dual_sensitivity: float
-    space: RegularSpace
-    shape: Noise
+    space: RegularSpace  # the space of the parameters
+    shape: Noise  # the law of the noise
 
     def label_of(self, t: int) -> str:
-        """Return the statistic's name in the ledger at step t, from 0."""
+        """Return the name of the release of step t, counted from 0, in the ledger."""
         return f"mean gradient {t + 1}"
 
     def value(self, rows: Vector) -> Vector:
@@ -68,8 +68,8 @@ class BoundedMeanGradient(Statistic):
 class RegularizedSteps(Moves):
     """Mirror steps from 0 on the whole space with a regulariser; later points weigh more."""
 
-    space: RegularSpace
-    steps: int  # T
+    space: RegularSpace  # the space of the parameters
+    steps: int  # T, the number of steps
     proximal: float  # B, the weight of the Bregman divergence in a step
     regulariser: float  # alpha, the weight of the regulariser
     growth: float  # q_0, the ratio of the weights of two successive iterates

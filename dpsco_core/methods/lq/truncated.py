@@ -15,9 +15,12 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class InDualNorm(Truncated):
-    """Mirror descent for q up to 2; beyond, no mirror map has a constant without d."""
+    """Truncated mirror descent in l_q for q <= 2, where mirror maps need no factor that grows in d.
 
-    noise: Noise | None = None
+    For larger q there is `EuclideanReduction`.
+    """
+
+    noise: Noise | None = None  # the law of the noise; None if the calibration decides
 
     def plan(self, setting: Setting) -> DescentPlan:
         """Return the plan in the dual norm; raise `NotApplicable` for q > 2."""
@@ -28,10 +31,10 @@ class InDualNorm(Truncated):
                 nearest="choose lp.euclidean-reduction, or set geometry=lq and q=2",
                 changes=(("geometry", "lq"), ("q", 2.0)),
             )
-        return self.planned(setting, chosen_noise(self.noise, self.calibration))
+        return self.plan_with_noise(setting, chosen_noise(self.noise, self.calibration))
 
 
-def _shuffled(method: InDualNorm, setting: Setting) -> DescentPlan:
+def _plan_shuffled_run(method: InDualNorm, setting: Setting) -> DescentPlan:
     """Return the plan of a small run whose noise relies on the secret order of the records."""
     noise = chosen_noise(method.noise, method.calibration)
     return few_steps(mirror_plan(setting, ("shuffled",), noise, method.calibration, method.tuning))
@@ -71,7 +74,7 @@ class ShuffledMirrorDescent(InDualNorm):
         "Few steps have less noise without shuffling; then the method does without, and says so.",
     )
     stage = replace(
-        Truncated.stage, others={"shuffled": SmallRun(scenario=AMPLIFIED, plan=_shuffled)}
+        Truncated.stage, others={"shuffled": SmallRun(scenario=AMPLIFIED, plan=_plan_shuffled_run)}
     )
     colour = "teal"
     symbol = "star-diamond"
@@ -147,4 +150,4 @@ class EuclideanReduction(Truncated):
                 nearest="choose lp.shuffled-mirror-descent, or set geometry=lq and q=2",
                 changes=(("geometry", "lq"), ("q", 2.0)),
             )
-        return self.planned(setting, "gaussian")
+        return self.plan_with_noise(setting, "gaussian")

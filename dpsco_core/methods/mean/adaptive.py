@@ -35,14 +35,14 @@ from dpsco_core.data.rows import Rows
 from dpsco_core.methods.average import MeanMethod, MeanPlan
 from dpsco_core.methods.base import Calibration, MethodCost, Tuning
 from dpsco_core.methods.mean.clipped import practical_radius
-from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, tells_bias
+from dpsco_core.methods.mean.inner import inner_choice, tells_bias, try_inner_radius
 from dpsco_core.methods.mean.ladder import (
     ENOUGH_SHARE,
+    candidate_radii,
     expected_miss,
-    ladder,
     radius_choice,
+    try_wider_radius,
     wide_choice,
-    wider_is_better,
 )
 from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.methods.mean.rounds import (
@@ -92,7 +92,7 @@ class AdaptiveMean(Statistic):
     release_rho: float = 0.0  # the budget of the release; 0 under pure DP
     test_rho: float = 0.0  # the budget of the test of two radii; 0 under pure DP
     release_epsilon: float = 0.0  # the epsilon of the release under pure DP; otherwise 0
-    centre: CentreRounds | None = None
+    centre: CentreRounds | None = None  # the rounds that find a centre; None for the centre 0
     inner_epsilon: float = 0.0  # the epsilon of the choice of a smaller radius; 0 if there is none
     inner_rho: float = 0.0  # the rho of the test of the smaller radius; 0 if there is none
 
@@ -101,7 +101,7 @@ class AdaptiveMean(Statistic):
     @property
     def radii(self) -> Vector:
         """The candidate radii, in decreasing order."""
-        return ladder(self.top_radius, self.records)
+        return candidate_radii(self.top_radius, self.records)
 
     def estimate(
         self,
@@ -112,13 +112,13 @@ class AdaptiveMean(Statistic):
     ) -> tuple[Vector, Mapping[str, float]]:
         """Run steps 2 to 7 of the algorithm; return the mean, shape (d,), and its diagnostics."""
         n, centre, reading = rows.n, None, Reading(rows)
-        if self.centre is not None:  # Step 2 of the algorithm.
+        if self.centre is not None:  # This is step 2 of the algorithm.
             rounds = self.centre
             centre = descend(reading, rounds.radii, rounds.rhos, ledger, rng, label="centre")
             centre = into_ball(centre, self.mean_bound)
-        radii = self.radii  # Step 3 of the algorithm.
+        radii = self.radii  # This is step 3 of the algorithm.
         small = narrow = wide = self.top_radius
-        if self.mode != "blind":  # Steps 4 and 5 of the algorithm.
+        if self.mode != "blind":  # These are steps 4 and 5 of the algorithm.
             counts = reading.counts(radii, centre)
             choice = radius_choice(radii, counts, self.target, self.epsilon)
             small = narrow = wide = float(radii[ledger.release(*choice, rng, label="radius")])
@@ -134,8 +134,8 @@ class AdaptiveMean(Statistic):
         averages = dict(zip(levels, reading.sums(levels, centre) / n, strict=True))
         radius, release_rho, expected = narrow, self.release_rho, self.target
         difference, fired, distance = 0.0, False, 0.0
-        if wide > narrow:  # Step 5 of the algorithm.
-            difference, fired = wider_is_better(
+        if wide > narrow:  # This is step 5 of the algorithm.
+            difference, fired = try_wider_radius(
                 np.stack([averages[narrow], averages[wide]]),
                 (narrow, wide),
                 n=n,
@@ -149,8 +149,8 @@ class AdaptiveMean(Statistic):
         else:
             # There are no two radii to test, so the release gets the budget of the test.
             release_rho += self.test_rho
-        if small < narrow:  # Step 6 of the algorithm.
-            distance, is_enough = inner_is_enough(
+        if small < narrow:  # This is step 6 of the algorithm.
+            distance, is_enough = try_inner_radius(
                 np.stack([averages[small], averages[radius]]),
                 (small, radius),
                 n=n,
@@ -164,7 +164,7 @@ class AdaptiveMean(Statistic):
             release_rho += self.inner_rho
         average = averages[radius]
         sensitivity = 2 * radius / n
-        mechanism: GaussianNoise | SphericalLaplaceNoise  # Step 7 of the algorithm.
+        mechanism: GaussianNoise | SphericalLaplaceNoise  # This is step 7 of the algorithm.
         if self.release_epsilon:
             mechanism = SphericalLaplaceNoise(
                 l2_sensitivity=sensitivity, epsilon=self.release_epsilon
@@ -237,7 +237,7 @@ class AdaptiveClipping(MeanMethod):
         "mean.",
     )
     stage = Stage(
-        records=128,  # enough records for a look
+        records=128,  # So many records are enough for a look.
         small=SmallRun(fields={"mode": "single"}),
         others={
             "guarded": SmallRun(fields={"mode": "guarded"}),
@@ -284,9 +284,9 @@ class AdaptiveClipping(MeanMethod):
         )
 
     def _looking_statistic(self, setting: Setting, mode: Mode, centre: float) -> AdaptiveMean:
-        """Return the statistic with looks, whose centre spends this share of rho."""
+        """Return the statistic of a mode whose centre spends the share `centre` of rho."""
         n, d, guarded = setting.n, setting.d, mode == "guarded"
-        # The rate at which the target grows with the noise and with d.
+        # The target grows at this rate with the noise and with d.
         slope = 2.0 if guarded else 1.5
         inner = mode != "blind" and self.inner is not False
         if self.inner is None:
@@ -305,7 +305,7 @@ class AdaptiveClipping(MeanMethod):
         return AdaptiveMean(
             records=n,
             mode=mode,
-            top_radius=self._top(centred_setting(setting, middle), rho),
+            top_radius=self._largest_radius(centred_setting(setting, middle), rho),
             mean_bound=setting.constants.mean_gradient_bound,
             epsilon=epsilon,
             target=min(aim, n / 2),
@@ -334,7 +334,7 @@ class AdaptiveClipping(MeanMethod):
             records=n,
             mode="single",
             # Gaussian noise of this rho is as large as the noise of the pure release.
-            top_radius=self._top(setting, epsilon**2 / (2 * (d + 1))),
+            top_radius=self._largest_radius(setting, epsilon**2 / (2 * (d + 1))),
             mean_bound=setting.constants.mean_gradient_bound,
             epsilon=look,
             target=min(aim, n / 2),
@@ -346,7 +346,7 @@ class AdaptiveClipping(MeanMethod):
             return replace(statistic, mode="blind", release_epsilon=epsilon)
         return statistic
 
-    def _top(self, setting: Setting, rho: float) -> float:
+    def _largest_radius(self, setting: Setting, rho: float) -> float:
         r"""Return the largest candidate radius.
 
         In the tuning ``"theory"`` it is :math:`m_p(n/\sqrt{2d/\rho})^{1/p}` with
@@ -366,8 +366,8 @@ class AdaptiveClipping(MeanMethod):
 def finds_radius(mean: AdaptiveMean) -> bool:
     """Return whether there are enough records for a look to do better than chance.
 
-    That is so where the error bound of the choice is not vacuous: in guarded mode that of the
-    second choice (theory/adaptive-methods.md, 1.3).
+    It is so if the error bound of the choice is not vacuous. In guarded mode the bound of the
+    second choice counts (theory/adaptive-methods.md, 1.3).
     """
     missed = 2 * mean.target + expected_miss(mean.records, mean.epsilon)
     if mean.mode == "guarded":

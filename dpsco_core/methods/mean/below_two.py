@@ -22,11 +22,13 @@ def norm_costs(
     d: int,
     order: float,  # p, the moment order, from 1 to 2
 ) -> tuple[float, float]:
-    r"""Return the roots of the squared sampling error and bias of a mean of norm-clipped records.
+    r"""Bound the root mean square sampling error and the bias of a mean of norm-clipped records.
+
+    With R the radius, the squares of the two bounds are
 
     .. math:: \frac dn(R+R_0)^{2-p},\qquad\big(\kappa_pd(R-R_0)^{1-p}\big)^2
 
-    These are their squares. Both are infinite for :math:`R\le R_0`.
+    and both are infinite for :math:`R\le R_0`.
     """
     if radius <= mean_bound:
         return math.inf, math.inf
@@ -42,12 +44,14 @@ def coordinate_costs(
     d: int,
     order: float,  # p, the moment order, from 1 to 2
 ) -> tuple[float, float]:
-    r"""Return the roots of the squared sampling error and bias of a mean of clipped coordinates.
+    r"""Bound the root mean square sampling error and the bias of a mean of clipped coordinates.
+
+    With T the limit, the squares of the two bounds are
 
     .. math:: \frac dn\Big(T+\frac{R_0}{\sqrt d}\Big)^{2-p},\qquad
         (d-1)\psi(0)+\psi(R_0)+(\sqrt d-1)R_0\psi'(0),\quad\psi(a)=\kappa_p^2(T-a)^{2-2p}
 
-    These are their squares. Both are infinite for :math:`T\le R_0`.
+    and both are infinite for :math:`T\le R_0`.
     """
     if limit <= mean_bound:
         return math.inf, math.inf
@@ -59,7 +63,7 @@ def coordinate_costs(
 
 
 def _plain_bias(distance: float, order: float) -> float:
-    r"""Return the clipping bias :math:`\kappa_pt^{1-p}`; at p = 2, `hinge_bias` is smaller."""
+    r"""Return the clipping bias :math:`\kappa_pt^{1-p}` of a coordinate at a distance t; p < 2."""
     return hinge_constant(order) * math.pow(distance, 1 - order)
 
 
@@ -70,7 +74,8 @@ Costs = Callable[[float, float, int, int, float], tuple[float, float]]
 def best_level(setting: Setting, costs: Costs, noise: float) -> float:
     """Return the clip level that minimises a proven mean squared error, in the records' units.
 
-    `noise` is the mean squared norm of the noise at level 1.
+    `costs` is `norm_costs` or `coordinate_costs`, and `noise` the mean squared norm of the noise at
+    level 1.
     """
     scale, bound = scaled_bound(setting)
 

@@ -104,15 +104,15 @@ def practical_radius(setting: Setting, rho: float) -> float:
     r"""Return the radius that balances squared bias and noise on independent coordinates.
 
     Far out, the norm of a record with independent coordinates is large because *one* coordinate
-    is. Below :math:`R_0 + \sqrt d` (mean and bulk) nothing should be clipped; beyond, by t, each
-    coordinate loses at most :math:`\kappa_p t^{1-p}` (`hinge_bias`).
-    So :math:`R = R_0 + \sqrt d + t` with t the minimiser of
+    is. Nothing should be clipped below :math:`R_0 + \sqrt d`, the bound on the mean plus the usual
+    distance from it. With a radius larger by t, each coordinate loses at most
+    :math:`\kappa_p t^{1-p}` (`hinge_bias`). So :math:`R = R_0 + \sqrt d + t`, where t minimises
     :math:`d\kappa_p^2 t^{2-2p} + 2dR^2/(\rho n^2)`. For other laws this is a heuristic of accuracy;
     privacy holds for every radius.
 
-    Where the noise is large, the radius of the theorem may be far below the bulk. It is taken where
-    it has the smaller predicted error, even if clipping costs the whole bulk:
-    :math:`(R_0 + \sqrt d)^2 + 2dR^2/(\rho n^2)`.
+    Where the noise is large, the radius of the theorem may be far below :math:`R_0 + \sqrt d`. It
+    is returned if it has the smaller predicted error :math:`(R_0 + \sqrt d)^2 + 2dR^2/(\rho n^2)`,
+    as if clipping lost every record entirely.
 
     For p < 2 the radius minimises the proven mean square (theory/infinite-variance.md, 2.2).
     """

@@ -27,7 +27,7 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import Mechanism, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
-MOST_STEPS = 10
+MOST_STEPS = 10  # the largest number of steps that is tried
 EARLY_SHARE = 0.25  # the share of the budget for all steps but the last
 
 
@@ -36,7 +36,7 @@ class MeanInSmallerBalls(Statistic):
     """A mean about the last answer, released in steps that clip to smaller and smaller balls."""
 
     radii: tuple[float, ...]  # radii of the balls on which each step projects the records
-    rhos: tuple[float, ...]
+    rhos: tuple[float, ...]  # the budgets of the steps
 
     label: ClassVar[str] = "mean of clipped records"
 
@@ -119,7 +119,7 @@ class CoinPress(MeanMethod):
     def _steps(
         self, setting: Setting, rho: float, scale: float, steps: int
     ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return the radii and the budget shares for a number of steps."""
+        """Return the radii and the budgets of the steps of a run with `steps` steps."""
         n, d = setting.n, setting.d
         early = EARLY_SHARE * rho / (steps - 1) if steps > 1 else 0.0
         rhos = (*(early,) * (steps - 1), rho - early * (steps - 1))

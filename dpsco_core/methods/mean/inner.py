@@ -35,12 +35,15 @@ def tells_bias(setting: Setting, slope: float) -> bool:
 
 
 def inner_choice(counts: Vector, n: int, epsilon: float) -> PrivateChoice:
-    r"""Return the choice of a smaller radius: score :math:`-|N-n/4|`, no base measure."""
+    r"""Return the private choice of a radius that about a quarter of n rows exceed.
+
+    `counts` has, for every candidate, the number N of longer rows; the score is :math:`-|N-n/4|`.
+    """
     scores = -np.abs(counts - BEYOND_INNER * n)
     return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 
 
-def inner_is_enough(
+def try_inner_radius(
     # Shape (2, d): the means of n rows projected on the ball of the smaller radius, then on that of
     # the larger.
     means: Vector,
@@ -53,7 +56,7 @@ def inner_is_enough(
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> tuple[float, bool]:
-    """Return the noisy distance of the two means, and whether the smaller radius is better."""
+    """Release the distance of two means; return it, and whether the smaller radius is enough."""
     small, large = radii
     gap = large - small
     noisy = ledger.release(

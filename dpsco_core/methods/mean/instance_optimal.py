@@ -31,12 +31,12 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism, gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
-MEDIAN_SHARE = 0.25
-NORM_SHARE = {"practical": 0.05, "theory": 0.1875}
-NORM_STEPS = 12
+MEDIAN_SHARE = 0.25  # the share of rho for all medians
+NORM_SHARE = {"practical": 0.05, "theory": 0.1875}  # the share of rho for the search for the norm
+NORM_STEPS = 12  # the number of halvings in the search for the norm
 # the number of cells per unit of the moment scale at the end of the search for a median
 FINENESS = 16
-MOST_STEPS = 40
+MOST_STEPS = 40  # the largest number of halvings in the search for a median
 # the largest number of cells, over all coordinates, that one pass over the records counts
 MOST_CELLS = 1 << 18
 
@@ -157,7 +157,7 @@ def _centre(
 ) -> Vector:
     """Return the medians of the rotated coordinates, rotated back, shape (d,)."""
     size = 1 << (rows.d - 1).bit_length()
-    # random signs, which depend on no record
+    # The signs of the rotation are random and do not depend on any record.
     signs = np.where(rng.integers(0, 2, size=size) == 0, -1.0, 1.0)
     low, width = np.full(size, -shares.limit), 2 * shares.limit
     most_halvings = max(1, (MOST_CELLS // size).bit_length() - 1)
@@ -192,10 +192,10 @@ def _norm_quantile(
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> float:
-    """Return a radius that about k of the norms exceed."""
+    """Return a radius that about k of the distances of rows from `centre` exceed, privately."""
     cells = 2**NORM_STEPS
     radii = shares.largest_radius * (np.arange(cells, 0, -1) / cells)
-    counts = norm_counts(rows, radii, centre)[::-1]  # counts at (i + 1)/cells of the largest radius
+    counts = norm_counts(rows, radii, centre)[::-1]  # Entry i is for (i + 1)/cells of the largest.
     low, high = 0, cells
     for _ in range(NORM_STEPS):
         middle = (low + high) // 2
@@ -254,5 +254,5 @@ def _rotate(block: Vector, signs: Vector) -> Vector:
 
 @cache
 def _hadamard_matrix(size: int) -> Vector:
-    """Return the Hadamard matrix of a size that is a power of two."""
+    """Return the Hadamard matrix, shape (size, size), for a size that is a power of two."""
     return scipy.linalg.hadamard(size, dtype=np.float64)

@@ -95,9 +95,7 @@ class IterativeUpdating(MeanMethod):
     symbol = "star"
 
     def __post_init__(self) -> None:
-        """Refuse a number of groups that is no positive integer, and a quantile
-        outside (0.5, 1).
-        """
+        """Refuse a number of groups or a quantile outside its range."""
         check_count("groups", self.groups)
         ok = self.quantile is None or 0.5 < self.quantile < 1
         require(ok, "quantile", "a number above 0.5 and below 1", self.quantile)
@@ -144,7 +142,7 @@ class IterativeUpdating(MeanMethod):
 
 
 def vacuous_note(groups: int, r0: float, mean_bound: float) -> tuple[str, ...]:
-    """Return a warning sentence if Theorem 5 is vacuous for a run."""
+    """Return a sentence, as a tuple of one, that Theorem 5 is vacuous for a run, or no sentence."""
     if 4 * r0 < mean_bound:
         return ()
     reason = (
@@ -168,15 +166,16 @@ def theory_groups() -> int:
 
 
 def tuned_quantile(tuning: Tuning) -> float:
-    """Return the share of projections above the level: 0.9 in theory, 0.6 in practice."""
+    """Return the share of the group means that must lie beyond a deep point in every direction."""
     return 0.9 if tuning == "theory" else 0.6
 
 
 def group_radius(setting: Setting, radius: float, groups: int, rho: float, level: float) -> float:
-    r"""Return r_0 of Lemma 6, explicit form (91), at a quantile level (0.1 in the paper).
+    r"""Return r_0 of Lemma 6 in the explicit form (91), a length on which Theorem 5 rests.
 
-    Here n is k m, with groups of m records. It is infinite unless :math:`k \ge
-    8\ln(1/\beta)/\text{level}^2`.
+    In every direction at most a share `level` of the k group means (0.1 in the paper) is farther
+    than r_0 from the mean, with probability :math:`1-\beta`. The records left over by k groups of
+    equal size do not count. r_0 is infinite unless :math:`k \ge 8\ln(1/\beta)/\text{level}^2`.
     """
     if groups < 8 * math.log(1 / FAILURE_PROBABILITY) / level**2 * (1 - 1e-9):
         return math.inf
@@ -195,7 +194,7 @@ def walk_length(setting: Setting, r0: float) -> int:
 
     .. math:: t_c = \lceil 2\ln\frac{M}{4r_0}/\ln\frac{256}{233}\rceil
     """
-    # At the start of the walk: it begins at 0, and the norm of mu_Y is at most M.
+    # The walk begins at 0, and the norm of mu_Y is at most M, which therefore bounds its length.
     distance = setting.constants.directional_moment
     if not distance > 4 * r0:
         return 1

@@ -34,11 +34,11 @@ NEAR_SHARE = 1 / 4
 
 
 def expected_miss(n: int, epsilon: float) -> float:
-    """Return the expected amount by which a choice among n norms misses the wanted rank k."""
+    """Return by how many norms a private choice of a radius is expected to miss its target."""
     return 2 / epsilon * (2 * math.log(n) + 2.71)
 
 
-def ladder(top: float, n: int) -> Vector:
+def candidate_radii(top: float, n: int) -> Vector:
     """Return the candidate radii :math:`R_{top}e^{-jh}`, decreasing to about the top over n."""
     return np.asarray(top * np.exp(-STEP * np.arange(max(2, math.ceil(math.log(n) / STEP)))))
 
@@ -50,14 +50,21 @@ def radius_choice(
     target: float,  # k, the target number of norms above the radius
     epsilon: float,  # the epsilon of the choice of a radius
 ) -> PrivateChoice:
-    r"""Return the choice of a radius: :math:`\propto R_j^{-2}e^{-\varepsilon|N(R_j)-k|/2}`."""
+    r"""Return the private choice of a radius that about k norms exceed.
+
+    The probability of :math:`R_j` is proportional to
+    :math:`R_j^{-2}e^{-\varepsilon|N(R_j)-k|/2}`.
+    """
     base = -2 * np.log(radii / radii[0])
     mechanism = Exponential(sensitivity=1.0, epsilon=epsilon, log_base=base)
     return PrivateChoice(mechanism, -np.abs(counts - target))
 
 
 def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> PrivateChoice:
-    r"""Return guarded mode's second choice: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
+    r"""Return the second private choice of a radius in guarded mode, by a score of the counts N.
+
+    The score is :math:`-\max\{N-k, (k-N)/3\}`, with k the `target`.
+    """
     scores = -np.maximum(counts - target, (target - counts) / 3)
     return PrivateChoice(Exponential(sensitivity=1.0, epsilon=epsilon), scores)
 
@@ -92,8 +99,11 @@ def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, stored: Vecto
 
 
 def above_each(places: NDArray[np.int64]) -> Vector:
-    """Return the number of norms above each of decreasing radii, from the number at each place."""
-    # A norm above m radii exceeds the m smallest.
+    """Return the number of norms above each of decreasing radii, shape (J,).
+
+    Entry m of `places`, shape (J + 1,), is the number of norms above exactly m radii.
+    """
+    # A norm above exactly m radii is above the m smallest ones.
     return np.cumsum(places[:0:-1]).astype(np.float64)
 
 
@@ -119,7 +129,10 @@ def factor_norms(part: Factors) -> Vector:
 def clipped_sums(
     rows: Rows, radii: tuple[float, ...], centre: Vector | None = None, stored: Vector | None = None
 ) -> Vector:
-    """Return the sums of the rows, less the centre, projected on each ball, shape (radii, d)."""
+    """Return the sums of the rows, less the centre, projected on each ball, shape (radii, d).
+
+    `stored` are the norms that `norm_counts` has written for the same centre.
+    """
     return rows.total(partial(_clipped_sums, radii=radii, centre=centre, stored=stored))
 
 
@@ -131,7 +144,7 @@ def _clipped_sums(
     # If the norms are stored, only sums are computed, which keep their digits for any centre within
     # the smallest radius.
     small_centre = near_centre(centre, min(radii) * (NEAR_SHARE if stored is None else 1.0))
-    # the number of times that a sum still contains the centre, where it was not subtracted
+    # If the centre is subtracted last, these are the numbers of times that the sums contain it.
     shares = np.zeros(len(radii))
     for part in (
         _yield_centred(rows, centre, stored)
@@ -161,7 +174,7 @@ def _add_projected(
     *,
     is_cached: bool,  # whether the block was just read for its norms
 ) -> None:
-    """Add the sums of projected rows and of their weights, from the smallest ball to the largest.
+    """Add the rows of `base`, projected on each ball, to `totals`, and their weights to `shares`.
 
     A row inside the smaller of two balls is projected on both unchanged. Where few rows are outside
     of the smaller ball, only those are summed again for the larger one.
@@ -190,7 +203,7 @@ def _weighted_sum(weights: Vector, base: Vector, *, is_cached: bool) -> Vector:
     return np.asarray(np.einsum("i,ij->j", weights, base) if is_loop else weights @ base)
 
 
-def wider_is_better(
+def try_wider_radius(
     # Shape (2, d): the means of n rows projected on the ball of the smaller radius, then on that of
     # the larger.
     means: Vector,
@@ -203,9 +216,9 @@ def wider_is_better(
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> tuple[float, bool]:
-    """Return the noisy distance of the two means, and whether the larger radius is better.
+    """Release the distance of two means; return it, and whether the larger radius is better.
 
-    The distance is called q in theory/adaptive-methods.md, 1.1.
+    The noisy distance is called q in theory/adaptive-methods.md, 1.1.
     """
     gap = radii[1] - radii[0]
     noisy = ledger.release(
@@ -239,7 +252,7 @@ def near_centre(centre: Vector | None, limit: float) -> Vector | None:
 def _yield_with_norms(
     rows: Rows, centre: Vector, stored: Vector | None = None
 ) -> Iterator[Factors]:
-    """Yield the unchanged rows with their norms about a centre."""
+    """Yield the rows unchanged, in blocks, with their norms about a centre."""
     low = 0
     for block in rows.blocks():
         norms = norms_about(block, centre) if stored is None else stored[low : low + len(block)]

@@ -33,14 +33,14 @@ from dpsco_core.problems.base import Setting
 SCALE_SHARE = 0.1  # the share of rho for the scales
 # the range, in octaves, to which logarithms of differences are clipped; it ends at twice the scale
 OCTAVES = 9.0
-LEAST_WEIGHT = 2 ** (-OCTAVES / 2)
+LEAST_WEIGHT = 2 ** (-OCTAVES / 2)  # the least weight of a coordinate, whatever the data are
 
 
 @dataclass(frozen=True, kw_only=True)
 class RescaledMean(Statistic):
     """Private scales of the coordinates, and the adaptively clipped mean of the rescaled rows."""
 
-    # the plan of the rescaled rows' mean; its radius and its bounds are replaced
+    # the statistic of the rescaled rows, whose radius and bounds are adapted to the scales
     fine: AdaptiveMean
     scale: float  # a bound on the spread of a coordinate
     scale_rho: float  # the rho of the look at the scales
@@ -77,7 +77,7 @@ class RescaledMean(Statistic):
         value, diagnostics = fine.estimate(MappedRows(rows, _Divided(weights)), None, ledger, rng)
         return weights * into_ball(value, fine.mean_bound), {
             **diagnostics,
-            # The root mean square of the coordinates' noise after the rescaling is undone.
+            # This is the root mean square of the coordinates' noise in the original units.
             "noise_std": diagnostics["noise_std"] * float(np.sqrt(np.mean(weights**2))),
             "least_weight": float(weights.min()),
         }
@@ -123,7 +123,7 @@ class RescaledClipping(MeanMethod):
 
     def plan(self, setting: Setting) -> MeanPlan[AdaptiveMean | RescaledMean, None]:
         """Return the plan with private scales, or adaptive clipping where they cannot help."""
-        gaussian_share(setting, self.calibration)  # The call raises an error for a pure budget.
+        gaussian_share(setting, self.calibration)  # This call raises an error for a pure budget.
         unscaled = self._fine(self.mode).plan(setting)
         mode = unscaled.statistic.mode
         if mode == "blind" or setting.d == 1 or setting.n < 2:
@@ -173,9 +173,10 @@ class _Divided:
 
 
 def mean_logarithms(rows: Rows, lowest: float, pairs: int) -> Vector:
-    r"""Return :math:`\log_2|x_{2i,j}-x_{2i+1,j}|`, clipped, averaged over pairs, shape (d,).
+    r"""Return :math:`\log_2|x_{2i,j}-x_{2i+1,j}|`, clipped, averaged over pairs i, shape (d,).
 
-    A difference that is NaN, or 0, counts as the lowest.
+    It is clipped to `OCTAVES` octaves, from `lowest` up. A difference of 0 or NaN counts as
+    `lowest`.
     """
     total = np.zeros(rows.d)
     with np.errstate(all="ignore"):

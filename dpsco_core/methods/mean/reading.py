@@ -30,8 +30,8 @@ PART = 1 / 8  # the share of a block that is copied at a time
 class FirstSum:
     """A sum of rows projected on a ball about 0, and the rows that the projection changes."""
 
-    total: Vector  # shape (d,)
-    radius: float
+    total: Vector  # the sum, shape (d,)
+    radius: float  # the radius of the ball
     places: NDArray[np.intp]  # shape (k,): ascending positions of the rows outside of the ball
     weights: Vector  # shape (k,): the factors that project these rows on the ball
 
@@ -42,11 +42,11 @@ class Reading:
     def __init__(self, rows: Rows) -> None:
         """Prepare to read rows; nothing is summed yet."""
         self.rows = rows
-        # Shape (n,) for rows in memory: their squared norms, written by `first_sum`; `counts` then
-        # overwrites them with the norms about the centre.
+        # For rows in memory this array, shape (n,), holds their squared norms once `first_sum` has
+        # run; `counts` overwrites them with the norms about the centre.
         self._space = np.empty(rows.n) if type(rows) is DenseRows else None
         self._norms: Vector | None = None
-        # None if there was no first sum, or if some row needed special care.
+        # This stays None if there is no first sum, or if some row needed special care.
         self._first_sum: FirstSum | None = None
 
     def first_sum(self, radius: float) -> Vector:
@@ -62,12 +62,12 @@ class Reading:
                 low += len(block)
                 np.vecdot(block, block, out=piece)
                 energy = piece.dot(piece)
-                if energy < LARGEST_PLAIN_SQUARE:  # as in `clip_to_ball`
+                if energy < LARGEST_PLAIN_SQUARE:  # `clip_to_ball` has the same limit.
                     weights = ladder.ball_weights(np.sqrt(piece), radius)
                 else:
                     block, weights = clip_to_ball(block, radius)
                 total += weights @ block
-                # A NaN fails the comparison.
+                # A NaN fails this comparison, and so counts as infinite.
                 largest = max(largest, energy) if energy < math.inf else math.inf
         if largest < LARGEST_PLAIN_SQUARE:
             # Up to rounding, these are the rows outside of the ball; a weight may still be 1.
@@ -77,7 +77,7 @@ class Reading:
         return total
 
     def counts(self, radii: Vector, centre: Vector | None) -> Vector:
-        """Return how many rows, less the centre, exceed each of decreasing radii.
+        """Return how many rows, less the centre, are longer than each of decreasing radii, (J,).
 
         It can be called once, because the norms about the centre overwrite the squared norms.
         """
@@ -134,7 +134,10 @@ class Reading:
 def _changed_sums(
     rows: DenseRows, norms: Vector, sum_in_ball: FirstSum, radii: tuple[float, ...], centre: Vector
 ) -> Vector:
-    """Return the sums for all balls by correcting the first sum for the rows that differ."""
+    """Return the sums of `Reading.sums`, as the first sum corrected for rows that projections move.
+
+    `norms` are the norms of the rows about `centre`.
+    """
     totals, shares = np.tile(sum_in_ball.total, (len(radii), 1)), np.full(len(radii), float(rows.n))
     size, smallest = 2 * _rows_per_stretch(rows.d), min(radii)
     space = np.empty((max(1, int(PART * rows_per_block(rows.d))), rows.d))
@@ -153,11 +156,11 @@ def _changed_sums(
             shares[place] += weights.sum() - len(changed)
             weights -= weights_before
             entries = np.flatnonzero(weights)
-            _add_some(totals[place], rows, changed[entries], weights[entries], space)
+            _add_weighted_rows(totals[place], rows, changed[entries], weights[entries], space)
     return totals - shares[:, None] * centre
 
 
-def _add_some(
+def _add_weighted_rows(
     total: Vector, rows: DenseRows, places: NDArray[np.intp], weights: Vector, space: Vector
 ) -> None:
     """Add the weighted sum of some rows, which are copied into `space` a few at a time."""

@@ -66,7 +66,7 @@ def plan_centre(n: int, d: int, bound: float, scale: float, rho: float) -> Centr
 
 
 def centre_allowed(setting: Setting, *, is_near: bool) -> bool:
-    """Return whether the mean may be so far from 0, in units of a record's norm, to need a centre.
+    """Return whether the mean may be so far from 0, in units of a norm, that a centre helps.
 
     With `is_near` the limit is a quarter of what it is otherwise. Adaptive clipping in single mode
     uses the larger limit, because its error is proven for runs without a centre.
@@ -135,14 +135,14 @@ def round_radii(
     n: int,
     bound: float,  # the largest distance of the mean from 0
     scale: float,  # the standard deviation of a coordinate
-    rhos: Sequence[float],
+    rhos: Sequence[float],  # the budget of each round
     *,
     # The room that each round's ball leaves for records, in standard deviations of a coordinate.
     reaches: Sequence[float],
     # The likely norm of each round's error, in units of its standard deviation per coordinate.
     likely: Sequence[float],
 ) -> tuple[tuple[float, ...], float]:
-    """Return the radius of each round's ball, and the error of the last answer."""
+    """Return the radius of each round's ball, and the likely error of the last answer."""
     radii = []
     for rho, reach, likely_length in zip(rhos, reaches, likely, strict=True):
         radius = bound + scale * reach

@@ -22,7 +22,10 @@ def look_share(mode: Mode, d: int) -> float:
 
 
 def look_shares(mode: Mode, d: int, inner: bool) -> Shares:
-    """Return the shares of rho of all choices of a radius."""
+    """Return a pair for each choice of a radius: its share of rho, and the number 1 of choices.
+
+    `inner` says whether there is a choice of a smaller radius.
+    """
     usual = ((look_share(mode, d), 1),) * {"guarded": 2, "single": 1, "blind": 0}[mode]
     return (*usual, (INNER_SHARE, 1)) if inner else usual
 
@@ -33,7 +36,10 @@ def usual_mode(setting: Setting) -> Mode:
 
 
 def total_rho(setting: Setting, shares: Shares, centred: bool, calibration: Calibration) -> float:
-    """Return the total rho; a centre comes before the radius choices, which have these shares."""
+    """Return the rho that a run may spend in total, if its choices of a radius have these shares.
+
+    `centred` says whether rounds for a centre come before the choices.
+    """
     budget = setting.budget
     assert not isinstance(budget, PureDP)
     if calibration == "paper" and isinstance(budget, ApproxDP):

@@ -20,8 +20,8 @@ from dpsco_core.methods.statistics import SmoothlyTruncatedMean
 from dpsco_core.privacy.mechanisms import GaussianNoise
 from dpsco_core.problems.base import Setting
 
-SMALLEST_TAU = 10.0
-VARIANCES = (0.1, 0.25, 0.5, 1.0)
+SMALLEST_TAU = 10.0  # the least truncation level in theory, in units of the moment scale
+VARIANCES = (0.1, 0.25, 0.5, 1.0)  # the candidates for the smoothing variance c
 SmoothedPlan = MeanPlan[SmoothlyTruncatedMean, GaussianNoise]
 
 
@@ -121,13 +121,14 @@ class NoiseSmoothing(MeanMethod):
 def practical_tau(
     setting: Setting, rho: float, smoothing_variance: float, sensitivity_per_unit: float
 ) -> tuple[float, float]:
-    r"""Return the tau that minimises the explicit error bound, and the minimum.
+    r"""Return the tau that minimises a bound on the mean squared error, and the bound at that tau.
 
-    The bound is squared bias plus noise energy. With :math:`v = 1 + \mu_j^2` and the mean spread
-    over the coordinates, the bias of a coordinate is at most :math:`\frac{3(1+c)v}{8\sqrt2\tau}`,
-    and for p >= 3 also at most :math:`E|1+\sqrt cZ|^3(1+|\mu_j|)^3/(6\tau^2)`. The noise is that of
-    the sensitivity ``tau * sensitivity_per_unit``. The variance term :math:`(1+c)v/n` does not
-    depend on tau and is left out.
+    The bound is squared bias plus noise energy plus variance. With :math:`v = 1 + \mu_j^2` and the
+    mean spread over the coordinates, the bias of a coordinate is at most
+    :math:`\frac{3(1+c)v}{8\sqrt2\tau}`, and for p >= 3 also at most
+    :math:`E|1+\sqrt cZ|^3(1+|\mu_j|)^3/(6\tau^2)`. The noise is that of the sensitivity
+    ``tau * sensitivity_per_unit``. The variance of a coordinate is at most :math:`(1+c)v/n` for
+    every tau.
     """
     d, order, c = setting.d, setting.moment_order, smoothing_variance
     scale, bound = scaled_bound(setting)

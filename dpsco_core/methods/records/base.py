@@ -26,7 +26,7 @@ LEAST_PLAIN_LEVEL, LARGEST_PLAIN_SQUARE = 1e-100, 1e290
 
 
 def check_level(name: str, value: float) -> None:
-    """Check a clip radius or threshold, given or computed, before any record is read."""
+    """Raise `InvalidInput` unless a clip radius or threshold is in the range of safe levels."""
     must = f"between {SMALLEST_LEVEL:g} and {LARGEST_LEVEL:g}"
     require(SMALLEST_LEVEL <= value <= LARGEST_LEVEL, name, must, value)
 
@@ -52,7 +52,7 @@ def check_parts(name: str, parts: int, n: int) -> None:
 
 
 def check_rows(rows: Rows, setting: Setting) -> None:
-    """Check that `rows` have the setting's n and d, for which the plan's sensitivity holds.
+    """Raise `InvalidInput` unless the rows have the n and d for which the sensitivity is stated.
 
     Both are public, so that a refusal tells nothing about a record.
     """
@@ -182,21 +182,23 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     block = real_array("rows", block)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         norms = np.vecdot(block, block)
-        # This sum of squared entries shows in half the time of their maximum that none is extreme.
+        # If the sum of squares is moderate, no norm is extreme. It takes half as long to compute
+        # as the largest norm.
         total = norms.dot(norms)
     # The sum is moderate for most blocks, and a NaN fails the comparison. A squared norm below the
     # normal doubles is that of a row shorter than 1e-153, far inside a ball of such a radius.
     if radius >= LEAST_PLAIN_LEVEL and total < LARGEST_PLAIN_SQUARE:
         np.sqrt(norms, out=norms)
         np.maximum(norms, radius, out=norms)
-        return block, np.divide(radius, norms, out=norms)  # exactly 1 for rows inside the ball
+        # The weights of rows inside the ball are exactly 1.
+        return block, np.divide(radius, norms, out=norms)
     return _clip_wild_rows(block, radius)
 
 
 def _clip_wild_rows(block: Vector, radius: float) -> tuple[Vector, Vector]:
-    """Return the same as `clip_to_ball` for arbitrary doubles in the rows and any radius."""
+    """Return what `clip_to_ball` does, for rows of arbitrary doubles and for any radius."""
     norms = row_norms(block)
-    # exactly 1 for rows inside the ball, and 0 if the norm is infinite
+    # A weight is exactly 1 for a row inside the ball, and 0 for a row of infinite norm.
     weights = radius / np.maximum(norms, radius)
     if norms.max() > LARGEST_LEVEL:
         is_far = norms > LARGEST_LEVEL
@@ -257,7 +259,10 @@ def clip_scaled(
 
 
 def clipped_block_means(rows: Rows, limit: float, blocks: int) -> Vector:
-    """Return `block_means` of entries clipped to [-limit, limit]; a NaN counts as 0."""
+    """Return the means of consecutive blocks of rows, entries clipped to [-limit, limit].
+
+    The shape is (blocks, d), and a NaN counts as 0.
+    """
     return block_means(rows, blocks, partial(sum_of_clipped_entries, limit=limit))
 
 

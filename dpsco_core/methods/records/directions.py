@@ -19,12 +19,12 @@ from dpsco_core.base.arrays import Vector
 # Up to this dimension `furthest_direction` solves (27) exactly; in higher dimensions no exact
 # method is practical.
 EXACT_DIMENSIONS = 2
-INNER_STEP = 0.25  # eta of Lemma 8 in the cited paper
-RANDOM_DIRECTIONS = 24
-POINT_DIRECTIONS = 16
-ASCENTS = 4
-ASCENT_STEPS = 16
-EXACT_PLANE_POINTS = 64
+INNER_STEP = 0.25  # eta of Lemma 8 of Zhao et al. (2024)
+RANDOM_DIRECTIONS = 24  # the number of random directions among the starts of the ascent
+POINT_DIRECTIONS = 16  # the largest number of points among the starts of the ascent
+ASCENTS = 4  # the number of best starts from which the ascent continues
+ASCENT_STEPS = 16  # the number of steps of an ascent
+EXACT_PLANE_POINTS = 64  # With more points than this in two dimensions, bisection replaces ties.
 
 
 def walk_to_centre(
@@ -77,12 +77,15 @@ def furthest_direction(
 
 
 def quantile_of_projections(offsets: Vector, directions: Vector, left_out: int) -> Vector:
-    """Return the `left_out`-th smallest projection on each direction, shape (len,)."""
+    """Return the projection of rank `left_out`, from 0 upwards, on each direction, shape (len,)."""
     return np.partition(directions @ offsets.T, left_out, axis=1)[:, left_out]
 
 
 def _critical_directions(offsets: Vector) -> Vector:
-    """Return the points' directions and those where two projections tie (d = 2)."""
+    """Return the unit vectors in the plane at which the best direction may lie, shape (k, 2).
+
+    They are the directions of the points and those at which two projections are equal.
+    """
     i, j = np.triu_indices(len(offsets), 1)
     gaps = offsets[i] - offsets[j]
     normals = np.column_stack([-gaps[:, 1], gaps[:, 0]])

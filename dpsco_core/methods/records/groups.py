@@ -1,6 +1,6 @@
 """Means of secret random groups of records, and a point deep among them: Zhao et al., Algorithm 3.
 
-The steps of the algorithm, for the mean itself and for a mean gradient alike.
+The same steps serve for the mean of records and for the mean of gradients.
 """
 
 import math
@@ -44,23 +44,26 @@ def deep_point(
     `split` draws the group of every record from n, k and a generator; `secret_groups` if None.
     `scale` multiplies what was released; see `allocated_scale`.
     """
-    # Step 1 of the algorithm.
+    # This is step 1 of the algorithm.
     group = (secret_groups if split is None else split)(rows.n, groups, rng)
-    means = clipped_group_means(rows, group, groups, radius)  # Step 2 of the algorithm.
-    noisy = release(means)  # Step 3 of the algorithm.
-    # Steps 4 and 5 of the algorithm.
+    means = clipped_group_means(rows, group, groups, radius)  # This is step 2.
+    noisy = release(means)  # This is step 3.
+    # The walk makes steps 4 and 5.
     return walk_to_centre(scale * noisy, search.left_out, search.steps, rng)
 
 
 def left_out(groups: int, quantile: float) -> int:
-    """Return the number of smallest projections on a direction that the level may leave out."""
+    """Return how many of the groups' projections on a direction may lie below the level.
+
+    `quantile` is the share of projections that must lie above.
+    """
     return math.floor((1 - quantile) * groups + 1e-9)
 
 
 def secret_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """Return the group of every record, shape (n,): a fresh uniformly random split of the records.
 
-    It is independent of the data and secret: privacy by amplification is void if it is released.
+    The split does not depend on the data, and privacy by amplification is void if it is released.
     Each group has n // groups records; the others are left out at random, in "group" `groups`.
     """
     size = n // groups

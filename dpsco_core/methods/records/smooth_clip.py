@@ -27,7 +27,7 @@ SQRT2 = math.sqrt(2.0)
 SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-4, 2.0
 # Entries for which phi(u(1 + sZ)) is a cubic up to this many standard deviations skip the table.
 BULK = 7.0
-REACH = 8.5  # in standard deviations, beyond which the integrand is constant to 1e-17
+REACH = 8.5  # Beyond this many standard deviations the integrand is constant to 1e-17.
 # the number of Gauss-Legendre points on at most 2 REACH deviations: exact to rounding
 QUADRATURE = 64
 # the error of the interpolation in units of tau; the supremum is at least 0.49
@@ -159,7 +159,7 @@ def _values_and_slopes(w: Vector, s: float) -> tuple[Vector, Vector]:
 
 
 def check_variance(smoothing_variance: float) -> None:
-    """Raise an error unless a smoothing variance is in the range of the tables."""
+    """Raise `InvalidInput` unless a smoothing variance is in the range of the tables."""
     ok = SMALLEST_VARIANCE <= smoothing_variance <= LARGEST_VARIANCE
     must = f"between {SMALLEST_VARIANCE:g} and {LARGEST_VARIANCE:g}"
     require(ok, "smoothing_variance", must, smoothing_variance)

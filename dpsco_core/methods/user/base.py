@@ -37,7 +37,8 @@ FILTER_STAGE = Stage(
     "what they give away is too rare to be seen in runs; their privacy profile is computed exactly "
     "in the tests.",
     instead="user.clipped-means",
-    small=SmallRun(scenario={"n": 400, "epsilon": 8.0}),  # large enough for a filter's test to pass
+    # With this many users and this epsilon the test of a filter passes.
+    small=SmallRun(scenario={"n": 400, "epsilon": 8.0}),
 )
 
 
@@ -86,7 +87,7 @@ class Boundable(Protocol):
 
 
 def check_users(sample: UserSample, setting: Setting) -> None:
-    """Check that `sample` has the setting's n, m and d, for which the plan's sensitivity holds."""
+    """Raise `InvalidInput` unless a sample has the n, m and d for which the plan is private."""
     check_kind("sample", sample, "user_gradients", "ItemSample or MeanSample")
     require(sample.users == setting.n, "n", f"the number of users, {sample.users}", setting.n)
     require(sample.items == setting.m, "m", f"the items of a user, {sample.items}", setting.m)
@@ -94,7 +95,7 @@ def check_users(sample: UserSample, setting: Setting) -> None:
 
 
 def bounded_users(sample: UserSample, losses: Losses) -> UserSample:
-    """Return the users with items whose losses have the certified constants of `losses`."""
+    """Return the users with their items shrunk until the constants of `losses` hold for them."""
     if math.isinf(losses.feature_bound):
         return sample
     require(isinstance(sample, Boundable), "sample", "one whose items can be shrunk", type(sample))
@@ -103,10 +104,10 @@ def bounded_users(sample: UserSample, losses: Losses) -> UserSample:
 
 
 def bounded_means(sample: UserSample, losses: Losses) -> UserSample:
-    """Return the bounded users of a method that needs only the mean of each user's gradients.
+    """Return `bounded_users` for a method that needs only the mean of each user's gradients.
 
-    Where gradients are linear in the items, the items are replaced by their mean before anything is
-    shrunk. It is usually much nearer to the true mean than an item is, and inside the ball.
+    If gradients are linear in the items, a user's items are replaced by their mean before anything
+    is shrunk. That mean is usually much nearer to the true mean than an item, and inside the ball.
     """
     return bounded_users(average_users(sample), losses)
 

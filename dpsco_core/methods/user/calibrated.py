@@ -1,6 +1,6 @@
 r"""The recommended schedules at user level: calibrated Algorithms 1 and 3, and two baselines.
 
-They halve the users from phase to phase, start with the full step size, and take their noise from
+The users halve from phase to phase, the first phase has the full step size, and the noise is from
 `dpsco_core.privacy.filter.plan` (theory/lowy-liu-asi.md, 2.1 to 2.3). The baselines spend no budget
 on a test: N1 is phased SGD with one chain, N2 phased ERM with full batches, each with the
 sensitivity of a user's whole block (theory/lowy-liu-asi.md, 2.7). No parameter looks at data.
@@ -39,14 +39,14 @@ from dpsco_core.privacy.filter.robust_mean import RobustFilter
 # How a filter's radius is chosen. "proven": a point is removed only with a stated probability.
 # "typical": the radius is usually large enough.
 Radius = Literal["proven", "typical"]
-# The failure probability of a phase's radius, and of its test on perfectly concentrated points.
-SPREAD_FAILURE = 0.01
+SPREAD_FAILURE = 0.01  # the probability that a proven radius is too small
+# The probabilities that a phase halts although all its points are equal: for groups, and for users.
 GROUPS_HALT = 0.005
 USERS_HALT = 0.01
 DECAY = 3.0  # p of `full_batch`, which must exceed 2
-# A filter at score radius 1; any share of the points may remain as long as a sensitivity is proven.
+# The filter at score radius 1, whose noise is scaled to the radius of a phase.
 UNIT_FILTER = RobustFilter(score_radius=1.0, filter_radius=1.0)
-ANY_SHARE = 1e-9
+ANY_SHARE = 1e-9  # Any share of the points may remain for which a sensitivity is proven.
 
 
 def halving_users(n: int, phases: int) -> tuple[int, ...]:
@@ -70,8 +70,8 @@ def halving_users(n: int, phases: int) -> tuple[int, ...]:
 def plain_sensitivity(case: UserLevel, step: float, groups: int) -> float:
     r"""Return :math:`\min(R,2\eta_iLm)/C`, the sensitivity of the average of C average iterates.
 
-    A user owns m of the steps of one group. All other steps do not increase distances, because
-    :math:`\eta_i\le2/\beta`.
+    `step` is the step size eta_i, and `groups` the number C of groups. A user owns m of the steps
+    of one group, and no other step increases distances, because :math:`\eta_i\le2/\beta`.
     """
     return min(case.diameter, 2 * step * case.lipschitz * case.m) / groups
 
@@ -81,7 +81,7 @@ def calibrated_sgd(
     *,
     phases: int = 3,  # l, the number of phases
     decay: float = 1.25,  # p, the decay of the step sizes from phase to phase
-    # :math:`\eta`, at most :math:`2/\beta`; None:
+    # :math:`\eta`, at most :math:`2/\beta`; None for
     # :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
     step: float | None = None,
     halt: float = GROUPS_HALT,  # the failure probability of a phase's test
@@ -116,7 +116,11 @@ def calibrated_sgd(
 def one_chain(
     case: UserLevel, *, phases: int = 3, decay: float = 1.25, step: float | None = None
 ) -> SgdSchedule:
-    r"""Return N1: one-pass SGD on all users of a phase, :math:`\sigma_i=\min(R,2\eta_iLm)\,g`."""
+    r"""Return the schedule of the baseline N1: one-pass SGD on all users of a phase, untested.
+
+    Its noise is :math:`\sigma_i=\min(R,2\eta_iLm)\,g`, with g of `gaussian_multiplier`; the other
+    parameters are those of `calibrated_sgd`.
+    """
     size, multiplier = _step(case, step), gaussian_multiplier(case.epsilon, case.delta)
     schedule = []
     for i, users in enumerate(halving_users(case.n, phases)):
@@ -151,7 +155,11 @@ def _sgd_phase(
 
 
 def erm_radius(case: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -> float:
-    r"""Return the score radius: proven for all users and points by (R1), or :math:`3L/\sqrt m`."""
+    r"""Return the score radius tau of a filter of users' mean gradients.
+
+    The "proven" radius holds for all users and points at once but with probability `failure`
+    (R1); the "typical" one is :math:`3L/\sqrt m`.
+    """
     if radius == "typical":
         return 3 * case.lipschitz / math.sqrt(case.m)
     return uniform_gradient_spread(case, failure)
@@ -161,10 +169,10 @@ def full_batch(
     case: UserLevel,  # the constants of the problem, with a finite smoothness
     *,
     phases: int = 3,  # l, the number of phases
-    # :math:`\lambda`; None: :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
+    # :math:`\lambda`; None for :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`
     regulariser: float | None = None,
-    steps_factor: float = 1.0,  # :math:`c_T`
-    # the choice of the radius (see `erm_radius`); None: the baseline without a filter
+    steps_factor: float = 1.0,  # :math:`c_T`, which multiplies every number of steps
+    # the choice of the radius (see `erm_radius`); None for the baseline without a filter
     radius: Radius | None = "typical",
     halt: float = USERS_HALT,  # the failure probability of a phase's test
     # The failure probability of the proven radius of all phases.
@@ -221,7 +229,7 @@ def full_batch(
 
 
 def full_batch_users(case: UserLevel, *, phases: int, steps: int, halt: float = USERS_HALT) -> int:
-    """Return the number of users at which every phase of `full_batch` passes its test."""
+    """Return the least number of users with which every phase of `full_batch` can have a test."""
     tuning = phase_tuning(halt)
     fewest_users = least_phase_count(
         steps, case.epsilon, case.delta, keep=UNIT_FILTER, tuning=tuning

@@ -53,14 +53,15 @@ def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> 
     .. math:: w_{t+1} = \Pi\Big(w_t - \eta\sum_{z\in B_t} clip_L(\nabla f(w_t, z))\Big),
         \qquad \tilde x = \frac1T\sum_t |B_t|w_t
 
-    A user who owns m records of one chain, replaced by any other, moves its average by at most
-    :math:`\min(R, 2\eta Lm)`, and no other chain's. *Proof.* :math:`\tilde x` lies in the set. A
+    Replacing a user, who owns m records of one chain, moves the average of that chain by at most
+    :math:`\min(R, 2\eta Lm)`, and no other. *Proof.* :math:`\tilde x` lies in the set. A
     step of size :math:`b\eta \le 2/\beta` on a convex smooth loss does not move two points apart,
     nor does the projection; each of the user's records adds at most :math:`2\eta L` to their
-    distance, once. The step size is checked against the smoothness of every possible loss.
+    distance, once.
 
-    The records of `sample` are any whose losses have the constants of `losses`; all chains start at
-    `start`, shape (d,), a point of the set.
+    The records of `sample` may be any whose losses have the constants of `losses`. All chains start
+    at `start`, shape (d,), a point of the set. Raises `InvalidInput` if the step size is too large
+    for the proof.
     """
     largest = run.batch * run.step_size
     small = largest * losses.smoothness <= 2 * (1 + 1e-12)
@@ -104,8 +105,8 @@ def project_rows(constraint: ConstraintSet, w: Matrix) -> Matrix:
 def batch_size(n: int, m: int, d: int, steps: int, largest_step: float, smoothness: float) -> int:
     r"""Return b, the number of items per step at which a run has about `MOST_STEPS` steps.
 
-    b is as large only as :math:`b\eta_1 \le 1/\beta` allows. Where the items do not fit into
-    memory, a step reads whole users, and b is a multiple of m.
+    b is only as large as :math:`b\eta_1 \le 1/\beta` allows. If the items do not fit into memory, a
+    step reads whole users, and b is a multiple of m.
 
     `steps` counts the one-pass steps of a chain over all phases; `largest_step` is :math:`\eta_1`.
     """
@@ -121,9 +122,9 @@ def batch_size(n: int, m: int, d: int, steps: int, largest_step: float, smoothne
 
 
 def step_limit(n: int, m: int, d: int, smoothness: float) -> float:
-    r"""Return the largest step size for an item: :math:`1/\beta`, or :math:`1/(m\beta)`.
+    r"""Return the largest step size for an item, :math:`1/\beta`.
 
-    The second one applies where the items do not fit into memory, so that a step reads whole users.
+    It is :math:`1/(m\beta)` if the items do not fit into memory, so that a step reads whole users.
     """
     if smoothness <= 0:
         return math.inf
@@ -177,11 +178,11 @@ def _linear_gradients(sample: LinearSample, run: Pass) -> Gradients:
 
 
 def _point_gradients(sample: PointSample, run: Pass) -> Gradients:
-    """Return the gradient function of rows in a block, each at its own parameters."""
+    """Return the gradient function of losses of points: each row at the point of its chain."""
     x = _split_by_chain(sample.points.x, run)
 
     def gradients(w: Matrix, low: int, high: int) -> Matrix:
-        """Return the gradients of items `low` to `high` of every chain, at its point."""
+        """Return the gradients of items `low` to `high` of every chain, at the chain's point."""
         points_of_rows = w if high - low == 1 else np.repeat(w, high - low, axis=0)
         points = real_array("points", x[:, low:high])
         return sample.gradients(points_of_rows).function(points.reshape(len(points_of_rows), -1))

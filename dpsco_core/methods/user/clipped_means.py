@@ -37,9 +37,12 @@ from dpsco_core.methods.user.base import AllUsers
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
+# The candidate numbers of AC-SA steps.
 ACCELERATED_STEPS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 45, 64, 90, 128)
-MODULI = (1.0, 0.3, 0.1)  # multiples of the model's smallest curvature
-SMOOTHNESSES = (1.0, 2.0, 4.0)  # multiples of the model's largest curvature
+# The candidate strong convexities of AC-SA, as multiples of the model's smallest curvature.
+MODULI = (1.0, 0.3, 0.1)
+# The candidate smoothnesses of AC-SA, as multiples of the model's largest curvature.
+SMOOTHNESSES = (1.0, 2.0, 4.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +50,12 @@ class AcceleratedChoice(Moves):
     """The AC-SA run of a plan: its steps, its assumptions on the risk, and the modelled risk."""
 
     steps: int
-    objective: Curvature
+    objective: Curvature  # the strong convexity and the smoothness that AC-SA assumes
     modelled_risk: float
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """The number of steps, and a 1 that says they are accelerated."""
+        """The number of steps, and the number 1 as the sign that they are accelerated."""
         return {"steps": float(self.steps), "accelerated": 1.0}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
@@ -62,14 +65,14 @@ class AcceleratedChoice(Moves):
         """
         path = Path(constraint.centre, self.steps)
 
-        def followed(w: Vector, t: int) -> Vector:
+        def query_and_store(w: Vector, t: int) -> Vector:
             """Return the oracle's gradient at a query, and add the query to the path."""
             if t:
                 path.add(t, w)
             return oracle(w, t)
 
         descended = accelerated_descent(
-            constraint.centre, self.steps, self.objective, constraint, followed
+            constraint.centre, self.steps, self.objective, constraint, query_and_store
         )
         path.add(self.steps, descended.value)
         return Descended(value=descended.value, path=path)
@@ -79,10 +82,10 @@ class AcceleratedChoice(Moves):
 class ClippedUserMean(Statistic):
     """The mean over users of their mean gradients, each clipped to the Lipschitz constant."""
 
-    lipschitz: float  # replacing one of n users changes the mean by at most 2L/n
+    lipschitz: float  # L, the norm to which users' gradients are clipped
 
     def label_of(self, t: int) -> str:
-        """Return the statistic's name in the ledger at step t, from 0."""
+        """Return the name of the release of step t, counted from 0, in the ledger."""
         return f"mean gradient of step {t + 1}"
 
     def value(self, rows: Vector) -> Vector:
@@ -105,7 +108,7 @@ class UserClippedMeans(DescentMethod):
     Parameters
     ----------
     method : {"descent", "accelerated"}, optional
-        Plain projected steps or AC-SA. If None, what the model says is better.
+        Plain projected steps or AC-SA. If None it is the one with the smaller modelled risk.
     calibration : {"tight", "paper"}
         Under an (epsilon, delta) budget: rho from the exact Gaussian curve, or from Bun and
         Steinke's conversion.
@@ -140,7 +143,7 @@ class UserClippedMeans(DescentMethod):
         """Return the plan with plain or accelerated steps."""
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
-        # the expected squared norm of the noise of one step that spends all of rho
+        # This is the expected squared norm of the noise of one step that spends all of rho.
         energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)
         choice = self._choice(setting, rho, losses, energy)
         steps = choice.steps
@@ -185,7 +188,7 @@ class UserClippedMeans(DescentMethod):
 def clipped_user_mean(gradients: Vector, lipschitz: float) -> Vector:
     r"""Return the mean of users' gradients, each clipped to the norm L; shape (d,).
 
-    It moves by at most 2L/n if one user is replaced by any other. `gradients` has the shape (n, d).
+    Replacing a user moves the mean by at most 2L/n. `gradients` has the shape (n, d).
     """
     # Records may hold any doubles, so overflow and NaN are expected.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -199,7 +202,7 @@ def accelerated_risk(
     steps: int,
     curvature: float,  # h, at most the smoothness of the objective
     distance: float,  # D, the distance of the start from the minimiser
-    # v, the noise energy of one step with the whole budget; each of T steps has T v
+    # v, the mean squared norm of the noise of a step with the whole budget; each of T steps has T v
     noise_energy: float,
 ) -> float:
     r"""Return the excess risk of AC-SA on a quadratic of one curvature, exactly.
@@ -247,7 +250,7 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoi
     chosen, as in `practical_descent`. The n of `setting` counts items; `noise_energy` is that of
     `accelerated_risk`.
 
-    Raises `NotApplicable` where no candidate has a finite predicted risk.
+    Raises `NotApplicable` if no candidate has a finite predicted risk.
     """
     low, largest = curvatures(setting)
     middle, distance = math.sqrt(low * largest), setting.constants.diameter / 2

@@ -103,9 +103,9 @@ class UserGroupPrivacy(PhasedMethod):
 
 
 def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:
-    r"""Return the sensitivity of the average of a chain to one user; see `UserGroupPrivacy`.
+    r"""Return the sensitivity :math:`\min(R, 2\eta Lm)` of a phase's average to one user.
 
-    It is :math:`\min(R, 2\eta Lm)`.
+    R is the diameter of the set, and `step_size` is eta: see `UserGroupPrivacy`.
     """
     return min(setting.constants.diameter, 2 * step_size * losses.lipschitz * setting.m)
 
@@ -113,7 +113,7 @@ def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:
 def _phases(
     setting: Setting, rho: float, losses: Losses, pairs: list[tuple[int, float]]
 ) -> tuple[Phase, ...]:
-    """Return consecutive phases with the given user counts and step sizes."""
+    """Return consecutive phases with the given pairs of a number of users and a step size."""
     phases, start = [], 0
     for users, size in pairs:
         sensitivity = user_pull(setting, losses, size)
@@ -132,7 +132,7 @@ def _phases(
 
 @lru_cache(maxsize=4096)
 def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Phase, ...]:
-    """Return the phases with the least `phased_terms`."""
+    """Return the phases of the practical tuning, at which the sum of `phased_terms` is least."""
     phases = best_phases(
         setting.n,
         setting.m,
@@ -149,7 +149,7 @@ def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Pha
 def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Phase, ...]:
     """Return the phases of Theorem 4.4 (Feldman et al. 2020) by group privacy.
 
-    Raises `NotApplicable` if there is no first half of the users, or the first step is too long.
+    Raises `NotApplicable` if there is only one user, or the first step size is too large.
     """
     n, m, d = setting.n, setting.m, setting.d
     if n < 2:

@@ -58,7 +58,7 @@ class UserLevel:
 
     @property
     def unit(self) -> float:
-        """L R, which bounds the excess risk of every point of the set."""
+        """The product L R, which bounds the excess risk of every point of the set."""
         return self.lipschitz * self.diameter
 
     @property
@@ -82,7 +82,7 @@ class UserLevel:
 
 
 def gaussian_multiplier(epsilon: float, delta: float) -> float:
-    r"""Return the least :math:`g=\sigma/\Delta` of an :math:`(\varepsilon,\delta)` Gaussian.
+    r"""Return the least :math:`g=\sigma/\Delta` of an :math:`(\varepsilon,\delta)`-DP Gaussian.
 
     It is the root of
     :math:`\Phi(\frac1{2g}-\varepsilon g)-e^\varepsilon\Phi(-\frac1{2g}-\varepsilon g)=\delta`
@@ -121,13 +121,14 @@ def _tail(failure: float) -> float:
 
 
 def gradient_spread(m: int, lipschitz: float, failure: float) -> float:
-    r"""Return the bound (R1) on a user gradient's distance from its mean, w.p. 1 - failure.
+    r"""Return the bound (R1) on a user gradient's distance from its mean.
 
     .. math:: \|\nabla\hat F(x,Z)-\nabla F(x)\|\le r_m(\gamma)=
         \frac L{\sqrt m}\big(1+\sqrt{2\ln(1/\gamma)}\big)
 
-    It holds at a fixed point in any dimension, for convex L-Lipschitz losses and independent items.
-    Two users are within twice that of each other (theory/lowy-liu-asi.md, 2.0).
+    It holds with probability 1 - gamma, gamma = `failure`, at a fixed point in any dimension, for
+    convex L-Lipschitz losses and independent items. Two users' gradients are within twice that
+    distance (theory/lowy-liu-asi.md, 2.0).
 
     *Proof.* The mean square of the left side is at most :math:`L^2/m`, hence its mean at most
     :math:`L/\sqrt m`. Replacing one item moves it by at most 2L/m: McDiarmid's inequality gives
@@ -142,16 +143,17 @@ def gradient_spread(m: int, lipschitz: float, failure: float) -> float:
 
 
 def uniform_gradient_spread(case: UserLevel, failure: float) -> float:
-    r"""Return the bound of `gradient_spread` for all n users and all points at once, smooth losses.
+    r"""Return a bound like `gradient_spread`, for all n users and all points at once.
 
     .. math::
         \frac L{\sqrt m}\Big(1+\sqrt{2\ln\tfrac n\gamma+2d\ln(1+\tfrac{\sqrt2R}r)}\Big)+2\beta r,
         \qquad r=\frac L{4\beta\sqrt m}
 
-    (R1) holds on a maximal r-separated subset. That has at most :math:`(1+\sqrt2R/r)^d` points, by
-    volume, because a set of diameter R lies in a ball of radius :math:`R/\sqrt2` (Jung). Between
-    these points the gradients of user and population move by at most :math:`\beta r` each. The
-    points may depend on the data, as they do in a phase of Algorithm 2.
+    It is infinite for losses that are not smooth. *Proof.* (R1) holds on a maximal r-separated
+    subset of the set. That has at most :math:`(1+\sqrt2R/r)^d` points, by volume, because a set of
+    diameter R lies in a ball of radius :math:`R/\sqrt2` (Jung). Between these points the gradients
+    of user and population move by at most :math:`\beta r` each. The point at which gradients are
+    taken may depend on the data, as in a phase of Algorithm 2.
     """
     if not math.isfinite(case.smoothness):
         return math.inf
@@ -164,13 +166,13 @@ def uniform_gradient_spread(case: UserLevel, failure: float) -> float:
 
 
 def iterate_spread(step_size: float, lipschitz: float, steps: float, failure: float) -> float:
-    r"""Return the bound (R2) on the distance of SGD's average from its mean, w.p. 1 - failure.
+    r"""Return the bound (R2) on the distance of SGD's average from its mean.
 
     .. math:: \|\tilde x-E\tilde x\|\le\eta L\sqrt{T/3}\big(1+\sqrt{2\ln(1/\gamma)}\big)
 
-    for the average of the T points at which gradients are taken, from a fixed start, projected,
-    with :math:`\eta\le2/\beta` (theory/lowy-liu-asi.md, 2.0): Lemma 2.3 with a constant and without
-    d.
+    with probability 1 - gamma, gamma = `failure`, for the average of the T points at which
+    gradients are taken, from a fixed start, projected, with :math:`\eta\le2/\beta`
+    (theory/lowy-liu-asi.md, 2.0). It is Lemma 2.3 with an explicit constant and without d.
 
     *Proof.* Resampling the item of step s (from 1) moves the next point by
     :math:`\eta\|\nabla f(w,z)-\nabla f(w,z')\|`: at most :math:`2\eta L`, and at most
@@ -190,9 +192,10 @@ def iterate_spread(step_size: float, lipschitz: float, steps: float, failure: fl
 def group_spread(
     step_size: float, lipschitz: float, steps: float, groups: int, failure: float
 ) -> float:
-    r"""Return the bound by (R2) on the pairwise distances of C averages, w.p. 1 - failure.
+    r"""Return a bound on the distances between the averages of C groups, at once for all pairs.
 
-    It is twice `iterate_spread` at :math:`\gamma/C`.
+    It holds with probability 1 - gamma, gamma = `failure`, and is twice `iterate_spread` at
+    :math:`\gamma/C`.
 
     Examples
     --------

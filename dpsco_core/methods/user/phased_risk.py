@@ -1,8 +1,8 @@
 r"""The explicit bound on phased one-pass SGD, and the parameters that minimise it.
 
-It is what practical tunings of Algorithm 1 and of N1 at user level minimise, and what explicit
-bounds on them are made of (theory/lowy-liu-asi.md, 2.1, 2.7 and 3.7). It holds for any noise, and
-depends on sizes and constants only.
+The practical tunings of Algorithm 1 and of the baseline N1 at user level minimise this bound, and
+explicit bounds on both consist of its terms (theory/lowy-liu-asi.md, 2.1, 2.7 and 3.7). It holds
+for any noise, and depends on sizes and constants only.
 """
 
 import math
@@ -18,10 +18,10 @@ from dpsco_core.methods.user.printed_schedules import SgdPhase
 Noise = Callable[[float, int], float]
 Phases = tuple[SgdPhase, ...]
 
-MOST_PHASES = 12
-DECAYS = (1.0, 1.25, 1.5, 2.0)
+MOST_PHASES = 12  # the largest number of phases that are compared
+DECAYS = (1.0, 1.25, 1.5, 2.0)  # the candidates for p in the step sizes eta 2^(-p(i-1))
 FLOOR = 1 - 1e-12  # a margin for rounding when a partial sum is compared with the full sum
-STEP_FACTORS = tuple(2.0 ** (-k / 2) for k in range(-6, 60))
+STEP_FACTORS = tuple(2.0 ** (-k / 2) for k in range(-6, 60))  # candidates for eta, in units of R/L
 
 
 def phased_terms(
@@ -107,7 +107,7 @@ def best_phases(
     The search is over up to 12 phases, decays of `DECAYS`, and step sizes from 8 R/L downwards that
     are at most `largest_step`.
 
-    Raises `NotApplicable` where the sum is finite for none of them.
+    Raises `NotApplicable` if the sum is infinite for all of them.
     """
     unit = diameter / lipschitz
     sizes = sorted({min(unit * factor, largest_step) for factor in STEP_FACTORS})
@@ -124,7 +124,7 @@ def best_phases(
                     yield count, decay, size
 
     def phases_of(count: int, decay: float, size: float) -> Phases:
-        """Return the phases of a candidate."""
+        """Return the phases of a candidate: a number of phases, a decay and a step size."""
         phases = halving_phases(n, m, groups, count, decay, size, noise)
         assert phases is not None  # There is a user for every group.
         return phases

@@ -62,8 +62,8 @@ class FilteredGroups(PhasesPlan):
 
     losses: Losses
     case: UserLevel
-    groups: int
-    batch: int
+    groups: int  # C, the number of groups in every phase
+    batch: int  # the number of items per step
     phases: tuple[GroupPhase, ...]
 
     @property
@@ -77,14 +77,14 @@ class FilteredGroups(PhasesPlan):
         return sum(math.ceil(phase.members * self.case.m / self.batch) for phase in self.phases)
 
     @property
-    def moves(self) -> float:  # Every group moves its own point, and all points stay in one ball.
-        """How often a run moves points and projects them."""
+    def moves(self) -> float:
+        """How often a run moves points and projects them; on a ball all groups count as one."""
         is_ball = isinstance(self.setting.body, Ball)
         return self.steps if is_ball else self.steps * self.groups
 
     @property
-    def pieces(self) -> float:  # The groups take their steps side by side.
-        """The number of pieces that are processed one after the other: the steps."""
+    def pieces(self) -> float:
+        """The number of steps, which all groups take side by side."""
         return self.steps
 
     @property
@@ -130,7 +130,7 @@ class FilteredGroups(PhasesPlan):
             "steps": float(sum(math.ceil(p.members * inputs.m / self.batch) for p in run_phases)),
             "step_size": self.phases[0].step_size,
             "phases": float(len(self.phases)),
-            "halted_phase": float(halted),  # 0 if no phase halted
+            "halted_phase": float(halted),  # This is 0 if no phase has halted.
             "groups": float(self.groups),
             "batch_size": float(self.batch),
             "filter_radius": final_phase.filter.keep.filter_radius,
@@ -181,7 +181,8 @@ class UserPhasedSgd(PhasedMethod):
     stage = replace(
         FILTER_STAGE,
         splits=(Split(function="dpsco_core.methods.user.chains.chain_averages", told="phase"),),
-        small=SmallRun(scenario={"n": 2000, "epsilon": 8.0}),  # large enough for several phases
+        # With this many users and this epsilon there are several phases.
+        small=SmallRun(scenario={"n": 2000, "epsilon": 8.0}),
     )
     colour = "green"
     symbol = "cross"
@@ -206,7 +207,7 @@ class UserPhasedSgd(PhasedMethod):
         batch = batch_size(case.n, case.m, case.d, total, step_size, losses.smoothness)
 
         def filter_of(step: float, steps: int) -> FilterPlan:
-            """Return the test, filter and noise of a phase at a step size."""
+            """Return the test, filter and noise of a phase of `steps` steps of size `step`."""
             if paper:
                 return printed_plan(case, groups, step, steps)
             if self.tuning == "theory":
@@ -225,7 +226,7 @@ class UserPhasedSgd(PhasedMethod):
 
 
 def _check_shape(case: UserLevel, groups: int, shape: Shape, method: UserPhasedSgd) -> None:
-    """Raise `NotApplicable` for a run without a phase, with a number of users that would do."""
+    """Raise `NotApplicable` for a run without a phase, with a number of users that is enough."""
     if shape:
         return
 

@@ -34,9 +34,10 @@ Shape = tuple[tuple[int, int, float], ...]
 
 @lru_cache(maxsize=4096)
 def practical_shape(case: UserLevel, groups: int, noise_scale: float) -> Shape:
-    """Return the shape with the least `phased_terms`; empty if a group has no user.
+    """Return the phases that minimise the sum of `phased_terms`; () if a group has no user.
 
-    Raises `NotApplicable` where they are finite for none.
+    `noise_scale` is the root mean square distance of a gradient from its mean. Raises
+    `NotApplicable` if the sum is infinite for all candidates.
     """
     if case.n < groups:
         return ()
@@ -102,7 +103,7 @@ def theorem_shape(case: UserLevel, groups: int) -> Shape:
 
 
 def _place_phases(groups: int, phases: list[tuple[int, float]]) -> Shape:
-    """Return the phases with their first users, in consecutive order."""
+    """Return consecutive phases with their first users, from pairs of group size and step size."""
     shape, start = [], 0
     for members, step in phases:
         shape.append((start, members, step))
@@ -112,7 +113,10 @@ def _place_phases(groups: int, phases: list[tuple[int, float]]) -> Shape:
 
 @lru_cache(maxsize=4096)
 def tight_plan(case: UserLevel, groups: int, radius: float) -> FilterPlan:
-    """Return the single-test release of C points with the sharp sensitivity, for a radius."""
+    """Return the single-test release of C points, with weights and the sharper sensitivity.
+
+    `radius` is the radius of the score and of the filter.
+    """
     keep = RobustFilter(score_radius=radius, filter_radius=radius)
     return single_test_plan(groups, case.epsilon, case.delta, keep=keep, tuning=SHARP)
 
@@ -147,13 +151,14 @@ def printed_plan(case: UserLevel, groups: int, step_size: float, steps: int) -> 
     The accounting is that of theory/lowy-liu-asi.md, 2.1.
 
     The test :math:`s + Lap(20/\varepsilon) \ge 4C/5` is :math:`\varepsilon/10`-DP. A draw beyond
-    :math:`2C/15 - 2` has probability :math:`\frac12e^{\varepsilon/10}e^{-C\varepsilon/150}`;
-    otherwise both neighbours have :math:`s \ge 2C/3`, so that the filter's mean moves by at most
-    :math:`6\tau_i(2+Q)/C` but for :math:`\zeta = \delta/(10e^\varepsilon)` (F5). The Gaussian noise
-    is accounted at :math:`(\varepsilon/4, \delta/n)`. Together that is :math:`0.35\varepsilon`, and
-    less than delta for n >= 2.
+    :math:`2C/15 - 2` has probability :math:`\frac12e^{\varepsilon/10}e^{-C\varepsilon/150}`.
+    Otherwise both neighbours have :math:`s \ge 2C/3`, so that the filter's mean moves by at most
+    :math:`6\tau_i(2+Q)/C` except with probability :math:`\zeta = \delta/(10e^\varepsilon)` (F5).
+    The Gaussian noise is accounted for at :math:`(\varepsilon/4, \delta/n)`. Together these are
+    :math:`0.35\varepsilon`, and less than delta for n >= 2.
 
-    The sensitivity on record is the one that the printed noise covers, at least the proven one.
+    The ledger states the sensitivity that the printed noise covers, which is at least the proven
+    one.
 
     Raises `NotApplicable` if the printed noise is below what the proof needs.
     """

@@ -35,7 +35,7 @@ class SgdSchedule:
 
     @property
     def users(self) -> float:
-        r""":math:`\sum_iCN_i`, the number of users whose items are read."""
+        r"""The number of users whose items are read, :math:`\sum_iCN_i`."""
         return math.fsum(self.groups * phase.group_users for phase in self.phases)
 
     @property
@@ -195,7 +195,7 @@ def printed_noise(case: UserLevel, tau: float, users: float, steps: float) -> fl
 def erm_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
     r"""Return the number of steps of a phase, at least 1.
 
-    It is :math:`T_i=\lceil c_T(1+\sqrt{\beta/\lambda_i})\ln(ndm)\rceil`.
+    It is :math:`T_i=\lceil c_T(1+\sqrt{\beta/\lambda_i})\ln(ndm)\rceil`, with `factor` for c_T.
     """
     logarithm = max(1.0, case.log_size)
     root = math.sqrt(case.smoothness / regulariser)
@@ -203,7 +203,10 @@ def erm_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
 
 
 def regularised_steps(case: UserLevel, regulariser: float, factor: float = 1.0) -> int:
-    """Return T for the regularised risk, whose smoothness is that of the losses plus lambda."""
+    """Return the number of steps of a phase on the regularised risk: `erm_steps` at beta + lambda.
+
+    `factor` is the c_T of `erm_steps`.
+    """
     total = replace(case, smoothness=case.smoothness + regulariser)
     return erm_steps(total, regulariser, factor)
 
@@ -273,11 +276,9 @@ def smoothed_smoothness(case: UserLevel, radius: float) -> float:
 
 
 def smoothed_regulariser(case: UserLevel) -> float:
-    r"""Return the regulariser of Theorem D.3's proof, without a unit.
+    r"""Return the regulariser :math:`\lambda=\frac1{\sqrt{mn}}` of Theorem D.3's proof.
 
-    It is :math:`\lambda=\frac1{\sqrt{mn}}`.
-
-    `printed_regulariser` is what the rate needs (theory/lowy-liu-asi.md, 2.5).
+    It has no unit, and the rate needs `printed_regulariser` instead (theory/lowy-liu-asi.md, 2.5).
     """
     return 1 / math.sqrt(case.total)
 
@@ -321,7 +322,7 @@ def fills_groups(case: UserLevel, q: float | None = None) -> bool:
 def laplace_tail(case: UserLevel) -> float:
     r"""Return the tail probability :math:`e^{-C\varepsilon/150}=(20nme^\varepsilon/\delta)^{-2/3}`.
 
-    The probability that the noise of Algorithm 1's test exceeds 2C/15.
+    With it, the noise of Algorithm 1's test exceeds 2C/15 in absolute value.
 
     Examples
     --------

@@ -14,10 +14,10 @@ from dpsco_core.privacy.mechanisms.tested import TestedSteps
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Released:
-    """A released point, shape (d,), and whether the test failed; both are private."""
+    """The outcome of a tested release, which is private."""
 
-    value: Vector
-    halted: bool
+    value: Vector  # the released point, shape (d,)
+    halted: bool  # whether the test failed, so that the point is the fallback
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,7 +30,7 @@ class FilteredMeans:
     def next(self, points: Matrix) -> Vector | None:
         """Return the noisy filtered mean of the points, shape (K, d), or None after a failed test.
 
-        The points are of the same K users each time; they may depend on what was returned before.
+        The K users must be the same in every call; their points may depend on earlier returns.
         """
         rows = len(points)
         require(rows == self.plan.count, "points", f"{self.plan.count} rows", rows)
@@ -44,7 +44,10 @@ class FilteredMeans:
 def open_releases(
     plan: FilterPlan, d: int, ledger: Ledger, rng: np.random.Generator, label: str
 ) -> FilteredMeans:
-    """Account for all releases of `plan`, of d coordinates each, before the first one."""
+    """Return the sequence of releases of a plan, after the ledger has accounted for all of them.
+
+    Each release has d coordinates.
+    """
     steps = ledger.open(TestedReleases(release=plan.release, size=d, rng=rng), label=label)
     return FilteredMeans(plan=plan, steps=steps)
 
@@ -58,7 +61,7 @@ def release_mean(
     fallback: Vector,
     label: str = "mean of concentrated points",
 ) -> Released:
-    """Release the mean of `points`, shape (K, d), or the point `fallback` if the test fails.
+    """Return a private mean of `points`, shape (K, d), or the point `fallback` if the test fails.
 
     `fallback` must not depend on these points: a fixed one, or what earlier phases released.
     """

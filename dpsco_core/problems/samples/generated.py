@@ -45,7 +45,7 @@ class BlockProblem(Protocol):
 
 
 class SampleSource(BlockSource[Sample]):
-    """The blocks of a problem's sample, with all requested bounds applied."""
+    """The blocks of a problem's sample, whose records are shrunk to all requested bounds."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class SampleSource(BlockSource[Sample]):
         features: Key,  # the random key of the features
         targets: Key,  # the random key of the targets
         n: int,  # the total number of records
-        # norms to which records are shrunk, in order; see `Sample.bounded`
+        # the arguments of `Sample.bounded`, norm and exponent, by which records are shrunk in order
         bounds: tuple[tuple[float, float], ...] = (),
     ) -> None:
         """Make a source of n records from the keys of their features and targets."""
@@ -62,9 +62,7 @@ class SampleSource(BlockSource[Sample]):
         self._features, self._targets = BlockStreams(features), BlockStreams(targets)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what pickle needs to make the source again: the problem, the
-        keys and the sizes.
-        """
+        """Return what pickle needs to make the source again: problem, keys, size and bounds."""
         return SampleSource, (self.problem, *self.keys, self.n, self.bounds)
 
     def fresh_copy(self) -> SampleSource:
@@ -132,11 +130,11 @@ class GeneratedSample(Range[SampleSource]):
 
     def mean_gradient(self, w: Vector) -> Vector:
         """Return the mean gradient at w, shape (d,)."""
-        return self.gradients(w).total(gradient_of) / self.n
+        return self.gradients(w).total(sum_gradients) / self.n
 
     def risk(self, w: Vector) -> float:
         """Return the empirical risk at w."""
-        return float(self.gradients(w).total(risk_of)[0]) / self.n
+        return float(self.gradients(w).total(sum_losses)[0]) / self.n
 
     def bounded(self, radius: float, exponent: float = 2.0) -> GeneratedSample:
         """Return the sample with every longer record shrunk to norm `radius`."""
@@ -148,7 +146,7 @@ class GeneratedGradients(PiecedRows):
     """The per-sample gradients of a generated sample at one point; see `Rows`."""
 
     sample: GeneratedSample
-    w: Vector  # shape (d,)
+    w: Vector  # the point at which gradients are taken, shape (d,)
 
     @property
     def n(self) -> int:
@@ -178,13 +176,13 @@ class GeneratedGradients(PiecedRows):
             yield from block.gradients(self.w).factors()
 
     def pieces(self) -> Iterator[GeneratedGradients]:
-        """Yield consecutive pieces, each with the problem, its keys, a range and the point."""
-        # an executor cannot be sent to another process
+        """Yield consecutive pieces that are small to send, since none holds any records."""
+        # The pieces have no executor, because it cannot be sent to another process.
         for piece in replace(self.sample, executor=None).pieces():
             yield GeneratedGradients(piece, self.w)
 
 
-def gradient_of(piece: Rows) -> Vector:
+def sum_gradients(piece: Rows) -> Vector:
     """Return the sum of a piece's gradients, shape (d,), without forming single gradients."""
     assert isinstance(piece, GeneratedGradients)
     total = np.zeros(piece.d)
@@ -193,7 +191,7 @@ def gradient_of(piece: Rows) -> Vector:
     return total
 
 
-def risk_of(piece: Rows) -> Vector:
+def sum_losses(piece: Rows) -> Vector:
     """Return the sum of the losses of a piece, shape (1,)."""
     assert isinstance(piece, GeneratedGradients)
     return np.array([sum(block.n * block.risk(piece.w) for block in piece.sample.blocks())])

@@ -23,8 +23,8 @@ class LinearSample:
     """Features and targets, with a link and a constraint set; see `Sample`."""
 
     features: DenseRows  # n rows of dimension d
-    targets: Vector  # shape (n,)
-    link: Link
+    targets: Vector  # the targets of the records, shape (n,)
+    link: Link  # the loss of a margin and a target
     constraint: ConstraintSet
     # Shape (n,): factors by which `bounded` has shrunk the features; None if no record was shrunk.
     shrink: Vector | None = None
@@ -139,10 +139,10 @@ class LinearSample:
 def mean_gradient_rounding(n: int, d: int) -> float:
     r"""Return a bound on the rounding of `LinearSample.mean_gradient`, for every data set.
 
-    It is relative to :math:`aR + bR^2\|w\|`, with the largest slope a and curvature b. In units of
-    :math:`2^{-53}` it counts the terms of a partial sum, the partial sums of a block, the blocks,
-    the d terms of a margin (its error enters through the curvature), and the rounding of a slope
-    and its factors.
+    The bound is relative to :math:`aR + bR^2\|w\|`, with the largest slope a, the largest curvature
+    b and the radius R of `bounded`. In units of :math:`2^{-53}` it counts the terms of a partial
+    sum, the partial sums of a block, the blocks, the d terms of a margin (whose error enters
+    through the curvature), and the rounding of a slope and its factors.
 
     Examples
     --------

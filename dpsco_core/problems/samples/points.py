@@ -85,7 +85,7 @@ class PointSample:
         return replace(self, points=DenseRows(self.points.x[start:stop]))
 
     def bounded(self, radius: float, exponent: float = 2.0) -> PointSample:
-        """Return the sample with points shrunk to norm `radius`; broken ones become 0."""
+        """Return the sample with points shrunk to norm `radius`; ones not finite become 0."""
         require(0 < radius < math.inf, "radius", "finite and above 0", radius)
         is_same_norm = math.isinf(self.limit) or exponent == self.limit_exponent
         require(
@@ -94,7 +94,7 @@ class PointSample:
         return replace(self, limit=min(radius, self.limit), limit_exponent=exponent)
 
     def _shrunk_to_limit(self, block: Vector) -> Vector:
-        """Return a block with the points beyond `limit` shrunk to it."""
+        """Return a block with points longer than `limit` shrunk to it; ones not finite become 0."""
         if not math.isfinite(self.limit):
             return block
         norms = row_norms(block)
@@ -110,7 +110,7 @@ class PointSample:
 
     @cached_property
     def _mean(self) -> Vector:
-        """The mean of the points, shape (d,)."""
+        """The mean of the points after they are shrunk to the limit, shape (d,)."""
         total = np.zeros(self.d)
         for block in self.points.blocks():
             bounded_block = self._shrunk_to_limit(block)

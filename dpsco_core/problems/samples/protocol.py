@@ -14,12 +14,12 @@ class Sample(Protocol):
 
     @property
     def n(self) -> int:
-        """Number of records."""
+        """The number n of records."""
         ...
 
     @property
     def d(self) -> int:
-        """Dimension of the parameter."""
+        """The dimension of the parameter."""
         ...
 
     @property

@@ -33,17 +33,17 @@ class UserSample(Protocol):
 
     @property
     def users(self) -> int:
-        """Number n of users."""
+        """The number n of users."""
         ...
 
     @property
     def items(self) -> int:
-        """Number m of items per user."""
+        """The number m of items per user."""
         ...
 
     @property
     def d(self) -> int:
-        """Dimension of the parameter."""
+        """The dimension of the parameter."""
         ...
 
     @property
@@ -147,9 +147,9 @@ class MeanSample:
         return replace(self, means=DenseRows(self.means.x[start:stop]))
 
     def bounded(self, radius: float) -> MeanSample:
-        """Return the sample with the users' means shrunk to norm `radius`; broken ones become 0.
+        """Return the sample with users' means shrunk to norm `radius`; ones not finite become 0.
 
-        A user whose items are all inside the ball is unchanged, because so is their mean.
+        A user whose items are all inside the ball is unchanged, since the mean is inside as well.
         """
         require(0 < radius < math.inf, "radius", "finite and above 0", radius)
         norms = self.means.norms()
@@ -160,17 +160,17 @@ class MeanSample:
 
 
 def average_users(sample: Any) -> Any:
-    """Return users as their mean items, if the loss needs nothing else.
+    """Return a sample of users as a `MeanSample` if the loss needs only users' mean items.
 
-    Other users stay as they are. So a method that reads users' mean gradients gets the same users
-    whether all items are in memory or only their means.
+    Any other sample is returned unchanged. A method that reads users' mean gradients therefore gets
+    the same numbers whether all items are in memory or only their means.
     """
     if not isinstance(sample, ItemSample) or sample.items == 1:
         return sample
     records = sample.records
     if not isinstance(records, PointSample) or not records.loss.needs_only_the_mean:
         return sample
-    # Items were shrunk, so their means are not means of the points.
+    # If `bounded` has shrunk the items, their means are not those of the points in memory.
     if math.isfinite(records.limit):
         return sample
     return MeanSample(
@@ -182,7 +182,10 @@ def average_users(sample: Any) -> Any:
 
 
 def pool_items(sample: Any) -> Any:
-    """Return all items as one sample, or as rows; users' means give one record per user."""
+    """Return all items of users as one sample or as rows, without the division into users.
+
+    A `MeanSample` gives one record per user, and any other argument is returned unchanged.
+    """
     if isinstance(sample, UserRows):
         return sample.records
     if isinstance(sample, ItemSample):
@@ -193,7 +196,7 @@ def pool_items(sample: Any) -> Any:
 
 
 def users_of(sample: Any) -> Any:
-    """Return the users with their items; plain records become users with one item each."""
+    """Return samples of users unchanged, and plain records as users with one item each."""
     if isinstance(sample, UserRows | ItemSample | MeanSample):
         return sample
     if isinstance(sample, DenseRows):
@@ -202,19 +205,25 @@ def users_of(sample: Any) -> Any:
 
 
 def has_exact_means(problem: Problem) -> bool:
-    """Return whether the loss needs only users' mean items, whose distribution is known."""
+    """Return whether a problem's users can be drawn as their mean items alone.
+
+    The loss must need only these means, and the law must be able to draw them.
+    """
     if not isinstance(problem, PointProblem) or not problem.loss.needs_only_the_mean:
         return False
     return overrides_answer(type(problem.distribution), "draw_means")
 
 
 def items_fit(n: int, m: int, d: int) -> bool:
-    """Return whether all items of n users fit in memory."""
+    """Return whether n users with m items of dimension d have at most `MOST_ELEMENTS` numbers."""
     return n * m * d <= MOST_ELEMENTS
 
 
 def check_size(problem: Problem, n: int, m: int, limits: Limits) -> None:
-    """Raise `InvalidInput` if the limits allow neither all items nor the means with a known law."""
+    """Raise `InvalidInput` if n users with m items are too large for a place's limits.
+
+    If all items are too large, users' means are enough where `has_exact_means`.
+    """
     d = problem.constraint.d
     largest = min(ITEM_BLOCKS * limits.elements, MOST_ELEMENTS)
     means = limits.most_elements if m == 1 else limits.elements

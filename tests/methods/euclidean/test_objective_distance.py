@@ -74,12 +74,12 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
     """Return a function that runs objective perturbation and keeps what it solves."""
     linear_terms: list[Array] = []
     values: list[Array] = []
-    linear_term = objective_perturbation.linear_term
+    draw_linear_term = objective_perturbation.draw_linear_term
     solve = objective_perturbation.minimise_strongly_convex
 
     def keep_tilt(*args: Any) -> Array:
         """Draw a linear term, and keep it."""
-        linear_terms.append(linear_term(*args))
+        linear_terms.append(draw_linear_term(*args))
         return linear_terms[-1]
 
     def keep_value(*args: Any, **rest: Any) -> Any:
@@ -88,7 +88,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
         values.append(result.value)
         return result
 
-    monkeypatch.setattr(objective_perturbation, "linear_term", keep_tilt)
+    monkeypatch.setattr(objective_perturbation, "draw_linear_term", keep_tilt)
     monkeypatch.setattr(objective_perturbation, "minimise_strongly_convex", keep_value)
 
     def release(method: ObjectivePerturbation, setting: Any, sample: Any, seed: int) -> Solved:

@@ -74,12 +74,12 @@ class Runs:
         one.
         """
         self.tilt, self.solved = np.zeros(0), Any
-        linear_term = objective_perturbation.linear_term
+        draw_linear_term = objective_perturbation.draw_linear_term
         solve = objective_perturbation.minimise_strongly_convex
 
         def keep_tilt(*args: Any) -> Array:
             """Draw a linear term, and keep it."""
-            self.tilt = linear_term(*args)
+            self.tilt = draw_linear_term(*args)
             return self.tilt
 
         def keep_solved(*args: Any, accuracy: float, **rest: Any) -> Any:
@@ -87,7 +87,7 @@ class Runs:
             self.solved = solve(*args, accuracy=loosen * accuracy, **rest)
             return self.solved
 
-        monkeypatch.setattr(objective_perturbation, "linear_term", keep_tilt)
+        monkeypatch.setattr(objective_perturbation, "draw_linear_term", keep_tilt)
         monkeypatch.setattr(objective_perturbation, "minimise_strongly_convex", keep_solved)
 
     def run(

@@ -52,7 +52,7 @@ def solve_phases(sample: Any, plan: Any, centre: Any) -> list[Any]:
     bounded = plan.losses.of(sample)
     bounded = bounded.rounded(plan.curvature) if plan.kinked else bounded
     return [
-        module.phase_minimiser(bounded.part(f.start, f.stop), centre, f, plan) for f in plan.phases
+        module.minimise_phase(bounded.part(f.start, f.stop), centre, f, plan) for f in plan.phases
     ]
 
 

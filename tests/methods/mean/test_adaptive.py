@@ -27,8 +27,8 @@ from dpsco_core.methods.mean import adaptive as module
 from dpsco_core.methods.mean import ladder as ladder_module
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import (
+    candidate_radii,
     clipped_sums,
-    ladder,
     make_radius_counter,
     norm_counts,
     radius_choice,
@@ -106,7 +106,7 @@ def pairs(n: int, d: int) -> Any:
 def test_no_record_moves_a_score_or_a_mean_by_more_than_its_sensitivity(
     n: int, d: int, centre: float | None
 ) -> None:
-    radii = ladder(2.0, 20)
+    radii = candidate_radii(2.0, 20)
     c = None if centre is None else np.full(d, centre)
     low, high = float(radii[-1]), float(radii[0])
     largest = dict.fromkeys(("count", "first", "second", "mean", "guard"), 0.0)
@@ -161,7 +161,7 @@ def test_a_row_is_counted_and_projected_equally_in_any_data_set() -> None:
 def test_counts_and_sums_agree_with_their_definition() -> None:
     rng = np.random.default_rng(1)
     x, c = rng.standard_t(2.5, size=(500, 6)), np.arange(6.0)
-    radii = ladder(9.0, 500)
+    radii = candidate_radii(9.0, 500)
     norms = np.linalg.norm(x - c, axis=1)
     expected = [(norms > r).sum() for r in radii]
     assert norm_counts(DenseRows(x), radii, c).tolist() == expected
@@ -176,7 +176,7 @@ def test_counts_and_sums_agree_with_their_definition() -> None:
 
 def test_the_indices_of_norms_among_the_radii_are_those_of_a_search() -> None:
     for top, n in ((1.0, 2), (37.3, 10**5), (1e-120, 10**9), (1e150, 10**6)):
-        rising = ladder(top, n)[::-1].copy()
+        rising = candidate_radii(top, n)[::-1].copy()
         neighbours = (np.nextafter(rising, 0), rising, np.nextafter(rising, math.inf))
         norms = np.concatenate([*neighbours, [0.0, 5e-324, 1.7e308, math.inf, top * 1e5]])
         # These radii are too dense for a table.
@@ -364,7 +364,7 @@ def target_is_public(problem: MeanEstimation, setting: Setting) -> None:
 
 def scores_are_scaled_by_their_sensitivity() -> None:
     """Assert that the noise of the choice of a radius follows the sensitivity of its scores."""
-    radii = ladder(1.0, 10)
+    radii = candidate_radii(1.0, 10)
     choice = ladder_module.radius_choice(radii, np.arange(len(radii), dtype=float), 3.0, 1.0)
     assert choice.mechanism.entry(choice.scores, "radius").noise == 2.0
 

@@ -23,7 +23,7 @@ from dpsco_core.data import DenseRows
 from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean import AdaptiveClipping, RescaledClipping, adaptive
 from dpsco_core.methods.mean import inner as module
-from dpsco_core.methods.mean.inner import inner_choice, inner_is_enough, overshoots, tells_bias
+from dpsco_core.methods.mean.inner import inner_choice, overshoots, tells_bias, try_inner_radius
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from tests.methods.mean.test_adaptive import BUDGETS, NASTY, is_spent, point
 
@@ -54,7 +54,7 @@ def decide_almost_without_noise(
     rho = 1e12
     rng, ledger = np.random.default_rng(0), Ledger(ZCDP(rho=rho))
     rhos = (rho, 0.4)
-    return inner_is_enough(
+    return try_inner_radius(
         means, (small, large), n=n, rhos=rhos, crowd=crowd, ledger=ledger, rng=rng
     )[1]
 
@@ -178,7 +178,7 @@ def test_decisions_and_diagnostics_are_functions_of_the_releases(mode: Any) -> N
         return test(means, *values, ledger=ledger, rng=rng, **fields)
 
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("inner_is_enough", "wider_is_better"):
+        for name in ("try_inner_radius", "try_wider_radius"):
             patch.setattr(adaptive, name, partial(watched, getattr(adaptive, name)))
         for seed, records in itertools.product(range(4), (skewed, symmetric)):
             _, out, claims, release = trace_run(method, records, seed, budget=budget)
@@ -221,10 +221,10 @@ class Halving:
 def test_a_test_with_half_its_sensitivity_is_caught() -> None:
     def faulty(*args: Any, ledger: Any, **fields: Any) -> Any:
         """Test by a ledger that halves sensitivities."""
-        return inner_is_enough(*args, ledger=Halving(ledger), **fields)  # type: ignore[arg-type]
+        return try_inner_radius(*args, ledger=Halving(ledger), **fields)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(adaptive, "inner_is_enough", faulty)
+        patch.setattr(adaptive, "try_inner_radius", faulty)
         with pytest.raises(AssertionError):
             test_no_record_moves_a_release_by_more_than_its_claim("single")
 

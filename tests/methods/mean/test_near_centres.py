@@ -9,7 +9,7 @@ import pytest
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import DenseRows, row_norms
 from dpsco_core.methods.mean import ladder as ladder_module
-from dpsco_core.methods.mean.ladder import clipped_sums, ladder, norm_counts
+from dpsco_core.methods.mean.ladder import candidate_radii, clipped_sums, norm_counts
 from dpsco_core.methods.mean.lengths import norms_about
 
 CENTRE = np.array([0.3, -0.2, 0.1, 0.0, 0.25])
@@ -42,11 +42,11 @@ def test_a_norm_about_a_centre_does_not_depend_on_the_other_rows() -> None:
 def test_sums_about_a_near_centre_are_those_of_the_differences(has_norms: bool) -> None:
     x, radii = wild_rows(), (2.0, 50.0, 3.0)  # in no order
     rows, norms = DenseRows(x), np.empty(len(x)) if has_norms else None
-    counts = norm_counts(rows, ladder(60.0, 500), CENTRE, norms)
+    counts = norm_counts(rows, candidate_radii(60.0, 500), CENTRE, norms)
     sums = clipped_sums(rows, radii, CENTRE, norms)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ladder_module, "near_centre", lambda *_: None)
-        assert counts.tolist() == norm_counts(rows, ladder(60.0, 500), CENTRE).tolist()
+        assert counts.tolist() == norm_counts(rows, candidate_radii(60.0, 500), CENTRE).tolist()
         assert sums == pytest.approx(clipped_sums(rows, radii, CENTRE), rel=1e-12)
 
 

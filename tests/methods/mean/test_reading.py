@@ -10,12 +10,12 @@ import pytest
 from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import DenseRows, ScaledRows
 from dpsco_core.methods.mean import reading as reading_module
-from dpsco_core.methods.mean.ladder import clipped_sums, ladder, norm_counts
+from dpsco_core.methods.mean.ladder import candidate_radii, clipped_sums, norm_counts
 from dpsco_core.methods.mean.reading import Reading
 from dpsco_core.methods.records.base import clipped_sum
 
 CENTRE = np.array([0.3, -0.2, 0.1, 0.0, 0.25, 0.4])
-LADDER = ladder(20.0, 40_000)
+LADDER = candidate_radii(20.0, 40_000)
 
 
 def records(seed: int = 0) -> Vector:

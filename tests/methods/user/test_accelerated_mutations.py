@@ -150,7 +150,7 @@ def gradient_ascent(patch: Patch) -> None:
     ],
 )
 def test_a_fault_is_caught(fault: Any, check: Any, monkeypatch: Patch) -> None:
-    accelerated_schedule._best.cache_clear()
+    accelerated_schedule._best_division.cache_clear()
     fault(monkeypatch)
     with pytest.raises((AssertionError, ValueError, RuntimeError)):
         check(monkeypatch)

@@ -21,7 +21,7 @@ class OutputPhase:
     """One phase of output perturbation: its records, regulariser, accuracy and noise."""
 
     start: int  # the index of the first record
-    stop: int  # the index behind the last record
+    stop: int  # one more than the index of the last record
     regulariser: float  # λ_i, the weight of the regulariser
     accuracy: float  # α_i, the accuracy that the solver certifies; 0 for a closed form
     l2_sensitivity: float  # the sensitivity of the released point, with the solver's error included
@@ -43,7 +43,7 @@ class PhasedMinimisers(PhasesPlan):
 
     @property
     def moves(self) -> float:
-        """About how often the solver moves a point; 0 with a closed form."""
+        """The approximate number of times that the solver moves a point; 0 with a closed form."""
         return len(self.phases) * USUAL_GRADIENTS if self.hessian is None else 0
 
     @property
@@ -70,7 +70,7 @@ class PhasedMinimisers(PhasesPlan):
             part = losses.part(phase.start, phase.stop)
             noisy = block.release(
                 SphericalLaplaceNoise(l2_sensitivity=phase.l2_sensitivity, epsilon=self.epsilon),
-                phase_minimiser(part, w, phase, self),
+                minimise_phase(part, w, phase, self),
                 rng,
                 label=f"minimiser of phase {i}",
             )
@@ -89,13 +89,14 @@ class PhasedMinimisers(PhasesPlan):
         }, ()
 
 
-def phase_minimiser(
+def minimise_phase(
     sample: Any, centre: Vector, phase: OutputPhase, plan: PhasedMinimisers
 ) -> Vector:
-    r"""Minimise :math:`\hat F(w) + \frac\lambda2\|w-c\|^2` over W, shape (d,).
+    r"""Return the minimiser of :math:`\hat F(w) + \frac\lambda2\|w-c\|^2` over W, shape (d,).
 
-    In closed form, :math:`\Pi_W\big(\frac{\lambda c-g}{a+\lambda}\big)`, where every Hessian is a
-    multiple a of the identity and g is the gradient at 0; else to the accuracy of the phase.
+    lambda is the regulariser of the phase, and c is `centre`. If every Hessian is a multiple a of
+    the identity, the minimiser is :math:`\Pi_W\big(\frac{\lambda c-g}{a+\lambda}\big)`, where g is
+    the gradient at 0; otherwise a solver finds it to the accuracy of the phase.
     """
     level = phase.regulariser
     if plan.hessian is not None:

@@ -55,7 +55,9 @@ class PerturbedObjective(PrivateMethod):
         closed = plan.hessian is not None
         if not closed:
             check_set(sample.constraint, setting)
-        value = (closed_form if closed else perturbed_minimiser)(plan, losses, ledger, rng)
+        value = (minimise_in_closed_form if closed else minimise_perturbed_objective)(
+            plan, losses, ledger, rng
+        )
         law = "scale" if plan.pure else "std"
         path = Path.through((sample.constraint.centre, value), (0, 1))
         return Descended(value=value, path=path).released(
@@ -164,7 +166,7 @@ class ObjectivePerturbationStrong(PerturbedObjective):
 
 
 def check_set(constraint: ConstraintSet, setting: Setting) -> None:
-    """Raise an error for a sample on another set, because the plan's accuracy depends on it."""
+    """Raise `InvalidInput` if a sample's set is not the setting's, on which the accuracy rests."""
     body = setting.body
     same = isinstance(constraint, Ball) == isinstance(body, Ball)
     same &= constraint.l2_radius <= setting.constants.diameter / 2 * (1 + 1e-9)
@@ -172,13 +174,15 @@ def check_set(constraint: ConstraintSet, setting: Setting) -> None:
     require(same, "constraint", f"that of the setting, {body}", constraint)
 
 
-def closed_form(
+def minimise_in_closed_form(
     plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
 ) -> Vector:
-    r"""Minimise :math:`(\frac a2 + \lambda)\|\theta\|^2 + \langle c + G/n, \theta\rangle`.
+    r"""Return the minimiser of the perturbed objective if it is a quadratic, shape (d,).
 
-    With c the gradient at 0 and a the Hessian: :math:`\Pi_W(-(c+G/n)/(a+2\lambda))`, and the
-    support point of W along :math:`-(c+G/n)` where there is no curvature.
+    The objective is :math:`(\frac a2 + \lambda)\|\theta\|^2 + \langle c + G/n, \theta\rangle`,
+    where c is the gradient at 0, a times the identity every Hessian, lambda the ridge, and G the
+    noise. The minimiser over W is :math:`\Pi_W(-(c+G/n)/(a+2\lambda))`, and without any
+    curvature the support point of W along :math:`-(c+G/n)`.
     """
     assert plan.hessian is not None
     slope = sample.mean_gradient(np.zeros(sample.d))
@@ -199,14 +203,14 @@ def closed_form(
             label="linear term of the objective",
         )
     else:
-        slope = slope + linear_term(plan, sample, ledger, rng)
+        slope = slope + draw_linear_term(plan, sample, ledger, rng)
     curvature, constraint = plan.hessian + 2 * plan.ridge, sample.constraint
     if curvature == 0:
         return constraint.support_point(-slope)
     return constraint.project(-slope / curvature)
 
 
-def linear_term(
+def draw_linear_term(
     plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
 ) -> Vector:
     """Draw the random vector G of step 1 and return G/n, shape (d,)."""
@@ -235,12 +239,12 @@ def linear_term(
     return noise / sample.n
 
 
-def perturbed_minimiser(
+def minimise_perturbed_objective(
     plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
 ) -> Vector:
     """Run steps 1 to 4 for an objective without a closed form, and return the result."""
-    # Step 1 of the algorithm; step 2 belongs to the plan.
-    tilt = linear_term(plan, sample, ledger, rng)
+    # This is step 1 of the algorithm; the plan has already done step 2.
+    tilt = draw_linear_term(plan, sample, ledger, rng)
 
     def gradient(w: Vector) -> Vector:
         """Return the gradient of the objective of step 3 at w."""
@@ -270,4 +274,4 @@ def perturbed_minimiser(
         rng,
         label=label,
     )
-    return sample.constraint.project(noisy)  # Step 4 of the algorithm.
+    return sample.constraint.project(noisy)  # The projection is step 4 of the algorithm.

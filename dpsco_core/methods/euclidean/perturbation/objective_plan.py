@@ -79,7 +79,7 @@ class ObjectivePlan(Plan):
 
     @property
     def moves(self) -> float:
-        """About how often the solver moves a point; 0 with a closed form."""
+        """The approximate number of times that the solver moves a point; 0 with a closed form."""
         return USUAL_GRADIENTS if self.hessian is None else 0
 
     @property
@@ -203,11 +203,13 @@ def reachable_accuracy(setting: Setting, losses: Losses, ridge: float, linear_st
     probability below 1e-21 whatever the data are.
     """
     noise = linear_std * (math.sqrt(setting.d) + 10) / setting.n
-    return reachable_beside(setting, losses, ridge, noise)
+    return reachable_accuracy_with_noise(setting, losses, ridge, noise)
 
 
-def reachable_beside(setting: Setting, losses: Losses, ridge: float, noise: float) -> float:
-    """Return `reachable_accuracy` with a linear term of norm at most `noise`."""
+def reachable_accuracy_with_noise(
+    setting: Setting, losses: Losses, ridge: float, noise: float
+) -> float:
+    """Return `reachable_accuracy` if the norm of the linear term G/n is at most `noise`."""
     radius = setting.constants.diameter / 2
     size = losses.lipschitz + (losses.smoothness + 2 * ridge) * radius + noise
     return (certified_digits(setting.body) * size) ** 2 / (4 * ridge)
@@ -304,7 +306,8 @@ def _paper_plan(
     )
     rho = gaussian_rho(epsilon / 2, delta / 2)
     printed = algorithm_1_output_noise(accuracy, ridge, epsilon, delta)
-    # The noise is as printed, so the sensitivity is computed only for comparison.
+    # The noise H is as printed, or larger where the solver's certificate leaves more open; the
+    # sensitivity is the one to which that noise belongs.
     sensitivity = max(open_distance(setting, accuracy, ridge), printed * math.sqrt(2 * rho))
     return ObjectivePlan(
         setting=setting,
@@ -379,11 +382,11 @@ def balanced_ridge(
     width = math.inf if isinstance(body, Ball) else body.gaussian_width().upper
 
     def ridge(log_share: float) -> float:
-        """Return the least ridge at a share of epsilon, given by its logarithm."""
+        """Return the least ridge if the change of variables gets the share exp(log_share)."""
         return least_ridge(n, losses.smoothness, epsilon * math.exp(log_share))
 
     def shift(log_share: float) -> float:
-        """Return the modelled squared shift at a share of epsilon, given by its logarithm."""
+        """Return the modelled squared shift if the change of variables gets exp(log_share)."""
         rest, level = epsilon * -math.expm1(log_share), ridge(log_share)
         linear_std = objective_noise_std(2 * losses.lipschitz, rest, delta)
         noise = linear_std / n

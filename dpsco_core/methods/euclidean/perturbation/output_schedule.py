@@ -25,10 +25,11 @@ from dpsco_core.methods.records.base import tail_excess
 from dpsco_core.problems.base import Setting
 
 OPEN = 0.01  # the share of the sensitivity left for the solver's error, where doubles allow it
-MOST_PHASES = 5
+MOST_PHASES = 5  # the largest number of phases that are compared
 GROWTHS = (1.0, 2.0, 4.0, 8.0, 16.0)  # growth factors of the regulariser from phase to phase
 FACTORS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.7)  # multiples of the bound on the feature vectors
-# the measured share of the loss that shrinking causes for the worst distribution of a class
+# How much shrinking changes the mean gradient, as a measured share of the change under the worst
+# law: see `shrinking_bias`.
 SHRUNK_SHARE = 0.04
 WIDEST, NARROWEST = 1.0, 1e-3  # the largest and smallest width over which a kink is rounded off
 
@@ -39,13 +40,13 @@ Lengths = tuple[int, ...]
 class PhaseLayout:
     """A candidate of the search: the lengths of the phases and their regularisers."""
 
-    lengths: Lengths
+    lengths: Lengths  # the number of records of each phase
     first: Any  # λ_1: a number, or an array of all values that a search compares
-    growth: float
+    growth: float  # the ratio of the regularisers of consecutive phases
 
     @property
     def regularisers(self) -> tuple[Any, ...]:
-        """The λ of every phase."""
+        """The regulariser λ of every phase."""
         return tuple(self.first * self.growth**i for i in range(len(self.lengths)))
 
 
@@ -97,7 +98,7 @@ def output_plan(setting: Setting, tuning: Tuning) -> PhasedMinimisers:
 
 
 def refuse_other_losses(setting: Setting) -> None:
-    """Raise `NotApplicable` for losses that bounded features do not make Lipschitz and curved."""
+    """Raise `NotApplicable` for losses that stay unbounded even if features are bounded."""
     constants = setting.constants
     if constants.structure == "other" or math.isinf(constants.diameter):
         raise NotApplicable(
@@ -121,8 +122,8 @@ def equal_rho(setting: Setting) -> float:
 def phase_model(setting: Setting, losses: Losses) -> PhaseModel:
     """Return the constants from which the phases are computed."""
     hessian = {"mean": 1.0, "linear": 0.0}.get(setting.constants.structure)
-    # With one Hessian for all losses, gradients of two records at a point differ only by the
-    # features.
+    # If all losses have the same Hessian, the gradients of two records at a point differ by their
+    # features only.
     gap = 2 * (losses.lipschitz if hessian is None else losses.feature_bound)
     return PhaseModel(
         setting=setting, losses=losses, epsilon=setting.pure_epsilon, hessian=hessian, gap=gap
@@ -183,10 +184,10 @@ def bounded_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
 def modelled_risk(model: PhaseModel, layout: PhaseLayout) -> Any:
     r"""Return the excess risk if the risk is a quadratic with its worst curvature h.
 
-    The squared distance to the minimiser is then, phase by phase,
-    :math:`\big(\frac{\lambda}{h+\lambda}\big)^2e^2 + \frac V{n(h+\lambda)^2} + d(d+1)s^2`, and no
-    more than the diameter's, V being the trace of the gradients' covariance. The curvatures are
-    those of `tuning.curvatures`.
+    If e is the distance of the point from the minimiser before a phase of n records, its square
+    afterwards is :math:`\big(\frac{\lambda}{h+\lambda}\big)^2e^2 + \frac V{n(h+\lambda)^2} +
+    d(d+1)s^2`, and at most the squared diameter. V is the trace of the gradients' covariance, and s
+    the scale of the noise. The curvatures are those of `tuning.curvatures`.
     """
     setting = model.setting
     d, constants = setting.d, setting.constants
@@ -264,7 +265,7 @@ def best_layout(model: PhaseModel, risk: Callable[[PhaseModel, PhaseLayout], Any
 
 
 def shapes_of_phases(n: int, firsts: NDArray[np.float64]) -> Iterator[PhaseLayout]:
-    """Yield the candidate layouts, each for all first regularisers at once."""
+    """Yield candidate layouts of n records, each with all first regularisers `firsts` at once."""
     for count in range(1, MOST_PHASES + 1):
         for ratio in (1.0, 0.5):
             lengths = split(n, count, ratio)
@@ -285,15 +286,16 @@ def split(n: int, count: int, ratio: float) -> Lengths | None:
 def theorem_layout(setting: Setting) -> tuple[Losses, PhaseLayout]:
     r"""Return the losses and the layout that minimise the proven bound for heavy-tailed features.
 
-    `bounded_risk` at L and the bias of shrinking, :math:`D\,E(a\|x\|-L)_+`, D the diameter, with
-    :math:`(E\|g\|^p)^{1/p} \le \sqrt d\,M`, M the directional moment (theory/pure-optimisers.md,
-    1.4).
+    The bound is `bounded_risk` for losses clipped to the Lipschitz constant L, plus the bias
+    :math:`D\,E(a\|x\|-L)_+` of shrinking features, with D the diameter and a the largest slope.
+    The bias follows from :math:`(E\|g\|^p)^{1/p} \le \sqrt d\,M`, with M the directional moment
+    (theory/pure-optimisers.md, 1.4).
     """
     constants, p = setting.constants, setting.moment_order
     linear_model = constants.linear_model
     assert linear_model is not None
     if not math.isfinite(linear_model.slope):
-        # The call raises an error that says why the setting is refused.
+        # This call raises an error, which says why losses without a bounded slope are refused.
         lipschitz_losses(setting, "practical", equal_rho(setting))
     moment = math.sqrt(setting.d) * constants.directional_moment
     if not math.isfinite(moment):

@@ -22,7 +22,7 @@ from dpsco_core.methods.euclidean.perturbation.objective_plan import (
     ObjectivePlan,
     least_ridge,
     open_distance,
-    reachable_beside,
+    reachable_accuracy_with_noise,
 )
 from dpsco_core.methods.euclidean.perturbation.output_schedule import (
     FACTORS,
@@ -39,7 +39,7 @@ from dpsco_core.privacy.concentration import pure_epsilon_of
 from dpsco_core.privacy.mechanisms import laplace_noise_scale, spherical_laplace_reach
 from dpsco_core.problems.base import Setting
 
-# candidate shares of epsilon for the Jacobian
+# candidate shares of epsilon for the change of variables
 SHARES = tuple(2.0 ** (-k / 2) for k in range(1, 21))
 ROUNDED = tuple(2.0**k for k in range(11))  # candidate curvatures to which kinks are rounded off
 
@@ -154,14 +154,18 @@ def _candidates(setting: Setting) -> Iterator[ObjectivePlan]:
 
 
 def _total_epsilon(setting: Setting) -> float:
-    """Return the sum of the epsilons of the two releases."""
+    """Return the epsilon that the linear term and the output noise spend together."""
     if isinstance(setting.budget, ZCDP):
         return pure_epsilon_of(setting.budget.rho, (OUTPUT_SHARE, 1 - OUTPUT_SHARE))
     return setting.pure_epsilon
 
 
 def solved_plan(setting: Setting, losses: Losses, share: float, *, rounded: float) -> ObjectivePlan:
-    """Return the plan whose change of variables spends at most the given share of epsilon."""
+    """Return the plan for losses that need the solver, at a share for the change of variables.
+
+    `share` is the largest part of epsilon that the change of variables may spend, and `rounded` the
+    curvature to which kinks are rounded off, or 0.
+    """
     total = _total_epsilon(setting)
     output_epsilon = OUTPUT_SHARE * total
     rest = total - output_epsilon
@@ -170,7 +174,7 @@ def solved_plan(setting: Setting, losses: Losses, share: float, *, rounded: floa
     sensitivity = 2 * losses.lipschitz
     scale = laplace_noise_scale(sensitivity, rest - jacobian)
     longest = spherical_laplace_reach(setting.d, scale) / setting.n
-    accuracy = reachable_beside(setting, losses, ridge, longest)
+    accuracy = reachable_accuracy_with_noise(setting, losses, ridge, longest)
     output_sensitivity = open_distance(setting, accuracy, ridge)
     return ObjectivePlan(
         setting=setting,
@@ -193,9 +197,11 @@ def solved_plan(setting: Setting, losses: Losses, share: float, *, rounded: floa
 def modelled_risk(plan: ObjectivePlan) -> float:
     r"""Return the excess risk if the risk is a quadratic with its worst curvature h.
 
-    The minimiser is off by :math:`\frac{2\lambda r}{h+2\lambda}` and, in mean square, by
-    :math:`\frac{V/n + d(d+1)s^2/n^2}{(h+2\lambda)^2} + d(d+1)s_H^2`; the bias of shrinking and a
-    quarter of the largest one of rounding are added.
+    With lambda the ridge and r half the diameter, the ridge moves the minimiser by
+    :math:`\frac{2\lambda r}{h+2\lambda}`. Sampling and the noises of scales s and s_H move it, in
+    mean square, by :math:`\frac{V/n + d(d+1)s^2/n^2}{(h+2\lambda)^2} + d(d+1)s_H^2`, with V the
+    trace of the gradients' covariance. The bias of shrinking, and a quarter of the largest error of
+    rounding kinks off, are added.
     """
     setting, ridge = plan.setting, 2 * plan.ridge
     d, constants = setting.d, setting.constants
@@ -216,6 +222,10 @@ def proven_risk(plan: ObjectivePlan) -> float:
 
     .. math:: \lambda r^2 + \frac{2rds}n + \frac{L^2}{\lambda n} + L(\tau + ds_H) + \frac1{2c}
         + 2r\,E(a\|x\|-L)_+
+
+    lambda is the ridge, r half the diameter, s and s_H the scales of the two noises, L the
+    Lipschitz constant, tau the distance that the solver leaves open, c the curvature to which kinks
+    are rounded off, and a the largest slope.
     """
     setting, losses = plan.setting, plan.losses
     n, d, diameter = setting.n, setting.d, setting.constants.diameter

@@ -24,7 +24,7 @@ from dpsco_core.privacy.allocation import QUICK_POINTS, AllocatedSteps, allocate
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
-STEPS = 100
+STEPS = 100  # the default number of steps T
 # The candidate numbers of steps: few enough that their certificates stay in the cache.
 COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 RARE = 3.0  # a likelihood ratio that a single step rarely exceeds
@@ -37,7 +37,7 @@ class Allocation:
 
     certificate: AllocatedSteps
     noise_std: float  # the standard deviation of the noise on a sum of gradients
-    step_size: float  # the factor of a sum divided by n/T
+    step_size: float  # η, by which a step's sum of gradients is multiplied once divided by n/T
 
 
 def plan_allocation(setting: Setting, steps: int | None, lipschitz: float) -> Allocation:
@@ -51,7 +51,8 @@ def plan_allocation(setting: Setting, steps: int | None, lipschitz: float) -> Al
     require(count <= n, "allocated_steps", f"at most the {n:,} records", count)
     certificate = allocate_steps(count, budget.epsilon, budget.delta, QUICK_POINTS)
     noise_std, share = certificate.noise_multiplier * lipschitz, count / n
-    # The mean square of a step's vector, whose number of records is random as well.
+    # `square` bounds the mean square of a step's vector, which varies with the random number of
+    # records as well.
     square = lipschitz**2 * (1 + share) + setting.d * (share * noise_std) ** 2
     return Allocation(
         certificate=certificate,
@@ -63,8 +64,9 @@ def plan_allocation(setting: Setting, steps: int | None, lipschitz: float) -> Al
 def best_count(setting: Setting) -> int:
     r"""Return the number of steps in `COUNTS` that minimises the modelled risk.
 
-    It is proportional to the root of :math:`\frac1T(1+\frac Tn+d\sigma^2\frac{T^2}{n^2})`,
-    :math:`\sigma` the noise over the norm of a gradient.
+    For T steps the risk is proportional to the root of
+    :math:`\frac1T(1+\frac Tn+d\sigma^2\frac{T^2}{n^2})`, with :math:`\sigma` the noise multiplier
+    of `modelled_noise`.
     """
     n, d = setting.n, setting.d
 
@@ -119,15 +121,16 @@ def run_allocated(
     step_size: float,
     limit: float,  # the norm to which gradients are clipped
     *,
-    # Shape (d,): the first point; None: the centre of the constraint set.
+    # Shape (d,): the first point; None stands for the centre of the constraint set.
     start: Vector | None = None,
-    # A function of a point w and a pull that returns the next point; None: the projection of their
-    # difference.
+    # A function of a point w and a pull that returns the next point; None stands for the projection
+    # of their difference.
     move: Move | None = None,
 ) -> Descended:
-    """Run the steps and return the average of the queried points.
+    """Run one noisy step per entry of `sizes` and return the average of the queried points.
 
-    A sum is divided by the public n/T, never by the number of its records, which is secret.
+    `order` has the records in the order of their steps, and `sizes` the number of records of each
+    step. A sum is divided by the public n/T, never by the number of its records, which is secret.
     """
     project = sample.constraint.project
     move = (lambda w, pull: project(w - pull)) if move is None else move

@@ -25,10 +25,8 @@ from dpsco_core.privacy.poisson import sample_steps
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
 
-RATE = 0.1  # the share of the records in a step
-
-
-REACHED_EPSILON = 0.1  # a budget that some noise level meets at every number of steps
+RATE = 0.1  # the default probability that a step includes a record
+REACHED_EPSILON = 0.1  # an epsilon that some noise multiplier meets at every number of steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +95,8 @@ class MinibatchDescent(DescentMethod):
         """Return the plan with the accountant's noise, for the given or the tuned parameters."""
         budget = sampled_budget(setting, self.calibration)
         rho, batch = setting.gaussian_rho, self.rate * setting.n
-        # The noise energy of a step at C = 1 that spends all of rho. It is exact for Poisson
-        # samples that hide only their size; small or few samples have more noise.
+        # `unit` models the mean squared norm of a step's noise at C = 1 if the step spends all of
+        # rho. With small samples, or few of them, the noise is larger.
         unit = 2 * setting.d / (rho * setting.n**2)
         spread = spread_of_sample(setting, batch)
         radius = choose_parameter(
@@ -145,7 +143,7 @@ class MinibatchDescent(DescentMethod):
 
 
 def spread_of_sample(setting: Setting, batch: float) -> float:
-    r"""Return the modelled :math:`E\|\bar g_{S}-\bar g\|^2` for a sample S of `batch` records."""
+    """Return the modelled variance of the mean gradient of `batch` records, out of all records."""
     typical = math.inf
     if 0 < setting.constants.variance_trace < math.inf:
         typical = setting.constants.variance_trace

@@ -30,16 +30,16 @@ from dpsco_core.problems.base import Setting
 class DeepPointsOfAllocatedGroups(DeepPointOfAllocatedGroups):
     """A deep point of allocated groups at every step; every row draws a new group each time.
 
-    The noise of all steps is opened together.
+    The ledger accounts for the noise of all steps at once.
     """
 
     def measuring(self, n: int, d: int, rho: float, steps: int) -> Measuring:
-        """Return the releases of a run, whose noise is opened at the first step."""
+        """Return what makes the releases of a run; it opens their noise at the first step."""
         noise = self.noise(n, d, rho)
         return NoisyDeepPoints(self, noise, self.search(d, noise.noise_std))
 
     def open(self, ledger: Ledger, n: int, d: int) -> Steps:
-        """Account for all noise of the run."""
+        """Return the noise of all steps, after the ledger has accounted for it."""
         steps = AllocatedGaussianSteps(
             certificate=self.certificate, size=d, largest_norm=self.largest_norm(n)
         )
@@ -51,7 +51,7 @@ class NoisyDeepPoints(NoisyDeepPoint):
     """The deep points of one run; their noise is accounted for at the first step."""
 
     statistic: DeepPointsOfAllocatedGroups
-    opened: Steps | None = None
+    opened: Steps | None = None  # the noise of all steps; None before the first step
 
     def take(self, rows: Rows, ledger: Ledger, rng: np.random.Generator, t: int) -> Vector:
         """Return a deep point of new groups, shape (d,); open the noise at the first step."""
@@ -103,9 +103,9 @@ class IterativeDescentAllocated(DescentWithGroups):
     def plan(self, setting: Setting) -> DescentPlan:
         """Return the plan: groups, radius, descent and the certificate of all steps."""
         budget = sampled_budget(setting, self.calibration)
-        n, d, groups = setting.n, setting.d, self.chosen_groups(setting)
+        n, d, groups = setting.n, setting.d, self.choose_groups(setting)
         unit = d * groups * modelled_noise(setting, groups) ** 2 / n**2
-        radius, descent = self.chosen_descent(setting, setting.gaussian_rho, unit)
+        radius, descent = self.choose_descent(setting, setting.gaussian_rho, unit)
         certificate = allocate_passes(groups, descent.steps, budget.epsilon, budget.delta)
         points = DeepPointsOfAllocatedGroups(
             radius=radius,

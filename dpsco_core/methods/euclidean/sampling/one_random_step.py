@@ -21,7 +21,7 @@ class PrivateSgdAllocated(RecordByRecord):
     Parameters
     ----------
     steps : int, optional
-        T, from 1 to n. If None: of 1, 2, 5, ... 2000 that of which a model expects least.
+        T, from 1 to n. If None it is the one of 1, 2, 5, ... 2000 with the least modelled risk.
     calibration : {"tight", "paper"}
         ``"paper"`` is refused: its noise is for another sampler.
     tuning : {"practical", "theory"}

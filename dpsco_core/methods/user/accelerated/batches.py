@@ -44,7 +44,7 @@ class SeparateTests(NoisyTest):
 
     @property
     def score_scale(self) -> float:
-        """Scale of the Laplace noise of every score."""
+        """The scale of the Laplace noise on every score."""
         return laplace_noise_scale(self.sensitivity, self.epsilon)
 
     @property
@@ -53,7 +53,7 @@ class SeparateTests(NoisyTest):
         return 0.0
 
     def reach(self, probability: float) -> float:
-        """Return a number that any of the T noises exceeds with at most this probability."""
+        """Return a number that the largest of the T noises exceeds with at most `probability`."""
         require(0 < probability <= 0.5, "probability", "above 0 and at most 1/2", probability)
         return -self.score_scale * math.log(2 * probability / self.steps)
 
@@ -82,7 +82,7 @@ class BatchGaussian(TestedGaussian):
 
     @property
     def noise_std(self) -> float:
-        r"""The noise :math:`\Delta g(\varepsilon_b,\delta_b)` per coordinate."""
+        r"""The standard deviation :math:`\Delta g(\varepsilon_b,\delta_b)` of the noise."""
         return self.l2_sensitivity * self.noise_multiplier
 
     @property
@@ -126,7 +126,7 @@ def batch_plan(
     keep: RobustFilter,
     tuning: Tuning,
 ) -> FilterPlan | None:
-    r"""Return the plan of T releases on batches, by weights; None if there is none.
+    r"""Return the plan of T releases on batches, by weights; None if none keeps enough users.
 
     An iteration has :math:`\varepsilon_0 = \ln(1+\frac nK(e^{\varepsilon/T}-1))` and
     :math:`\delta_0 = \frac nK\frac\delta T`, so that all iterations together cost the budget. Its

@@ -55,20 +55,20 @@ class Landscape:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The users of each phase, and the base-2 exponent of its regulariser over the first one."""
+    """The sizes and the relative regularisers of the phases of a candidate."""
 
-    users: tuple[int, ...]
-    exponents: tuple[int, ...]
+    users: tuple[int, ...]  # the number of users of each phase
+    exponents: tuple[int, ...]  # log2 of each phase's regulariser over that of the first phase
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A layout with the steps of each phase, the first regulariser and the modelled risk."""
+    """A layout with the parameters that the model chooses for it."""
 
     layout: Layout
-    steps: int
-    regulariser: float
-    risk: float
+    steps: int  # the number of steps of every phase
+    regulariser: float  # the regulariser of the first phase
+    risk: float  # the modelled excess risk
 
 
 def model_landscape(
@@ -103,7 +103,10 @@ def model_landscape(
 
 
 def step_responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, Table, Table]:
-    """Return b, v and o of the model after 0 to `steps` steps, (steps + 1, regularisers, 3)."""
+    """Return the b, v and o of the module after 0 to `steps` steps.
+
+    All have the shape (steps + 1, regularisers, 3), with the curvatures of `land` in the last axis.
+    """
     pull = regularisers[:, None]
     curve = land.curvatures[None, :]
     mu, whole = pull + land.strong_convexity, pull + land.smoothness
@@ -142,8 +145,8 @@ def choose_layout(
 ) -> Choice:
     r"""Return the layout, steps and regulariser with the least modelled risk, with few steps.
 
-    Raises `NotApplicable` where no layout has a finite modelled risk, for example because none has
-    enough users for its tests.
+    Raises `NotApplicable` if no layout has a finite modelled risk, for example because all have too
+    few users for their tests.
     """
     size = len(EXPONENTS)
     farthest = max((max(layout.exponents) for layout in layouts), default=0)

@@ -29,8 +29,8 @@ from dpsco_core.methods.user.accelerated.schedule import (
     MOST_PHASES,
     MOST_USERS,
     AcceleratedPhase,
+    build_phases,
     calibrated_filter,
-    chosen_phases,
     practical_tau,
     recommended_phases,
     too_few_users_error,
@@ -56,7 +56,7 @@ from dpsco_core.problems.base import Setting
 def filter_of(
     calibration: Calibration, case: UserLevel, tau: float, users: int, steps: int
 ) -> FilterPlan | None:
-    """Return the test, filter and noise of a phase; None if there is none."""
+    """Return the test, filter and noise of a phase in a calibration; None if none is private."""
     make = calibrated_filter if calibration == "tight" else printed_filter
     return make(case, tau, users, steps)
 
@@ -71,13 +71,13 @@ def practical_plan(
 ) -> AcceleratedPhases:
     """Return the plan with the least modelled risk over the given layouts.
 
-    Raises `NotApplicable`, with the number of users that would do, where no phase can have a test.
+    Raises `NotApplicable`, with a number of users that is enough, if no phase can have a test.
     """
     filters = partial(filter_of, calibration, case, practical_tau(case))
     choice = practical_choice(case, land, calibration, layouts)
     if choice is None:
         raise too_few_users_error(case.n, least_in_a_phase(filters, 1))
-    phases = chosen_phases(choice, filters)
+    phases = build_phases(choice, filters)
     return AcceleratedPhases(
         setting=setting,
         losses=losses,
@@ -97,7 +97,7 @@ def practical_choice(
     tau = practical_tau(case)
 
     def noise(users: int, steps: int) -> float:
-        """Return the noise of a phase; infinite if it can have no test."""
+        """Return the noise's standard deviation in a phase; infinite if it can have no test."""
         plan = filter_of(calibration, case, tau, users, steps)
         return math.inf if plan is None else plan.release.noise_std
 
@@ -111,7 +111,7 @@ def theory_plan(
 ) -> AcceleratedPhases:
     """Return the recommended schedule, or the printed one with ``calibration="paper"``.
 
-    Raises `NotApplicable` where two phases cannot have tests, or the printed constants cannot run.
+    Raises `NotApplicable` if two phases cannot have tests, or the printed constants cannot run.
     """
     if calibration == "paper":
         return plan_phases(setting, case, losses, calibration, printed_phases(case))
@@ -130,7 +130,7 @@ def plan_phases(
     calibration: Calibration,
     phases: tuple[AcceleratedPhase, ...],
 ) -> AcceleratedPhases:
-    """Return the plan of the theory's phases; AC-SA uses the regulariser's convexity alone."""
+    """Return the plan of given phases, whose steps use the convexity of the regularisers alone."""
     return AcceleratedPhases(
         setting=setting,
         losses=losses,
@@ -161,7 +161,7 @@ def _no_theory_error(case: UserLevel) -> NotApplicable:
     )
 
 
-MOST_EPSILON = 10.0
+MOST_EPSILON = 10.0  # the largest epsilon for which the printed constants are stated
 
 
 def printed_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
@@ -206,11 +206,11 @@ def printed_filter(case: UserLevel, tau: float, users: int, steps: int) -> Filte
 def printed_phases(case: UserLevel) -> tuple[AcceleratedPhase, ...]:
     r"""Return all :math:`\lfloor\log_2n\rfloor` phases of Algorithm 3 with Theorem C.3's numbers.
 
-    q is the one with the most users in the last phase. Numbers of users are rounded down, numbers
-    of steps up.
+    The decay q of the numbers of users is that with the most users in the last phase. Numbers of
+    users are rounded down, and numbers of steps up.
 
-    Raises `NotApplicable`, with the number of users that would do, where Theorems C.1 and C.3 do
-    not hold or their proof does not cover a phase.
+    Raises `NotApplicable`, with a number of users that is enough, if Theorems C.1 and C.3 do not
+    hold or their proof does not cover a phase.
     """
     if case.epsilon > MOST_EPSILON:
         raise NotApplicable(

@@ -28,7 +28,7 @@ from dpsco_core.problems.samples.users import UserSample
 class AcceleratedPhases(PhasesPlan):
     """Phases of accelerated descent, each protected by tests: Algorithm 3.
 
-    They have a `run` of their own, because the path includes the points inside a phase.
+    The class has a `run` of its own, because the path includes the points inside a phase.
     """
 
     losses: Losses  # the constants of the losses, with the bound on the records
@@ -39,7 +39,7 @@ class AcceleratedPhases(PhasesPlan):
     # The risk that the model of the practical tuning predicts; NaN for other tunings.
     modelled_risk: float = math.nan
     notes: tuple[str, ...] = ()
-    # r, the radius of the ball over which losses are averaged; 0: losses are not averaged.
+    # r, the radius of the ball over which losses are averaged; 0 if losses are not averaged.
     radius: float = 0.0
 
     @property
@@ -53,8 +53,8 @@ class AcceleratedPhases(PhasesPlan):
         return sum(phase.steps for phase in self.phases)
 
     @property
-    def passes(self) -> float:  # A step on a share of the users counts as that share of a step.
-        """How often a run reads all users."""
+    def passes(self) -> float:
+        """How often a run reads all users; a step on a part of them counts as that part."""
         last_user = max(phase.stop for phase in self.phases)
         return sum(phase.steps * phase.users for phase in self.phases) / last_user
 
@@ -124,7 +124,7 @@ class AcceleratedPhases(PhasesPlan):
 
 
 def in_two_phases(method: Any, setting: Setting) -> AcceleratedPhases:
-    """Return the first phase of a plan for half of the users, once for each half; for tests."""
+    """Return a plan of two equal phases, one for each half of the users, as tests need it."""
     plan: AcceleratedPhases = method.plan(replace(setting, n=setting.n // 2))
     first_phase, half = plan.phases[0], plan.phases[0].stop
     phases = (first_phase, replace(first_phase, start=half, stop=2 * half))

@@ -27,16 +27,16 @@ from dpsco_core.privacy.filter.plan import FilterPlan, Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
 SHARES = (0.2, 0.3, 0.4, 0.5)  # candidate shares of epsilon for the tests; the best is chosen
-FALSE_HALT = 0.01  # the probability that a phase halts on perfectly concentrated gradients
-SPREAD_FAILURE = 0.01  # gamma_0 of condition (R1)
-PRACTICAL_RADIUS = 3.0  # tau, in units of L/sqrt(m)
-ROOM = 1e-9
-MOST_PHASES = 4
+FALSE_HALT = 0.01  # the probability that a phase halts although all users' gradients are equal
+SPREAD_FAILURE = 0.01  # gamma_0, the failure probability in condition (R1)
+PRACTICAL_RADIUS = 3.0  # tau, the practical score radius, in units of L/sqrt(m)
+ROOM = 1e-9  # the relative margin for rounding in `widest_radius`
+MOST_PHASES = 4  # the largest number of phases that are tried
 MOST_USERS = 1 << 30  # the largest number of users that is considered
 MOST_SEPARATE = 8  # Beyond this many steps AboveThreshold has less noise than separate tests.
 
-# A function of the numbers of users and steps that returns the filter of a phase, or None if there
-# is none.
+# A function of the numbers of users and steps that returns the filter of a phase, or None if no
+# filter is private.
 Filters = Callable[[int, int], FilterPlan | None]
 
 
@@ -45,7 +45,7 @@ class AcceleratedPhase:
     """One phase: a run of Algorithm 2."""
 
     start: int  # the index of the first user
-    stop: int  # the index behind the last user
+    stop: int  # one more than the index of the last user
     regulariser: float  # λ_i, the weight of the regulariser
     stages: tuple[int, ...]  # the number of steps in each restart of AC-SA
     filter: FilterPlan  # the test, filter and noise of all steps of the phase
@@ -67,7 +67,7 @@ class AcceleratedPhase:
 
 
 def halving_layouts(n: int) -> tuple[Layout, ...]:
-    """Return layouts of one to four phases whose users halve and whose regularisers grow."""
+    """Return layouts of one to four phases for n users: users halve, and regularisers grow."""
     largest_count = min(MOST_PHASES, n.bit_length() - 1)
     return tuple(
         Layout(users=halving_users(n, count), exponents=tuple(DECAY * i for i in range(count)))
@@ -76,9 +76,10 @@ def halving_layouts(n: int) -> tuple[Layout, ...]:
 
 
 def theory_radius(case: UserLevel, steps: int) -> float:
-    r"""Return the score radius (R1), at most `widest_radius`.
+    r"""Return the score radius tau of condition (R1) for T steps, at most `widest_radius`.
 
-    Its failure probability is :math:`\gamma = \gamma_0/(nT)`.
+    A user's mean gradient is farther than tau from the common mean with probability at most
+    :math:`\gamma = \gamma_0/(nT)`.
     """
     proven = gradient_spread(case.m, case.lipschitz, SPREAD_FAILURE / (case.n * steps))
     return min(proven, widest_radius(case))
@@ -109,33 +110,38 @@ def gradient_filter(tau: float) -> RobustFilter:
 def calibrated_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
     """Return the test, filter and noise of a phase with the least noise; None if none is possible.
 
-    It compares AboveThreshold over full batches (Mode A) and separate tests on batches of all, half
-    or a quarter of the users (Mode B), at several divisions of epsilon between test and noise.
+    AboveThreshold over full batches (Mode A) is compared with separate tests on batches of all,
+    half or a quarter of the users (Mode B), at several divisions of epsilon between test and noise.
     """
-    chosen = _best(users, steps, case.epsilon, case.delta)
+    chosen = _best_division(users, steps, case.epsilon, case.delta)
     if chosen is None:
         return None
     share, batch = chosen
-    return _planned(users, steps, case.epsilon, case.delta, share, batch, gradient_filter(tau))
+    return _plan_filter(users, steps, case.epsilon, case.delta, share, batch, gradient_filter(tau))
 
 
 @lru_cache(maxsize=65536)
-def _best(users: int, steps: int, epsilon: float, delta: float) -> tuple[float, int] | None:
-    """Return the tests' share of epsilon and the batch size; a batch of 0 means all users."""
+def _best_division(
+    users: int, steps: int, epsilon: float, delta: float
+) -> tuple[float, int] | None:
+    """Return the tests' share of epsilon and the batch size with the least noise, or None.
+
+    A batch size of 0 stands for AboveThreshold over all users. None: no division is private.
+    """
     if users < 2:
         return None
     candidates: list[tuple[float, float, int]] = []
     batches = {users, users // 2, users // 4} if steps <= MOST_SEPARATE else set()
     for share in SHARES:
         for batch in (0, *sorted(batches)):
-            plan = _planned(users, steps, epsilon, delta, share, batch, gradient_filter(0.5))
+            plan = _plan_filter(users, steps, epsilon, delta, share, batch, gradient_filter(0.5))
             if plan is not None:
                 candidates.append((plan.release.noise_std, share, batch))
     chosen = smallest_or(candidates, lambda candidate: candidate[0], None)
     return None if chosen is None else (chosen[1], chosen[2])
 
 
-def _planned(
+def _plan_filter(
     users: int,
     steps: int,
     epsilon: float,
@@ -144,9 +150,9 @@ def _planned(
     batch: int,
     keep: RobustFilter,
 ) -> FilterPlan | None:
-    """Return the plan whose tests have a share of epsilon; None if there is none.
+    """Return the filter plan whose tests have the given share of epsilon; None if not private.
 
-    It is in Mode B if `batch` is positive, otherwise in Mode A.
+    The plan is in Mode B if `batch` is positive, and otherwise in Mode A.
     """
     tuning = Tuning(test_share=share, false_halt=FALSE_HALT, sharp=True)
     if batch:
@@ -158,7 +164,7 @@ def _planned(
 
 
 def least_users(filters: Filters, steps: int) -> int | None:
-    """Return the least number of users with a filter for a phase; None beyond `MOST_USERS`."""
+    """Return the least number of users for which a phase has a filter; None beyond `MOST_USERS`."""
     return least_count(lambda users: filters(users, steps) is not None, 1, 2, MOST_USERS)
 
 
@@ -192,8 +198,8 @@ def recommended_phases(
     .. math:: \lambda = \frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}, \qquad
         T_i = \Big\lceil\Big(1+\sqrt{\tfrac{\beta+\lambda_i}{\lambda_i}}\Big)\ln(ndm)\Big\rceil
 
-    and stages of `stage_lengths` at :math:`V_0 = LR`, :math:`V^2 = d\sigma_i^2`. The radius of a
-    phase is (R1) at its own T.
+    and stages of `stage_lengths` at :math:`V_0 = LR`, :math:`V^2 = d\sigma_i^2`. The radius of each
+    phase is `theory_radius` at its own number of steps.
     """
     reach = case.diameter if distance is None else distance
     split = halving_users(case.n, phases)
@@ -229,8 +235,12 @@ def recommended_phases(
     return tuple(schedule)
 
 
-def chosen_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, ...]:
-    """Return the phases that the practical tuning chose, one stage each."""
+def build_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, ...]:
+    """Return the phases of the practical tuning's choice, each of one stage.
+
+    Each phase reads the users after those of the phase before it. `filters` returns the filter for
+    a number of users and of steps.
+    """
     phases, start = [], 0
     for users, exponent in zip(choice.layout.users, choice.layout.exponents, strict=True):
         chosen = filters(users, choice.steps)

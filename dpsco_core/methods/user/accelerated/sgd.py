@@ -22,8 +22,8 @@ Oracle = Callable[[Vector, int], Vector | None]
 class Curvature:
     """The constants of the objective that AC-SA needs."""
 
-    strong_convexity: float  # μ > 0
-    smoothness: float  # L_F ≥ μ
+    strong_convexity: float  # μ, the strong convexity; positive
+    smoothness: float  # L_F, the smoothness; at least μ, and finite
 
     def __post_init__(self) -> None:
         """Refuse a strong convexity that is not positive or exceeds the smoothness."""
@@ -34,20 +34,20 @@ class Curvature:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class State:
-    """The two sequences of AC-SA, shape (d,) each, and the number of steps so far."""
+    """Where a run of AC-SA is after some steps."""
 
-    point: Vector
-    aggregate: Vector
-    steps: int = 0
+    point: Vector  # x_t, the point after step t, shape (d,)
+    aggregate: Vector  # the weighted average of the points so far, shape (d,)
+    steps: int = 0  # t, the number of steps so far
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Accelerated:
-    """The result of a run: the aggregate, shape (d,), the steps taken, and whether it halted."""
+    """The result of a run of AC-SA."""
 
-    value: Vector
-    steps: int
-    halted: bool
+    value: Vector  # the aggregate after the last step, shape (d,)
+    steps: int  # the number of steps that were taken
+    halted: bool  # whether the oracle ended the run
 
 
 def query_weights(objective: Curvature, t: int) -> tuple[float, float]:
@@ -135,10 +135,14 @@ def _parameters(objective: Curvature, t: int) -> tuple[float, float, float]:
 def accelerated_gap(
     objective: Curvature,
     steps: int,
-    square_distance: float,  # :math:`\|x_0-x^*\|^2`, or its expectation
-    variance: float,  # :math:`V^2`
+    # :math:`\|x_0-x^*\|^2`, or its expectation: the start's squared distance from the minimiser
+    square_distance: float,
+    variance: float,  # :math:`V^2`, a bound on the mean squared error of a gradient
 ) -> float:
-    r"""Return the guarantee of AC-SA after `steps` steps (Ghadimi and Lan 2012, Proposition 9)."""
+    r"""Return the bound on the gap of AC-SA's result after `steps` steps.
+
+    It is Proposition 9 of Ghadimi and Lan (2012).
+    """
     check_count("steps", steps)
     bias = 2 * objective.smoothness * square_distance / (steps * (steps + 1))
     return bias + 8 * variance / (objective.strong_convexity * (steps + 1))
@@ -153,10 +157,11 @@ def stage_lengths(
 ) -> tuple[int, ...]:
     r"""Return the lengths of stages, `steps` in total, that each halve the bound on the gap.
 
-    :math:`N_k = \lceil\max\{4\sqrt{L_F/\mu}, 32V^2/(\mu V_02^{-(k-1)})\}\rceil`: with
-    :math:`E\|x_0-x^*\|^2 \le 2V_k/\mu` at the start of a stage, :math:`V_k = V_02^{-(k-1)}`, either
-    term of `accelerated_gap` is at most :math:`V_k/4`. A remainder that is too short joins the last
-    stage; where already the first is too long, there is one stage of all steps.
+    Stage k has :math:`N_k = \lceil\max\{4\sqrt{L_F/\mu}, 32V^2/(\mu V_k)\}\rceil` steps, with
+    :math:`V_k = V_02^{-(k-1)}` the bound on the gap at its start. There
+    :math:`E\|x_0-x^*\|^2 \le 2V_k/\mu`, so that both terms of `accelerated_gap` are at most
+    :math:`V_k/4` at its end. A remainder that is too short joins the last stage. If even the first
+    stage is longer than `steps`, there is one stage of all steps.
     """
     check_count("steps", steps)
     check_positive("initial_gap", initial_gap)

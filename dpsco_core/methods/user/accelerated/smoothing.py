@@ -15,9 +15,9 @@ from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample
 
 
 def ball_points(count: int, d: int, radius: float, rng: np.random.Generator) -> Vector:
-    r"""Return independent uniform points in the ball, shape (count, d).
+    r"""Return independent uniform points in the ball of radius r in R^d, shape (count, d).
 
-    :math:`rU^{1/d}g/\|g\|` with U uniform and g standard normal.
+    A point is :math:`rU^{1/d}g/\|g\|`, with U uniform on [0, 1] and g standard normal.
     """
     directions = rng.standard_normal((count, d))
     norms = np.sqrt(np.vecdot(directions, directions))
@@ -27,10 +27,10 @@ def ball_points(count: int, d: int, radius: float, rng: np.random.Generator) -> 
 
 
 def ball_coordinates(count: int, d: int, rng: np.random.Generator) -> Vector:
-    r"""Return the first coordinates of independent uniform points in the unit ball of R^d.
+    r"""Return the first coordinates u of uniform points in the unit ball of R^d, shape (count,).
 
-    Its density is proportional to :math:`(1-u^2)^{(d-1)/2}`: :math:`u = 2V-1`, V of the law
-    :math:`Beta(\frac{d+1}2, \frac{d+1}2)`.
+    The density of u is proportional to :math:`(1-u^2)^{(d-1)/2}`, so that :math:`u = 2V-1` with V
+    of the law :math:`Beta(\frac{d+1}2, \frac{d+1}2)`.
     """
     coordinates: Vector = 2 * rng.beta((d + 1) / 2, (d + 1) / 2, size=count) - 1
     return coordinates
@@ -40,8 +40,8 @@ def ball_coordinates(count: int, d: int, rng: np.random.Generator) -> Vector:
 class MovedLoss(PointLoss):
     """A loss of points whose gradients are taken at freshly perturbed parameters."""
 
-    loss: PointLoss
-    radius: float
+    loss: PointLoss  # the loss before smoothing
+    radius: float  # the radius of the ball from which perturbations are drawn
     rng: np.random.Generator
 
     needs_only_the_mean = False

@@ -121,8 +121,8 @@ def strong_plan(
 ) -> AcceleratedPhases:
     """Return the plan of the theory tuning.
 
-    Raises `NotApplicable` where a phase of a stage cannot have a test, with the number of users
-    that it needs.
+    Raises `NotApplicable`, with the number of users that all stages need, if a phase of a stage
+    cannot have a test.
     """
     stages = stage_count(case)
     part = case.with_users(max(1, case.n // stages))
@@ -133,7 +133,7 @@ def strong_plan(
 
 
 def actual_rate(case: UserLevel) -> float | None:
-    r"""Return the rate of a run on n users; None if there is no private filter.
+    r"""Return the error of a run on n users, divided by LR; None if no filter is private.
 
     .. math:: \rho = \sqrt{\frac1{nm}+\frac{d\sigma_1^2}{L^2T_1}}
     """
@@ -146,7 +146,7 @@ def actual_rate(case: UserLevel) -> float | None:
 
 
 def stage_count(case: UserLevel) -> int:
-    r"""Return the number of stages.
+    r"""Return the number k of stages, with rho of `actual_rate` and D_1 of `first_distance`.
 
     .. math:: k = \max(1, \lceil\log_2\log_2\frac{\mu D_1}{4L\rho}\rceil+1)
     """
@@ -182,7 +182,10 @@ def distances(start_distance: float, limit: float, stages: int) -> tuple[float, 
 
 
 def _stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...] | None:
-    """Return the phases of all stages; None if a phase can have no test."""
+    """Return the phases of all stages of the theory tuning, each on the users of `part`.
+
+    None if a phase can have no test.
+    """
     rate = actual_rate(part)
     if rate is None:
         return None
@@ -203,7 +206,7 @@ def _stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...] | None
 
 
 def _paper_stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...]:
-    """Return the printed phases of every stage, with the regularisers of its distance."""
+    """Return the printed phases of every stage, with regularisers for the distance at its start."""
     inner = printed_phases(part)
     rate = actual_rate(part)
     limit = part.diameter if rate is None else limit_distance(part, rate)
@@ -223,7 +226,7 @@ def _paper_stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...]:
 
 
 def _too_few_users_error(case: UserLevel) -> NotApplicable:
-    """Return the error of the stages, with the number of users that they need."""
+    """Return the error that n users are too few for the stages, with a number that is enough."""
 
     def runs(n: int) -> bool:
         """Return whether all stages can have tests with n users."""

@@ -23,7 +23,7 @@ class UserMeanAdaptive(MeanMethod):
     At m = 1 it is `AdaptiveClipping`.
     """
 
-    # the largest candidate radius; None: the radius of clipped user means
+    # the largest candidate radius; None for the radius of clipped user means
     radius: float | None = None
     mode: Mode | None = None  # the mode of `AdaptiveClipping`
 
@@ -54,7 +54,7 @@ class UserMeanAdaptive(MeanMethod):
         "(theory/user-level-means.md, 2.3). No explicit bound is proven for it.",
     )
     stage = Stage(
-        records=128,  # enough users for the tests that look for a smaller radius
+        records=128,  # So many users are enough for the tests that look for a smaller radius.
         small=SmallRun(fields={"mode": "single"}),
         others={
             "centre": SmallRun(scenario={"n": 128, "diameter": 1000.0}),

@@ -12,7 +12,7 @@ from dpsco_core.problems.base import Setting
 
 
 def check_user_rows(sample: UserRows, setting: Setting) -> None:
-    """Check that `sample` has the setting's n, m and d, for which the plan's sensitivity holds."""
+    """Raise `InvalidInput` unless a sample has the n, m and d for which the plan is private."""
     if not isinstance(sample, UserRows):
         check_kind("sample", sample, "means", "UserRows(records=DenseRows(x), items=m)")
     for name, meaning, size, planned in (
@@ -58,10 +58,10 @@ def shrinkage(order: float, items: int, alike: float = 0.0) -> float:
 
 
 def of_user_means(setting: Setting) -> Setting:
-    """Return the setting of the users' means: n records with the moments of such a mean."""
+    """Return a setting of n records that have the moments of users' means of m items."""
     c, p, m = setting.constants, setting.moment_order, setting.m
     factor = shrinkage(p, m, setting.alike)
-    # a bound on the central moment of an item, by Minkowski's inequality
+    # This bounds the root of an item's central moment, by Minkowski's inequality.
     central = c.directional_moment + c.mean_gradient_bound
     constants = replace(
         c,

@@ -49,7 +49,7 @@ class UserMeanClipped(MeanMethod):
     3.5). For p < 2 all radii minimise a proven bound (theory/infinite-variance.md, 2.4).
     """
 
-    # the clip radius of the users' means; None: chosen from the setting
+    # the clip radius of the users' means; None if it is chosen from the setting
     radius: float | None = None
 
     reads = "whole"
@@ -124,17 +124,18 @@ def noise_std(noise: GaussianNoise | SphericalLaplaceNoise, d: int) -> float:
 
 
 def proven_radius(means: Setting) -> float:
-    r"""Return the radius that minimises the bound under a pure budget.
+    r"""Return the clip radius R that minimises the bound on the squared error under a pure budget.
 
-    It minimises :math:`\big(\kappa_p(\sqrt dg)^p(R-R_0)^{1-p}\big)^2+
-    d(d+1)\big(\frac{2R}{n\varepsilon}\big)^2`, with g of what is clipped.
+    The bound is :math:`\big(\kappa_p(\sqrt dg)^p(R-R_0)^{1-p}\big)^2+
+    d(d+1)\big(\frac{2R}{n\varepsilon}\big)^2`. `means` is the setting of the users' means, g the
+    root of a coordinate's moment in it, and R_0 the bound on the mean.
     """
     d, order = means.d, means.moment_order
     scale, bound = scaled_bound(means)
     noise = math.sqrt(d * (d + 1)) * 2 / (means.n * means.pure_epsilon)
 
     def error(log_t: float) -> float:
-        """Return the root of the bound at a radius, given by its distance from R_0."""
+        """Return the square root of the bound at R = R_0 + e^log_t, in units of `scale`."""
         tail = math.log(hinge_constant(order)) + order / 2 * math.log(d) - (order - 1) * log_t
         return math.hypot(math.exp(tail), noise * (bound + math.exp(log_t)))
 

@@ -19,11 +19,13 @@ from dpsco_core.problems.base import Setting
 class UserMeanGroup(MeanMethod):
     """Clip every record to an l2 ball, average all, add noise that protects m records.
 
-    At m = 1 it is `SimpleClipping`, whose radius it takes at n, the number of users. For p < 2 it
-    takes the one at which its own proven bound is least (theory/infinite-variance.md, 2.4).
+    At m = 1 it is `SimpleClipping`. The radius is that of `SimpleClipping` for n records, n being
+    the number of users. For p < 2 it is the radius at which the proven bound of this method is
+    least (theory/infinite-variance.md, 2.4).
     """
 
-    radius: float | None = None  # the clip radius of the records; None: chosen from the setting
+    # the clip radius of the records; None if it is chosen from the setting
+    radius: float | None = None
 
     reads = "whole"
     cost = MethodCost(fixed=3.9e4, per_row=7, per_element=0.42)
