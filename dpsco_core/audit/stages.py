@@ -66,7 +66,7 @@ def stage(method: str) -> Scenario:
 
 
 def at_printed_rho(point: Scenario, delta: float) -> tuple[Scenario, float]:
-    """Return a point whose budget is the rho of its epsilon at `delta`, and the delta.
+    """Return a point with the rho of its Gaussian releases at `delta` as its budget, and delta.
 
     Paper calibrations are stated in zCDP, so a printed constant that is too small shows there.
     """
@@ -145,9 +145,8 @@ def data_sets(
     if isinstance(sample, PointSample):
         data_sets = tuple(replace(sample, points=DenseRows(x)) for x in places)
     elif isinstance(sample, LinearSample):
-        targets = sample.link.admissible(
-            np.full(total, FAR_COORDINATE)
-        )  # targets so far from 0 that the slopes are largest
+        # At targets so far from 0 the slopes of the loss are largest.
+        targets = sample.link.admissible(np.full(total, FAR_COORDINATE))
         data_sets = tuple(replace(sample, features=DenseRows(x), targets=targets) for x in places)
         difference = f"one record of target {targets[0]:g}, with its features"
     else:

@@ -126,7 +126,7 @@ def approximate_entry(
     )
 
 
-def over_budget(entries: tuple[Entry, ...], budget: Budget) -> str:
+def describe_overspending(entries: tuple[Entry, ...], budget: Budget) -> str:
     """Return a sentence saying that `entries` exceed `budget`."""
     rho, epsilon, delta = (
         sum(getattr(entry, share) for entry in entries) for share in ("rho", "epsilon", "delta")

@@ -17,7 +17,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.checks import check_count
 from dpsco_core.privacy.composition import Tally, binding_notions, compose, fits, snap_to_budget
-from dpsco_core.privacy.entries import Entry, over_budget
+from dpsco_core.privacy.entries import Entry, describe_overspending
 from dpsco_core.privacy.mechanisms.base import Mechanism, Opened, Released, Sequence
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 
@@ -141,7 +141,7 @@ class Ledger:
             entries = tuple(replace(entry, part=self._part) for entry in entries)
             self._parent._record(*entries)
         elif not fits(self._tally.totals(*entries), self.budget):
-            self.refusal = over_budget(entries, self.budget)
+            self.refusal = describe_overspending(entries, self.budget)
             raise BudgetExceeded(self.refusal)
         else:
             for entry in entries:

@@ -47,5 +47,8 @@ class Wealth:
         return largest + math.log(total / len(SHARES))
 
     def refutes(self, level: float) -> bool:
-        """Return whether the wealth has reached 1/`level`."""
+        """Return whether the wealth has reached 1/`level`, which refutes the claim at that level.
+
+        A claim that holds is ever refuted with probability at most `level`.
+        """
         return self.log_value >= -math.log(level)

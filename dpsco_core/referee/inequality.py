@@ -7,8 +7,8 @@ from typing import Literal
 
 from dpsco_core.base.errors import CodeFailed, NotApplicable, require
 
-Point = Mapping[str, float]  # A value for every variable.
-Quantity = Callable[..., float]  # A function of the variables, by name.
+Point = Mapping[str, float]  # a value for every variable, by name
+Quantity = Callable[..., float]  # a function that takes the variables as keyword arguments
 # The errors of a quantity without a value, such as the logarithm of a negative number.
 UNDEFINED = (ArithmeticError, ValueError, NotApplicable)
 TOLERANCE = 1e-9  # the relative excess that counts as rounding

@@ -88,7 +88,7 @@ def _result(
     ratio: float,
     growth: tuple[float, ...],
 ) -> SearchResult:
-    """Return the result of a search at its best place."""
+    """Return the search's result at the point with these shares of the explorer's box."""
     must = "conditions that hold, with both sides defined, at some point of the ranges"
     require(explorer.allowed > 0, "hypotheses", must, claim.slug)
     assert shares is not None

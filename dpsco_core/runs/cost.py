@@ -155,7 +155,7 @@ def too_large(scenario: Scenario, limits: Limits, companions: Sequence[Scenario]
     The work of the companions is added. No single cell may exceed the limit on one cell.
     """
     scenarios = (scenario, *companions)
-    # checked before any plan is made
+    # Memory is checked first, because making plans for the prices takes longer.
     problem = next(filter(None, map(memory_problem, scenarios)), "")
     if problem or fits_limits((cost(s, exact=False) for s in scenarios), limits):
         return problem

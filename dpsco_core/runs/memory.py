@@ -11,11 +11,13 @@ from dpsco_core.problems.samples.users import items_fit
 from dpsco_core.scenario import Scenario
 
 NUMBER = 8  # bytes per number
-# Peaks measured in a process: the rows with one block of work on them, in multiples of the rows,
-# and the number of vectors with one entry per row (labels, norms, margins).
+# Both numbers describe the measured peak memory of a process: the first is that of the rows with
+# one block of work on them, in multiples of the rows; the second is the number of vectors with one
+# entry per row, such as labels, norms and margins.
 WORK = 1.3
 VECTORS = 4
-# What replaces WORK if users are stored as means: these, the bounded means and the gradients.
+# If users are stored as means, this number takes the place of WORK: it counts the means, the
+# shrunk means and the gradients.
 USERS_MEANS = 3.4
 WORKER = 1.2e8  # bytes of a worker process with its imports
 STREAMED = 3e7  # bytes of the blocks in memory, if records are drawn as they are read
@@ -36,6 +38,7 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
     """Return the predicted peak memory of a study, in bytes: one sample per worker.
 
     `listed` adds the outcomes, for callers that keep them all.
+
     Examples
     --------
     >>> round(bytes_held(Scenario(n=10**6, d=20, trials=1)) / 1e6)

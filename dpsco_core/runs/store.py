@@ -44,9 +44,8 @@ CREATE TABLE cells (
 ) WITHOUT ROWID;
 CREATE TABLE studies (scenario TEXT PRIMARY KEY) WITHOUT ROWID;
 """
-TABLES = {
-    " ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()
-}  # normalised as SQLite stores them
+# The spaces are normalised, because SQLite stores a statement as it was written.
+TABLES = {" ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()}
 # Tables that SQLite adds itself: by ANALYZE, and for numbered rows.
 SQLITE_TABLES = {
     "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
@@ -177,8 +176,6 @@ class Store:
         """Return the only number that a query has for an answer."""
         return int(self._base.execute(query).fetchone()[0])
 
-    # -- cells ------------------------------------------------------------------------------
-
     def get(self, cell: Cell) -> Outcome | None:
         """Return the outcome of a cell; None if it is not stored.
 
@@ -219,8 +216,6 @@ class Store:
         with self._in_a_sentence("read"):
             return self._number("SELECT count(*) FROM cells")
 
-    # -- studies ----------------------------------------------------------------------------
-
     def begin(self, scenario: Scenario) -> None:
         """Record that a study has begun, so that `scenarios` lists it."""
         text = json.dumps(scenario.to_dict(), sort_keys=True)
@@ -250,7 +245,7 @@ class Store:
         """Return the stored scenarios, and the errors of those that cannot be read."""
         with self._in_a_sentence("read"):
             rows = self._base.execute("SELECT scenario FROM studies").fetchall()
-        # A dict, since earlier formats may hold a scenario twice.
+        # A dict drops repetitions: earlier formats may hold a scenario twice.
         readable: dict[Scenario, None] = {}
         unreadable = []
         for (stored,) in rows:
@@ -280,8 +275,6 @@ class Store:
         stored = (self.get(cell) for cell in cells(scenario))
         return [outcome for outcome in stored if outcome is not None]
 
-    # -- the file ---------------------------------------------------------------------------
-
     @contextmanager
     def _in_a_sentence(self, verb: str) -> Iterator[None]:
         """Turn an error of SQLite or the system into one sentence."""
@@ -293,7 +286,7 @@ class Store:
             raise self._failed(verb, problem.strerror or str(problem)) from problem
 
     def _failed(self, verb: str, reason: str) -> StoreError:
-        """Return the error that the file cannot be read or written."""
+        """Return the error that the file cannot be opened, read or written (the `verb`)."""
         return StoreError(
             f"store must be a results file that can be {verb}, got store={self.path} ({reason})."
         )
@@ -344,7 +337,7 @@ def key_of(cell: Cell) -> bytes:
 
 
 def with_sum(text: str, key: bytes = b"") -> str:
-    """Return a text with its checksum, which also covers the key of its row."""
+    """Return a text followed by its checksum, which also covers the `key` of its row."""
     digest = hashlib.blake2b(text.encode(), digest_size=SUM_BYTES, key=key).hexdigest()
     return f"{text}{SEPARATOR}{digest}"
 
@@ -358,8 +351,9 @@ def text_without_sum(text: str, key: bytes = b"") -> str:
 
 
 def is_within(spent: Budget | None, budget: Budget) -> bool:
-    """Return whether a run under `budget` can have spent `spent`: a part of it, or of its pure
-    budget.
+    """Return whether a run under `budget` can have spent `spent`.
+
+    That is at most the budget, in its own notion or, unless it is zCDP, as pure DP.
     """
     if not isinstance(spent, (type(budget), PureDP)) or isinstance(budget, ZCDP) != isinstance(
         spent, ZCDP
@@ -390,7 +384,7 @@ def require_sound(outcome: Outcome, cell: Cell) -> None:
 def outcome_text(outcome: Outcome) -> str:
     """Return an outcome as JSON, without its value on the axis."""
     values = asdict(replace(outcome, x=None))
-    del values["failed"]  # failed cells are not stored
+    del values["failed"]  # Failed cells are never stored, so the field says nothing.
     values["error"] = None if math.isnan(outcome.error) else outcome.error
     values["spent"] = budget_fields(outcome.spent)
     return json.dumps(values, default=lambda number: number.item())  # for numpy's numbers

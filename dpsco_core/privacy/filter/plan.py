@@ -157,13 +157,17 @@ def _plan(
     tuning: Tuning,
     advice: bool = True,
 ) -> FilterPlan:
-    """Return the plan of the test and the noise that spend this budget."""
+    """Return a plan whose test and noise spend (epsilon, delta) together.
+
+    Raises `NotApplicable` if there is none; `advice` says whether its message names a sufficient
+    number of points.
+    """
     check_size(count)
     check_count("steps", steps)
     ApproxDP(epsilon=epsilon, delta=delta)
 
     def plan_for(points: int) -> FilterPlan | None:
-        """Return the plan for this many points, or None if there is none."""
+        """Return the plan for this many points, or None if F5 and F6 prove none."""
         return _try_plan(kind, points, steps, epsilon, delta, keep, tuning)
 
     plan = plan_for(count)

@@ -272,5 +272,5 @@ class TestedSteps:
         return add_gaussian_noise(value, self.release.noise_std, self.rng)
 
     def _noisy(self, number: float, scale: float) -> float:
-        """Return a number plus Laplace noise of a scale."""
+        """Return a number plus fresh Laplace noise of the given scale."""
         return float(add_laplace_noise(np.array([number]), scale, self.rng)[0])
