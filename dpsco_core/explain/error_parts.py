@@ -126,10 +126,11 @@ def clipped_law(law: Distribution, radii: Vector, rng: np.random.Generator) -> C
 
 
 def ladder_parts(exact: float, clipped: float, sampled: float, private: float) -> Split:
-    """Return the parts of a risk, from the risks of four runs, each of which adds one thing.
+    """Return the parts of a risk, from the risks of four runs, each of which adds one obstacle.
 
-    ``exact`` sees endless data and does not clip, ``clipped`` does, ``sampled`` has n records, and
-    ``private`` noise as well. The parts add up to the last risk; one may be negative.
+    The run ``exact`` sees endless data and does not clip; ``clipped`` clips as well; ``sampled``
+    clips and has only n records; ``private`` adds noise to that. The parts add up to the last risk,
+    and one of them may be negative.
 
     Examples
     --------

@@ -119,7 +119,7 @@ def why() -> Why:
 
 
 def side(p: float) -> Side:
-    """Return the numbers of the explanation at a tail index."""
+    """Return the numbers that the page shows for data of tail index p."""
     picture = _draw_picture(p)
     lengths = np.linalg.norm(picture.records, axis=1)
     point = replace(SCENARIO, p=p)
@@ -190,5 +190,5 @@ def _rho_of_budget() -> float:
 
 
 def _privacy_rate(point: Scenario) -> float:
-    """Return the rate at which privacy increases the error of simple clipping."""
+    """Return the term of the rate of simple clipping that is due to privacy, at a point."""
     return evaluate(point, bound(SimpleClipping.card.rate)).terms["privacy"]

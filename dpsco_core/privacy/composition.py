@@ -204,7 +204,7 @@ class Tally:
 
 
 def _choices_of(entry: Entry) -> Choices:
-    """Return the exponential mechanisms of an entry as a pair: the epsilon of each, their number."""
+    """Return one pair for an entry's exponential mechanisms: the epsilon of each, their number."""
     return ((entry.epsilon / entry.size, entry.size),)
 
 

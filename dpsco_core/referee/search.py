@@ -193,7 +193,7 @@ class _Explorer:
         return shares, ratio
 
     def _moves(self, shares: Shares, step: float) -> Iterator[Shares]:
-        """Yield the neighbours of a point of the search: one or two coordinates moved by a step."""
+        """Yield the shares near `shares`, with one or two of them moved by `step`."""
         singles = [
             (place, min(1.0, max(0.0, shares[place] + direction)))
             for place, direction in product(range(len(shares)), (-step, step))
@@ -209,7 +209,8 @@ class _Explorer:
         if count <= MOST_CORNERS:
             yield from product((0.0, MIDDLE, 1.0), repeat=count)
         golden = 1.5
-        for _ in range(60):  # the positive root of x^(count + 1) = x + 1
+        # The iteration converges to the positive root of x^(count + 1) = x + 1.
+        for _ in range(60):
             golden = (1 + golden) ** (1 / (count + 1))
         steps = [golden ** -(k + 1) for k in range(count)]
         for i in range(SPREAD_POINTS):
@@ -224,12 +225,12 @@ class _Explorer:
 
 
 def _with_share(shares: Shares, place: int, share: float) -> Shares:
-    """Return the shares with the one at a place replaced."""
+    """Return the shares with the one at index `place` replaced by `share`."""
     return (*shares[:place], share, *shares[place + 1 :])
 
 
 def describe(point: Mapping[str, float]) -> str:
-    """Return a description of a point.
+    """Return the values of the variables at a point, by name, as text.
 
     Examples
     --------

@@ -61,7 +61,8 @@ class Experiment:
 
     name: str
     run: Callable[[], Finding]
-    inputs: str  # the numbers, data and laws that it starts from; "each row" is one of its table
+    # The numbers, data and laws that the computation starts from; "each row" is one of its table.
+    inputs: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +161,7 @@ def unit_setting(
     diameter: float = math.inf,
     lipschitz: float = math.inf,
 ) -> Setting:
-    """Return a setting whose moments are 1, in every direction and coordinate."""
+    """Return a setting in which records have moments of 1 in every direction and coordinate."""
     constants = Constants(
         coordinate_moment=1.0,
         directional_moment=1.0,

@@ -32,7 +32,7 @@ def smoothing_noise() -> Finding:
     rows = []
     for c in (0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 2.0):
         low, high = (float(v) for v in tau / n * smoothed_clip(outliers / tau, c))
-        noise = tau / (n * math.sqrt(RHO))  # the paper's noise in one dimension
+        noise = tau / (n * math.sqrt(RHO))  # the standard deviation that Algorithm 4 prints
         spent = (high - low) ** 2 / (2 * noise**2)
         rows.append((c, spent / RHO, spent, gaussian_delta(spent, claimed) / DELTA))
     worst = rows[0]

@@ -68,7 +68,7 @@ class MeanInstance:
 
     @property
     def setting(self) -> Setting:
-        """The setting that the bounds are evaluated at."""
+        """The setting of the point, at which the bounds are evaluated."""
         return self.scenario.setting
 
     @property
@@ -113,7 +113,7 @@ class MeanInstance:
         return probability
 
     def proof(self, q: float) -> PackingProof | SignProof:
-        """Return the numbers of Fano's proof at q: of the code, or of the signs."""
+        """Return the numbers of Fano's proof at spike probability q on the point's instance."""
         s = self.scenario
         proof = PackingProof if s.distribution == "spike" else SignProof
         return proof(n=s.n, d=s.d, order=s.p, q=q, rho=self.rho, epsilon=self.epsilon)
@@ -171,9 +171,6 @@ def mean_instance(
     )
 
 
-# -- The bounds as functions of the spike probability -------------------------------------------
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FanoCurve:
     """A bound as a function of the spike probability."""
@@ -195,7 +192,7 @@ class FanoCurve:
 
 
 def packing_at(q: float, n: int, d: int, order: float, level: Level) -> float:
-    """Return the packing bound at a spike probability."""
+    """Return the packing bound on the l2 error at spike probability q, tail index `order`."""
     return packing.packing("l2", q, n, d, order, *level)
 
 
@@ -266,9 +263,6 @@ def largest(curves: Sequence[FanoCurve], notion: Class) -> dict[Class, FanoCurve
         )[0]
         for kind in classes
     }
-
-
-# -- Comparison with bounds that need no privacy ------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -130,7 +130,7 @@ class Fit:
 
     @property
     def runs(self) -> bool:
-        """Whether the method runs in the scenario, which it does unless it has refused."""
+        """Whether the method can run at the point: it has not refused."""
         return not self.refusal
 
     @property
@@ -141,7 +141,7 @@ class Fit:
 
 @lru_cache(maxsize=500)
 def fitting(point: Scenario) -> tuple[Fit, ...]:
-    """Return whether each of the point's methods can run, and how long it takes, in order."""
+    """Return, for each of the point's methods in order, if it can run and how long a run takes."""
     fits = []
     evaluation = 0.0 if problem_class(point.problem).exact_risk else EVALUATION
     for slug in point.methods:

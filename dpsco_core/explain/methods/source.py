@@ -123,7 +123,7 @@ def _names_in_code(code: CodeType) -> Iterator[str]:
 
 
 def _source_of(title: str, function: Any) -> Source:
-    """Return a function's source with its title and its place."""
+    """Return the source code of a function under a title, with the path of its file."""
     assert isinstance(function, FunctionType)
     path = function.__module__.replace(".", "/") + ".py"
     if not path.startswith("dpsco_core/"):  # The author of a plugin knows where its code is.

@@ -150,7 +150,7 @@ class Recipe:
     steps: int | None
     batch: int | None  # the number of records, or users, in a step or in the only release
     step_size: float | None
-    averaged: int | None  # The answer is the average of this many last points.
+    averaged: int | None  # the number of last points whose average is the answer
     releases: tuple[NoisyRelease, ...]
     spent: Budget | None
     accountant: str
@@ -296,7 +296,10 @@ def _list_releases(
 def _sampled_add_remove(
     budget: Budget, spending: Spending, diagnostics: Mapping[str, float]
 ) -> float | None:
-    """Return the noise multiplier of a sampled release under add/remove, if it has one."""
+    """Return the noise multiplier that Poisson-sampled steps need under add/remove neighbours.
+
+    None for releases of other mechanisms, and for a zCDP budget.
+    """
     if spending.mechanism != "poisson gaussian" or not isinstance(budget, ApproxDP):
         return None
     rate, steps = diagnostics["sampling_rate"], int(diagnostics["steps"])
@@ -350,7 +353,7 @@ def _batch_of_run(
     diagnostics: Mapping[str, float],
     spendings: Sequence[Spending],
 ) -> int | None:
-    """Return the number of records, or users, in a step or in the only release."""
+    """Return the number of records, or users, in a step or in the only release, if known."""
     step = _step_batch(point, card, diagnostics)
     if step is not None:
         return step

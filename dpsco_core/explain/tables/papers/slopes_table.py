@@ -49,7 +49,7 @@ def figure_json(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> dict[st
 
 
 def _curve_json(curve: SlopedCurve) -> dict[str, Any]:
-    """Return a curve as JSON values."""
+    """Return a curve of a panel, its errors and its slopes, as plain values for JSON."""
     return {
         "method": curve.method,
         "rate": curve.rate or None,
