@@ -50,9 +50,7 @@ class Contest:
 
     @cached_property
     def smallest(self) -> NDArray[np.intp]:
-        """The index of the method with the smallest bound that holds, shape (rows,
-        columns); -1 for none.
-        """
+        """The index of the method with the smallest bound, shape (rows, columns); -1 for none."""
         best: Vector = np.where(self.holds, self.values, np.inf)
         return smallest_index(best)
 

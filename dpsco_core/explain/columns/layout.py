@@ -86,7 +86,7 @@ def read_table(text: str) -> Table:
 
 
 def numeric_columns(rows: Sequence[FileRow]) -> tuple[int, ...]:
-    """Return the indices, from 0, of the columns of which at least half of the cells are numbers."""
+    """Return the indices, from 0, of the columns with numbers in at least half of their cells."""
     width = len(rows[0].cells) if rows else 0
     # The rows are spread over the file, for text can stand in a block of them.
     sample = rows[:: math.ceil(len(rows) / SAMPLE)] if rows else rows

@@ -64,7 +64,7 @@ class PaperTable:
         """The slugs of the table's bounds; bounds whose cards name the table come first."""
 
         def rank(card: BoundCard) -> tuple[bool, bool, bool]:
-            """Return the rank of a card in the table: bounds of the paper come first."""
+            """Return the sorting key of a card: of the table first, then rates, then upper bounds."""
             return self.key not in card.tables, card.constant == "explicit", card.kind == "lower"
 
         cards = (b.card for b in BOUNDS if self.key in b.card.tables or self.holds(b.card))
@@ -77,7 +77,7 @@ _APPROX = {"delta": 1e-6, "rho": None, "geometry": "l2", "q": None}
 _USERS = {"problem": "geometric-median", "n": 1_000_000, "d": 2, "m": 100, "epsilon": 0.5}
 
 
-def _is_on_risk(card: BoundCard, *papers: Paper) -> bool:
+def _is_in_l2_of(card: BoundCard, *papers: Paper) -> bool:
     """Return whether a card is from one of the papers, and about the l2 geometry."""
     return card.paper in papers and card.geometry == "l2"
 
@@ -88,7 +88,7 @@ TABLES: tuple[PaperTable, ...] = (
         title="Zhao et al. 2024, Table I",
         source="Table I of Zhao et al. (2024): excess risk under heavy tails, with the earlier "
         "work that it compares with; below, its theorems and their explicit forms.",
-        holds=lambda c: _is_on_risk(c, ZHAO_2024, KAMATH_SINGHAL_ULLMAN_2020),
+        holds=lambda c: _is_in_l2_of(c, ZHAO_2024, KAMATH_SINGHAL_ULLMAN_2020),
         covered={"problem": "quadratic", "distribution": "student-t", "n": 10_000, "d": 2, "m": 1}
         | {"p": 2.0, "epsilon": 0.5}
         | _APPROX,
@@ -98,7 +98,7 @@ TABLES: tuple[PaperTable, ...] = (
         title="Kamath, Liu and Zhang 2022",
         source="The theorems of Kamath, Liu and Zhang (2022), which has no table: mean estimation, "
         "convex and strongly convex risks, and their lower bounds.",
-        holds=lambda c: _is_on_risk(c, KAMATH_2022, WANG_2020),
+        holds=lambda c: _is_in_l2_of(c, KAMATH_2022, WANG_2020),
         covered={"problem": "mean", "distribution": "student-t", "n": 10_000, "d": 20, "m": 1}
         | {"p": 2.0, "epsilon": 0.5}
         | _APPROX,
@@ -108,7 +108,7 @@ TABLES: tuple[PaperTable, ...] = (
         title="Su, Zhao and Wang 2023, Table 1",
         source="Table 1 of Su, Zhao and Wang (2023): Lipschitz losses on sets of small Gaussian "
         "width, convex and strongly convex.",
-        holds=lambda c: _is_on_risk(c, SU_2023),
+        holds=lambda c: _is_in_l2_of(c, SU_2023),
         covered={"problem": "quadratic"} | _BOUNDED | _APPROX,
     ),
     PaperTable(
