@@ -275,7 +275,8 @@ class Scenario(Fields):
         """Return plain values by field, None if unset; equal scenarios give equal values."""
         values = {name: getattr(self, name) for name in NAMES}
         values["grid"] = parse("grid", self.grid)  # The parser turns whole numbers into integers.
-        values |= {k: values[k] + 0.0 for k in REAL if values[k] is not None}  # -0.0 becomes 0.0
+        # Adding 0.0 turns -0.0 into 0.0.
+        values |= {k: values[k] + 0.0 for k in REAL if values[k] is not None}
         return {name: to_plain(value) for name, value in values.items()}
 
     def to_json(self) -> str:
@@ -289,10 +290,10 @@ class Scenario(Fields):
         out = {k: to_text(v) for k, v in values.items() if v != getattr(default, k)}
         if "axis" in out:  # Without its grid, an axis would be read with a default grid.
             out["grid"] = to_text(self.grid)
-        if self.rho is not None:  # if rho is set, epsilon and delta are unset
+        if self.rho is not None:  # A zCDP budget has no epsilon and no delta.
             out.pop("epsilon", None)
             out.pop("delta", None)
-        if self.axis is None:  # without an axis, the grid is empty
+        if self.axis is None:  # Without an axis, the grid is empty.
             out.pop("grid", None)
         return out
 
@@ -320,7 +321,8 @@ class Scenario(Fields):
         """Return the scenario of a JSON object; raise `InvalidInput` for other text."""
         try:
             values = json.loads(text)
-        except (ValueError, RecursionError):  # nested too deep, or an integer with too many digits
+        # A text that is nested too deep, or has an integer of too many digits, raises these, too.
+        except (ValueError, RecursionError):
             values = None
         require(isinstance(values, dict), "scenario", "a JSON object", shorten(text))
         return cls.from_dict(values)

@@ -50,7 +50,7 @@ RUNS_PER_STEP = 50  # the number of runs on each data set between two chances to
 # (`dpsco_core.audit.attacks`), which is compared once, after the last run.
 TESTS = 2
 PAIRS = 2  # the number of pairs of neighbours
-DATA_SETS = 3  # two pairs of neighbours share one data set
+DATA_SETS = 3  # Two pairs of neighbours have three data sets, because they share one.
 BOOKED_RELEASES = 5  # the number of releases per run whose recorded noise is compared
 TIMED_RUNS = 3
 LARGEST_PATH_NUMBERS = 60  # the number of values of a run's path that are compared
@@ -127,8 +127,10 @@ class AuditFindings:
     evidence: tuple[Evidence, ...]  # the evidence of each look so far, in order
     neighbours: str  # a description of the data sets
     entries: tuple[Entry, ...]  # the ledger of one run
-    flaws: tuple[str, ...]  # entries of the ledger that claim more privacy than their noise gives
-    booked: str  # differences between the ledgers of neighbours at the last look; empty if none
+    # the entries of the ledger that claim more privacy than their noise gives, in words
+    flaws: tuple[str, ...]
+    # the difference between the ledgers of neighbours at the last look; empty without one
+    booked: str
     has_fixed_shares: bool  # whether every run so far has booked the same releases
     outputs: Vector  # shape (runs so far, k): the outputs on the first data set at the last look
     neighbour_outputs: Vector  # shape (runs so far, k): the outputs on its neighbour

@@ -18,7 +18,7 @@ from dpsco_core.scenario import Scenario
 FAR_COORDINATE = 1e6  # the coordinate of the worst record, beyond every clip
 # Both pairs of neighbours share their first data set.
 FAR_SIDES = "at +{place} in every coordinate, against -{place} and against 0; all others are 0"
-ITEMS = 4  # items per user
+ITEMS = 4  # the number of items per user in an audit at user level
 
 Data = DenseRows | UserRows | Sample | ItemSample
 

@@ -57,7 +57,7 @@ def to_text(value: object) -> str:
     """
     if isinstance(value, (tuple, list)):
         return ",".join(to_text(v) for v in value)
-    if isinstance(value, float):  # repr writes an infinity as inf.
+    if isinstance(value, float):  # An infinity is written as inf, by repr.
         return str(int(value)) if abs(value) < WHOLE and value == int(value) else repr(float(value))
     return "none" if value is None else str(value)
 

@@ -40,7 +40,8 @@ SHOWN_NORMS = 20_000
 # The average risk of the centre starts with the fewest members of a prior. Their number is doubled
 # until the relative standard error is small enough, or up to the largest number.
 FEWEST_MEMBERS, MOST_MEMBERS, MEMBERS_ERROR = 16, 1024, 0.01
-FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # multiples of the chosen clip radius
+# The error is taken apart at these multiples of the chosen clip radius.
+FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))
 # The descents of one group run side by side, and read the records once.
 FACTOR_GROUPS = FACTORS[:7], FACTORS[7:]
 

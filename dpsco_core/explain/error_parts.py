@@ -33,7 +33,7 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 PARTS = ("optimisation", "bias", "sampling", "noise")
-Split = tuple[float, float, float, float]  # one value for each of `PARTS`
+Split = tuple[float, float, float, float]  # the parts of one error, in the order of `PARTS`
 
 RECORDS = 200_000  # the number of records in the sample that stands for a law
 # The parts of an error are shown only if the relative standard error of the mean square without the

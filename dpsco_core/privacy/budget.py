@@ -30,7 +30,7 @@ from dpsco_core.privacy.concentration import laplace_epsilon, pure_epsilon_of, p
 Conversion = Literal["tight", "paper"]
 
 EPSILON_MAX = 1e6
-RHO_MAX = 1e12  # larger than the rho of every pure algorithm up to EPSILON_MAX
+RHO_MAX = 1e12  # The rho of every pure algorithm up to EPSILON_MAX is smaller.
 # The relative accuracy of the exact Gaussian curve, whose inverse is rounded to the safe side.
 CURVE_ACCURACY = 1e-12
 BINOMIAL_ACCURACY = 1e-9  # the accuracy of sums of binomial probabilities

@@ -113,7 +113,7 @@ class LossLaw:
         The loss is :math:`\varepsilon-2x` at a distance x from the centre, up to the shift.
         """
         cells = max(2, math.ceil(2 * epsilon / spacing))
-        places = np.linspace(0.0, epsilon, cells + 1)  # distances from the centre
+        places = np.linspace(0.0, epsilon, cells + 1)  # the distances from the centre of the noise
         starts, stops = places[:-1], places[1:]
         likely = (np.exp(-starts) - np.exp(-stops)) / 2
         rare = (np.exp(stops - epsilon) - np.exp(starts - epsilon)) / 2

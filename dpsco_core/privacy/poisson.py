@@ -217,7 +217,7 @@ def _outputs_at(losses: Vector, s: float, rate: float, direction: Direction) -> 
         y = np.where(b > 0, 2 * rate * k * ratio / root, root / (2 * rate * k))
         return np.asarray(np.log(y) / s)
     signed = losses if direction == "remove" else -losses
-    excess = np.expm1(signed) / rate  # exp(s z - s^2/2) minus 1
+    excess = np.expm1(signed) / rate  # the value of exp(s z - s^2/2) - 1
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (np.log1p(np.maximum(excess, -1.0)) + s * s / 2) / s
     return np.asarray(np.where(excess > -1, z, -np.inf))

@@ -81,7 +81,7 @@ def _mills(x: Vector) -> Vector:
 
 @lru_cache(maxsize=4096)
 def selection_delta(
-    epsilon: float,  # at least 0
+    epsilon: float,  # the epsilon at which delta is sought, at least 0
     rho: float,  # the rho of all Gaussian releases together, at least 0
     choices: Choices,  # the exponential mechanisms in their order
     *,

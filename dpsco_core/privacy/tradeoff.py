@@ -34,7 +34,7 @@ POINTS = 8192  # the number of lattice points between 0 and the largest loss tha
 MOST_POINTS = 1 << 17
 TAIL = 1e-18
 LINES = 4000  # the number of points of a curve whose tangent lines bound the trade-off
-ORDERS = np.geomspace(1e-5, 1e5, 600)  # orders minus 1 of the conversion from zCDP
+ORDERS = np.geomspace(1e-5, 1e5, 600)  # the Renyi orders of the conversion from zCDP, minus 1
 FARTHEST = 300.0  # a larger loss of privacy counts as total
 FALSE_ALARMS = (0.001, 0.01, 0.1)
 # These entries are (epsilon, delta)-DP only together: the noise is not private without the test.

@@ -15,7 +15,14 @@ their tails are heavy, and stopping early costs nothing.
 import math
 from dataclasses import dataclass, field
 
-SHARES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)  # candidate shares of the wealth in a bet
+SHARES = (
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.4,
+    0.7,
+)  # the shares lambda of the wealth that are bet, side by side
 
 
 @dataclass

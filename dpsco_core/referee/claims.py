@@ -33,10 +33,10 @@ TYPED = Paper("This claim", "-", "-", 0, "-")
 class Submission:
     """The inputs of one referee run: a method, bounds on its error, and inequalities."""
 
-    methods: tuple[str, ...]  # slugs of methods
+    methods: tuple[str, ...]  # the slugs of the methods whose privacy is checked
     bounds: tuple[Bound, ...]
     inequalities: tuple[Inequality, ...]
-    files: tuple[str, ...] = ()  # paths of files
+    files: tuple[str, ...] = ()  # the paths of the files that were submitted
 
 
 def bound_of_formula(

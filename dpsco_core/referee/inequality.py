@@ -99,7 +99,7 @@ class Inequality:
     larger: Quantity
     ranges: Mapping[str, VariableRange]
     hypotheses: tuple[Requirement, ...]
-    # "explicit": all constants are stated; "rate": up to an unstated constant factor.
+    # An "explicit" claim states all constants; a "rate" holds up to an unstated constant factor.
     constant: Literal["explicit", "rate"] = "explicit"
     path: str = field(default="", compare=False)  # the file with the statement
 

@@ -17,8 +17,8 @@ from dpsco_core.referee.inequality import TOLERANCE, Inequality, Point
 SPREAD_POINTS = 1500  # the number of points in a box, from a low-discrepancy sequence
 MOST_CORNERS = 7  # the largest number of variables whose corners are all tried
 STARTS = 6  # the number of points from which a local search starts
-STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)  # step lengths of the local search, as shares of a range
-BOXES = (1 / 3, 2 / 3, 1.0)  # sizes of the nested boxes, as shares of the ranges' logarithms
+STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)  # the step lengths of the local search, as shares of a range
+BOXES = (1 / 3, 2 / 3, 1.0)  # the sizes of the nested boxes, as shares of the ranges' logarithms
 # An unstated constant counts as refuted if the largest ratio grows by this factor from box to box.
 GROWTH = 1.5
 CLEAR = 1.5  # a counter-example with this ratio needs no further search

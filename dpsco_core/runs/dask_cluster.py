@@ -20,8 +20,8 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import shorten
 from dpsco_core.plugins import extend
 
-PATIENCE = 10.0  # seconds to wait for the scheduler's answer, and for the first worker
-PATIENCE_FOR_WORKERS = 60.0  # seconds that a study waits after all workers have gone
+PATIENCE = 10.0  # the seconds to wait for the scheduler's answer, and for a first worker
+PATIENCE_FOR_WORKERS = 60.0  # the seconds that a study waits once all workers have gone
 # The errors of a connection to something other than a Dask scheduler: another service may send huge
 # lengths, or words in place of numbers. Dask raises the last two if it lacks certificates that the
 # address or its configuration asks for.

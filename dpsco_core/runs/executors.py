@@ -70,7 +70,7 @@ class Processes(Executor):
 
 @contextmanager
 def processes(
-    workers: int,  # from 1 to 256
+    workers: int,  # the number of worker processes, from 1 to 256
 ) -> Iterator[Processes]:
     """Open a pool of worker processes; none outlives the block or the process that opened it.
 

@@ -26,14 +26,14 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.runs.study import LARGEST, Cell, Outcome, canonical, cells, is_error
 from dpsco_core.scenario import Scenario
 
-APPLICATION_ID = 0x44505343  # "DPSC", in the header of the file
+APPLICATION_ID = 0x44505343  # the letters "DPSC", which mark the header of the file
 VERSION = 1  # the version of the tables
 # The version of the numbers, a part of every key. Raise it by 1 with any change that alters the
 # error, the spent budget or another output of a cell at the same scenario and trial. Existing files
 # stay valid; their cells of other versions are ignored, and run again.
 NUMBERS_VERSION = 4
-PATIENCE = 60.0  # seconds that a writer waits for another writer
-PAUSE = 0.01  # seconds
+PATIENCE = 60.0  # the seconds that a writer waits for another writer
+PAUSE = 0.01  # the seconds between two attempts to set the WAL mode
 SCHEMA = """
 CREATE TABLE cells (
     key BLOB PRIMARY KEY,
@@ -53,7 +53,7 @@ SQLITE_TABLES = {
     "CREATE TABLE sqlite_sequence(name,seq)",
 }
 SUM_BYTES = 8  # the length of a checksum
-SEPARATOR = " #"  # between a text and its checksum
+SEPARATOR = " #"  # the mark between a text and its checksum
 NUMBERS = ("error", "seconds", "error_uncertainty")  # the fields of an outcome that are numbers
 # The errors that reading a text raises if it is not an outcome.
 NOT_OURS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
@@ -84,7 +84,7 @@ class Store:
         self,
         path: str | Path,  # the file, which is created if it does not exist
         *,
-        read_only: bool = False,  # open an existing file without changing it
+        read_only: bool = False,  # whether an existing file is opened without changing it
     ) -> None:
         """Open a results file, or make one; `read_only` opens it without changing it."""
         self.path, self._read_only = Path(path), read_only
@@ -330,7 +330,8 @@ def key_of(cell: Cell) -> bytes:
     """Return the key of a cell: a hash of everything that fixes its numbers."""
     values = canonical(cell.point).to_dict()
     point = {name: value for name, value in values.items() if is_in_key(name, value)}
-    digests = extend.digests((cell.method, cell.point.distribution))  # empty for built-in code
+    # Built-in code has no digest, so that only plugin code enters the key.
+    digests = extend.digests((cell.method, cell.point.distribution))
     parts = [NUMBERS_VERSION, point, cell.method, cell.trial, *digests]
     text = json.dumps(parts, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=20).digest()
@@ -387,7 +388,8 @@ def outcome_text(outcome: Outcome) -> str:
     del values["failed"]  # Failed cells are never stored, so the field says nothing.
     values["error"] = None if math.isnan(outcome.error) else outcome.error
     values["spent"] = budget_fields(outcome.spent)
-    return json.dumps(values, default=lambda number: number.item())  # for numpy's numbers
+    # The default turns numpy's numbers into Python's.
+    return json.dumps(values, default=lambda number: number.item())
 
 
 def outcome_from(text: str) -> Outcome:

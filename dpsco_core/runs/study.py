@@ -61,18 +61,18 @@ class Cell:
     """One repetition of one method at one point."""
 
     point: Scenario  # one point without an axis, in canonical form; see `cells`
-    method: str  # slug
+    method: str  # the slug of the method
     x: float | None  # the point's value on the axis of the study
-    trial: int  # from 0
+    trial: int  # the number of the trial, from 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """The result of one cell."""
 
-    method: str  # slug
-    x: float | None  # value on the axis
-    trial: int  # from 0
+    method: str  # the slug of the method
+    x: float | None  # the point's value on the axis of the study
+    trial: int  # the number of the trial, from 0
     # The l2 error of the mean, or the excess population risk; NaN if the method does not apply.
     error: float
     # The seconds of the release; they include the sampling only if records are drawn as they are
@@ -85,7 +85,7 @@ class Outcome:
     flaws: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
     diagnostics: Mapping[str, float] = field(default_factory=dict)  # the parameters of the run
-    not_applicable: str | None = None  # why the method could not run
+    not_applicable: str | None = None  # the reason why the method could not run
     # Pairs (field, value): the nearest change of the scenario at which the method would run.
     changes: tuple[tuple[str, float | str | None], ...] = ()
     # The standard error of the excess risk as an average over an evaluation sample; 0 if it is

@@ -37,7 +37,7 @@ class Account:
     outcome: Outcome  # the outcome of the run; `not_applicable` if it could not run
     budget: Budget  # the budget that the run may spend
     spendings: tuple[Spending, ...]  # the entries in order, with consecutive equal entries merged
-    entries: tuple[Entry, ...]  # all entries of the run
+    entries: tuple[Entry, ...]  # the entries of the run, as its ledger records them
 
     @property
     def parallel(self) -> bool:

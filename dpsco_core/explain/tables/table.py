@@ -64,7 +64,7 @@ class PaperTable:
         """The slugs of the table's bounds; bounds whose cards name the table come first."""
 
         def rank(card: BoundCard) -> tuple[bool, bool, bool]:
-            """Return the sorting key of a card: of the table first, then rates, then upper bounds."""
+            """Return the sorting key of a card: of the table first, then rates, then uppers."""
             return self.key not in card.tables, card.constant == "explicit", card.kind == "lower"
 
         cards = (b.card for b in BOUNDS if self.key in b.card.tables or self.holds(b.card))

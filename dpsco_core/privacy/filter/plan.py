@@ -32,7 +32,7 @@ MOST_POINTS = 10**9  # the largest number of points that a search considers
 class Tuning:
     r"""The free parameters of a plan, which is private for all their values."""
 
-    test_share: float = 0.4  # :math:`\varepsilon_1/\varepsilon`, in (0, 1)
+    test_share: float = 0.4  # the share :math:`\varepsilon_1/\varepsilon` of the test, in (0, 1)
     # :math:`\gamma` in (0, 1/2], the probability that perfectly concentrated points fail the test;
     # it determines the threshold.
     false_halt: float = 0.005

@@ -74,7 +74,7 @@ class Encoding:
 
     label: ClassVar[str] = "steps on disjoint records, encoded together"
 
-    steps: int  # T
+    steps: int  # the number T of steps
     size: int  # the number of coordinates per step
     l2_sensitivity: float  # the sensitivity of the value of one step
     rho: float  # the rho of all steps together

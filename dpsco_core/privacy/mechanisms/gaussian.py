@@ -299,7 +299,8 @@ def gaussian_entry(
     disjoint_blocks: int,
     *,
     proven_l2_sensitivity: float | None = None,
-    noise_std: float | None = None,  # None: the noise for the sensitivity and rho
+    # The standard deviation of the noise; if None, it follows from the sensitivity and rho.
+    noise_std: float | None = None,
 ) -> Entry:
     """Return the ledger's entry of Gaussian noise on a value, or on each of several values."""
     std = gaussian_noise_std(l2_sensitivity, rho) if noise_std is None else noise_std

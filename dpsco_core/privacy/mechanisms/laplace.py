@@ -21,7 +21,7 @@ class LaplaceNoise:
 
     label: ClassVar[str] = "value"
 
-    l1_sensitivity: float  # largest change of the value in l1 norm between neighbours
+    l1_sensitivity: float  # the largest change of the value in l1 norm between neighbours
     epsilon: float  # the share of the budget
 
     def __post_init__(self) -> None:
@@ -50,7 +50,7 @@ class SphericalLaplaceNoise:
 
     label: ClassVar[str] = "value"
 
-    l2_sensitivity: float  # largest change of the value in l2 norm between neighbours
+    l2_sensitivity: float  # the largest change of the value in l2 norm between neighbours
     epsilon: float  # the share of the budget
 
     def __post_init__(self) -> None:

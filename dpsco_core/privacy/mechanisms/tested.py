@@ -195,7 +195,7 @@ class TestedReleases:
 
     release: TestedGaussian
     size: int
-    rng: np.random.Generator  # draws all noise, the threshold's first
+    rng: np.random.Generator  # the generator of all noise, the threshold's first
 
     def __post_init__(self) -> None:
         """Refuse a size that is no positive integer."""

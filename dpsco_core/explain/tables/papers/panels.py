@@ -67,7 +67,7 @@ class PaperPanel:
 
     scenario: Scenario
     curves: tuple[SlopedCurve, ...]
-    # for each method without a curve, by its slug, the reason why it did not run
+    # the reason why a method did not run, by the slug of each method without a curve
     refusals: Mapping[str, str]
 
     @property
