@@ -274,7 +274,10 @@ class _Mechanism:
     factor: float
 
     def run(self, data: object, count: int, rng: np.random.Generator) -> tuple[Vector, Ledger]:
-        """Return outputs of `count` runs, shape (count or 1, k), and a ledger."""
+        """Return what an observer sees of some runs on `data`, a row each, and their ledger.
+
+        A method that can make all runs at once makes `count` of them, any other method one.
+        """
         budget = self.task.point.budget
         if self.task.stage.at_once:
             ledger_of_many = ManyRuns(budget, runs=count, factor=self.factor)

@@ -196,7 +196,7 @@ class _Calls(Generic[Label, Argument, Result]):
         return self.suspects.popleft() if self.suspects and not self.running else None
 
     def _keep_for_retry(self, call: _Call[Label, Argument]) -> None:
-        """Put a lost call back, to be submitted again."""
+        """Keep a lost call, to submit it again; after its second loss, when no other is left."""
         (self.suspects if call.losses > 1 else self.retries).append(call)
 
 

@@ -85,7 +85,10 @@ def concerns(scenario: Scenario, slug: str) -> bool:
 
 @lru_cache
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
-    """Return the lower bounds for a figure: on the problem's own losses, else on wider classes."""
+    """Return the cards of the lower bounds that a figure of a problem draws.
+
+    They are about the problem's own losses or, if there are none, about wider classes of losses.
+    """
     quantity, loss = problem_card(problem).quantity, problem_card(problem).loss_class
     cards = (b.card for b in bounds_for(problem, level))
     lower = (c for c in cards if c.kind == "lower" and c.drawn and c.quantity == quantity)

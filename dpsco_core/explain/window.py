@@ -300,10 +300,10 @@ def _has_lower(point: Scenario) -> bool:
 
 
 def ending_at(span: Span, proven: Evaluation, start: float) -> Span:
-    """Return the window on given data: a lower bound that is proven on them is its lower end.
+    """Return the window of a class with a lower bound on given data, `proven`, as its lower end.
 
-    `start` is the error of the answer that sees no data. On these data it may be above that of the
-    class; it is the upper end if no theorem is below it.
+    `start` is the error, on these data, of the answer that sees no data. It may be above the error
+    of that answer over the class, and is the upper end if no theorem gives a smaller one.
     """
     high = max(span.high, start) if span.ignores_data else span.high
     return replace(span, low=min(proven.value, high), high=high, lower=proven.bound)

@@ -60,7 +60,7 @@ class VariableRange:
         return anchor + (share - anchor) * size
 
     def share(self, value: float) -> float:
-        """Return the share of the range at which a value lies."""
+        """Return the share of the range below a value, from 0 to 1; the inverse of `value`."""
         low, high = self.low, self.high
         if self.is_logarithmic:
             low, high, value = math.log(low), math.log(high), math.log(value)

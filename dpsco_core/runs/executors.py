@@ -60,7 +60,7 @@ class Processes(Executor):
         self._pool = _new_pool(self.workers)
 
     def kill(self) -> None:
-        """Kill the workers at once, whatever they are doing."""
+        """Kill the worker processes at once; their running calls are lost."""
         _kill(self._pool)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

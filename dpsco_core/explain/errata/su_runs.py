@@ -230,7 +230,7 @@ class Curved:
 
 
 def modulus_units() -> Finding:
-    """Compute how often the minimisers of two data sets of Theorem 3 are near 0."""
+    """Compute how likely the minimisers on two neighbouring data sets of Theorem 3 are near 0."""
     rows = []
     for radius in (1.0, 1.25, 2.0, 5.0):
         curved_loss = Curved(radius=radius)

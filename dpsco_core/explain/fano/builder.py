@@ -220,7 +220,7 @@ class PackingProof(SpikeProof):
 
     @property
     def ceiling(self) -> float:
-        """The bound for an output independent of the word: half of `separation`."""
+        """The lower bound for an output that is independent of the word: half of `separation`."""
         return self.separation / 2
 
     @property
@@ -275,7 +275,7 @@ class SignProof(SpikeProof):
 
     @property
     def ceiling(self) -> float:
-        """The bound for an output independent of the word: half of all signs are wrong."""
+        """The mean error of an output that is independent of the word: half of its signs err."""
         return self.mean_norm
 
     @property

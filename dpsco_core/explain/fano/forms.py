@@ -219,12 +219,12 @@ _BY_DISTANCE = ("typical", "told", "radius", "share", "hit", "farthest", "neares
 
 
 def proofs(instance: MeanInstance) -> dict[str, Numbers]:
-    """Return the proofs on the instance, each with the form in which it ends and at that form's q.
+    """Return the numbers of each proof on the instance, by the name of the proof.
 
-    The last number of a proof, its `bound`, is the value of the form. Two forms have other q, so
-    that a proof for zCDP algorithms and one for pure DP share no number that depends on q. On all
-    signs the first is Fano's by distance, and there is a third one, by expectiles, under pure and
-    approximate budgets.
+    Each proof is evaluated at the spike probability q of the form in which it ends, and its last
+    number, `bound`, is the value of that form. The proofs for zCDP and for pure DP have other q,
+    and so share no number that depends on q. On all sign patterns the proof for zCDP is Fano's by
+    distance, and under pure and approximate budgets there is a third proof, by expectiles.
     """
     forms = {rung.key: rung for rung in ladder(instance)}
     head = "fano" if instance.scenario.distribution == "spike" else "hypercube"

@@ -73,12 +73,12 @@ class MeanInstance:
 
     @property
     def rho(self) -> float:
-        """The rho of the bounds for concentrated DP."""
+        """The rho at which bounds on zCDP algorithms are evaluated."""
         return self.setting.rho
 
     @property
     def epsilon(self) -> float:
-        """The epsilon of the bounds for pure DP."""
+        """The epsilon at which bounds on pure algorithms are evaluated."""
         return self.setting.pure_epsilon
 
     @property
@@ -217,7 +217,7 @@ _FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float
 
 
 def curves(instance: MeanInstance) -> tuple[FanoCurve, ...]:
-    """Return the bounds over the spike probability, each with its best one.
+    """Return each lower bound as a curve over the spike probability, with its largest value.
 
     Bounds on every (epsilon, delta) algorithm are included if the budget has an epsilon; at delta =
     0 they are bounds on pure algorithms.

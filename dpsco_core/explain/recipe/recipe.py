@@ -86,21 +86,21 @@ class NoisyRelease:
 
     @property
     def on_sum(self) -> float | None:
-        """The noise on the sum of the batch."""
+        """The standard deviation of the noise on the sum of a batch; None without a batch."""
         if self.batch is None:
             return None
         return self.noise * self.batch if self.is_mean else self.noise
 
     @property
     def on_mean(self) -> float | None:
-        """The noise on the mean of the batch."""
+        """The standard deviation of the noise on the mean of a batch; None without a batch."""
         if self.batch is None:
             return None
         return self.noise if self.is_mean else self.noise / self.batch
 
     @property
     def noise_multiplier(self) -> float | None:
-        """The noise on the sum over the length of a record, as Opacus counts it."""
+        """The noise on the sum of a batch over the largest length of a record, as in Opacus."""
         if self.on_sum is None or self.length is None:
             return None
         return self.on_sum / self.length
@@ -180,7 +180,7 @@ class Recipe:
 
     @property
     def main_release(self) -> NoisyRelease | None:
-        """The releases with the largest share of the budget; of equal ones the last."""
+        """The entry of the recipe with the largest share of the budget; of equal ones the last."""
         return max(reversed(self.releases), key=lambda r: round(r.share, 9), default=None)
 
     @property

@@ -113,7 +113,7 @@ NEEDS = (
 def frontier(
     level: UserLevel, epsilons: Sequence[float] = EPSILONS
 ) -> dict[str, tuple[float, ...]]:
-    """Return the least number of users for each of `NEEDS`, over epsilon."""
+    """Return, for each of `NEEDS` by its slug, the least number of users at each epsilon."""
     points = [replace(level, epsilon=epsilon) for epsilon in epsilons]
     return {need.slug: tuple(need.least_users(point) for point in points) for need in NEEDS}
 

@@ -139,5 +139,5 @@ class CorrelatedSteps:
         return noisy
 
     def _fresh(self, rng: np.random.Generator) -> Vector:
-        """Draw the next row of the noise Z, shape (size,)."""
+        """Draw the row of the noise Z for the next step, shape (size,)."""
         return gaussian_noise(self.encoding.size, self.encoding.noise_std, rng)

@@ -302,7 +302,10 @@ def gaussian_entry(
     # The standard deviation of the noise; if None, it follows from the sensitivity and rho.
     noise_std: float | None = None,
 ) -> Entry:
-    """Return the ledger's entry of Gaussian noise on a value, or on each of several values."""
+    """Return the ledger's entry of Gaussian noise on values of `size` numbers, rho-zCDP each.
+
+    A record is in one of `disjoint_blocks` such values.
+    """
     std = gaussian_noise_std(l2_sensitivity, rho) if noise_std is None else noise_std
     return Entry(
         mechanism="gaussian",

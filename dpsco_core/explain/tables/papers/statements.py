@@ -116,7 +116,7 @@ def section_tables(
 
 
 def paper_json(entry: ReproducedPaper, tables: Sequence[SectionTable]) -> dict[str, Any]:
-    """Return a paper and its sections as plain objects."""
+    """Return a paper, the statements of its sections and what is left out, for JSON."""
     return {
         "paper": entry.key,
         "title": entry.paper.title,
