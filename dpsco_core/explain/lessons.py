@@ -198,7 +198,7 @@ def study_points(outcomes: Sequence[Outcome]) -> tuple[SeriesPoint, ...]:
 
 
 def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
-    """Return the points of the lessons' series as a table, one row for each point."""
+    """Return a table with one row for each point of the series in `rows`; see `series_points`."""
     import pandas as pd
 
     names = [known.name for known in fields(SeriesPoint)]

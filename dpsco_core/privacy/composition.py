@@ -241,7 +241,7 @@ class _Sum:
 
 
 def _largest_shares(a: Shares, b: Shares) -> Shares:
-    """Return the larger of two shares, sum by sum."""
+    """Return the larger value of `a` and `b` for each of the six sums of `Shares`."""
     return tuple(max(p, q) for p, q in zip(a, b, strict=True))
 
 

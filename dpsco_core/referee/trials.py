@@ -180,7 +180,10 @@ def _test_worst_settings(
 def _bet_on_fresh_trials(
     claim: Bound, suspect: Trial, level: float, deadline: float, progress: Progress
 ) -> tuple[int, float, Wealth]:
-    """Return the number of fresh trials, their mean error and the wealth of the bets."""
+    """Bet against a claim on fresh trials at a setting, until it is refuted or time is up.
+
+    Return the number of trials, their mean error and the wealth that the bets have reached.
+    """
     share = _failures_allowed(claim)
     wealth = Wealth(claim=suspect.claim if share is None else share)
     total, point = 0.0, _with_fresh_seed(suspect.point)

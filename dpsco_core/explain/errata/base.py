@@ -128,7 +128,10 @@ def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...
 
 
 def _erratum(file: str, table: dict[str, Any], paper: Paper, runs: ModuleType) -> Erratum:
-    """Return the erratum that a table of a file describes."""
+    """Return the erratum of one table in a file of words; `runs` has its experiment.
+
+    Raises `InvalidInput` if a key of the table is missing or unknown.
+    """
     place = f"{file}, {table.get('slug', 'an erratum')}"
     needed_keys = EXPERIMENT_KEYS if set(EXPERIMENT_KEYS) & table.keys() else ()
     check_keys(place, table, (*TEXTS, "modules", *needed_keys), ("check",))

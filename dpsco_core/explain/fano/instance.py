@@ -87,7 +87,11 @@ class MeanInstance:
         return self.setting.constants.mean_gradient_bound
 
     def level(self, binds: Class, hard: Proof) -> leakage.Leakage | Level | float | None:
-        """Return the part of the budget that a bound uses; None if its notion does not fit."""
+        """Return the privacy parameters of bounds on a class of algorithms, `binds`.
+
+        They are rho, epsilon, (epsilon, delta) or, for tracing, the leakage that these allow. None
+        if the budget says nothing of (epsilon, delta).
+        """
         if binds == "approx":
             approximate = approximate_level(self.setting)
             if approximate is None or hard == "hypercube":

@@ -40,7 +40,10 @@ class Source:
 
 
 def release_source(slug: str) -> tuple[Source, ...]:
-    """Return the code of a run: the method's `release`, its parts, and the functions they call."""
+    """Return the source code that a run of a method executes, function by function.
+
+    The method's `release` comes first, then the functions and the parts of a plan that it uses.
+    """
     kind = method_class(slug)
     release = inspect.unwrap(kind.release)  # The release of a plugin may be wrapped.
     source = _source_of(release.__qualname__, release)

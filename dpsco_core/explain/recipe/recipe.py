@@ -395,7 +395,7 @@ def _describe_accountant(run: Account) -> str:
 def _has_disjoint_batches(
     point: Scenario, card: MethodCard, diagnostics: Mapping[str, float]
 ) -> bool:
-    """Return whether the batches of a run's steps are disjoint."""
+    """Return whether the records are enough for a batch of their own at every step of a run."""
     batch = _step_batch(point, card, diagnostics)
     records = _count_records(point, card)
     return batch is not None and batch < records and batch * diagnostics["steps"] <= records

@@ -52,7 +52,7 @@ class Statement:
 
     @property
     def constants(self) -> str:
-        """What the constants of the value are: `"1"` where the paper hides them."""
+        """The word for the constants in the value: "1" where the paper hides them, or "printed"."""
         return "1" if self.card.constant == "rate" else "printed"
 
     def to_dict(self) -> dict[str, Any]:
