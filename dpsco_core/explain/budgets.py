@@ -76,8 +76,8 @@ class Point:
 class Conversion:
     """One conversion between rho and (epsilon, delta)."""
 
-    # Bun and Steinke's formula (paper), the best formula for every zCDP mechanism (tight), the
-    # exact curve of Gaussian noise, or the exact rho of Laplace noise.
+    # The name stands for Bun and Steinke's formula ("paper"), the best formula for every zCDP
+    # mechanism ("tight"), the exact curve of Gaussian noise, or the exact rho of Laplace noise.
     name: Literal["paper", "tight", "gaussian", "laplace"]
     rho: float  # the rho that the conversion allows to spend
     epsilon: float  # the epsilon that the conversion proves at the point's delta

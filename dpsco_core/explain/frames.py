@@ -46,9 +46,8 @@ class RunPlane:
     # Orthonormal axes, shape (2, d): the direction of the best parameter, and the orthogonal
     # direction in which the runs spread most. In dimension 1 the second axis is 0.
     axes: Vector
-    share_in_plane: (
-        float  # the share of the runs' squared distances from the start that lies in the plane
-    )
+    # the share of the runs' squared distances from the start that lies in the plane
+    share_in_plane: float
 
     def project(self, points: Vector) -> Vector:
         """Return the coordinates in the plane, shape (..., 2), of points of shape (..., d)."""

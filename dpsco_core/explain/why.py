@@ -160,7 +160,10 @@ def clipping(p: float, radius: float) -> AtRadius:
 
 
 def parts(p: float, n: int, radius: float) -> SquaredParts:
-    """Return the parts of the mean squared error of simple clipping, at the page's budget."""
+    """Return the parts of the mean squared error of simple clipping at the page's budget.
+
+    The n records have tail index p, and are clipped to a radius.
+    """
     law = _draw_picture(p, n).clipped
     return law.parts(n, radius, gaussian_noise_std(2 * radius / n, _rho_of_budget()))
 

@@ -193,7 +193,10 @@ def _yield_trials(
 def _yield_grids(
     scenario: Scenario, fewest: int, limits: Limits, companions_of: CompanionsOf
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the grid of all points that are allowed on their own, then ever shorter grids."""
+    """Yield changes ("grid", points): all points that are allowed alone, then ever fewer.
+
+    The last one has `fewest` points.
+    """
     allowed = _good_points(scenario, limits, companions_of)[: limits.grid]
     while len(allowed) >= fewest:
         yield "grid", allowed

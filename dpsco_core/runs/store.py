@@ -46,7 +46,7 @@ CREATE TABLE studies (scenario TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 # The spaces are normalised, because SQLite stores a statement as it was written.
 TABLES = {" ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()}
-# Tables that SQLite adds itself: by ANALYZE, and for numbered rows.
+# SQLite itself adds these tables: the first two by ANALYZE, the last one for numbered rows.
 SQLITE_TABLES = {
     "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
     "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",

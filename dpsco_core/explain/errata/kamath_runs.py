@@ -167,7 +167,7 @@ def bias_constant() -> Finding:
 
 
 def void_packing() -> Finding:
-    """Evaluate Theorem 1.4 at the spike probability of the proof, and at the best one."""
+    """Evaluate the lower bound of Theorem 1.4 at the proof's spike probability and at the best."""
     n, order, rows = 10_000, 4.0, []
     for d in (32, 64, 200, 1000):
         printed = min(1.0, math.sqrt(d / RHO) / n)

@@ -64,7 +64,7 @@ class GaussianNoise:
         )
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus noise."""
+        """Return `value` plus Gaussian noise in every entry."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
@@ -141,7 +141,7 @@ class ShuffledGaussian:
         return replace(approximate_entry("shuffled gaussian", *values), disjoint_blocks=groups)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus noise."""
+        """Return `value` plus Gaussian noise in every entry."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
@@ -218,7 +218,7 @@ class AllocatedGaussian:
         return self.certificate.entry(size=value.size, largest_norm=self.largest_norm, label=label)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus noise."""
+        """Return `value` plus Gaussian noise in every entry."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 

@@ -40,7 +40,7 @@ class LaplaceNoise:
         return laplace_entry("laplace", label, self.l1_sensitivity, self.epsilon, np.size(value))
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus noise."""
+        """Return `value` plus Laplace noise in every entry."""
         return add_laplace_noise(value, self.noise_scale, rng)
 
 
