@@ -32,7 +32,7 @@ class Proven:
 
 
 def proven(scenario: Scenario) -> tuple[Proven, ...]:
-    """Return the proven bounds at every point of a scenario.
+    """Return the floor, the window and Fano's bound at every point of a scenario.
 
     Examples
     --------

@@ -127,7 +127,7 @@ def approximate_entry(
 
 
 def describe_overspending(entries: tuple[Entry, ...], budget: Budget) -> str:
-    """Return a sentence saying that `entries` exceed `budget`."""
+    """Return a sentence saying that `entries` do not fit into what is left of `budget`."""
     rho, epsilon, delta = (
         sum(getattr(entry, share) for entry in entries) for share in ("rho", "epsilon", "delta")
     )

@@ -136,7 +136,7 @@ class Ledger:
         return () if not self._entries or self.flaws else binding_notions(self.entries, self.budget)
 
     def _record(self, *entries: Entry) -> None:
-        """Record all of `entries`, or none of them if the budget refuses."""
+        """Record all of `entries`; raise `BudgetExceeded`, and record none, if they do not fit."""
         if self._parent is not None:
             entries = tuple(replace(entry, part=self._part) for entry in entries)
             self._parent._record(*entries)

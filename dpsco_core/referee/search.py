@@ -133,7 +133,10 @@ class _Explorer:
         return self._ratios[key]
 
     def best(self) -> tuple[Shares | None, float]:
-        """Return the shares with the largest ratio; None if the hypotheses hold nowhere."""
+        """Return the shares of the box with the largest ratio found, and that ratio.
+
+        The shares are None if the hypotheses hold at none of the points that were tried.
+        """
         ratios = {shares: self.ratio(shares) for shares in self._spread() if self._has_time()}
         order = sorted(ratios, key=lambda shares: -ratios[shares])
         best, largest = None, -math.inf

@@ -42,11 +42,11 @@ def comparison_point(scenario: Scenario) -> Scenario:
 
 @lru_cache(maxsize=1000)
 def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
-    """Return the methods with which a scenario begins where nobody has chosen any, in order.
+    """Return the slugs of the methods with which a scenario begins if nobody has chosen any.
 
-    These are the default methods. Under pure DP they are as many private methods that can run under
-    it; in lq a method made for that geometry comes first. All of them are quick; if no method is
-    quick, these are the default methods after all.
+    They are the problem's default methods. Under pure DP, private methods that can run under it
+    take the places of those that cannot; in lq, a method made for that geometry comes first. These
+    methods must be quick: if none is, the default methods stay.
 
     Examples
     --------

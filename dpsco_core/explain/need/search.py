@@ -360,5 +360,5 @@ def _describe_amount(answer: Need, value: float, people: str) -> str:
 
 
 def _format_number(value: float) -> str:
-    """Return a number as text with few digits."""
+    """Return a number as text: whole from 1000 on, otherwise with three digits."""
     return f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.3g}"

@@ -51,7 +51,10 @@ def theorem_accelerated(level: UserLevel) -> float:
 
 
 def printed_accelerated_run(level: UserLevel) -> float:
-    """Return the least n at which Algorithm 3 runs as printed, delta < 1/(nm) included."""
+    """Return the least number n of users with which Algorithm 3 runs as printed.
+
+    Its condition that delta is below 1/(nm) is included; infinite if no n will do.
+    """
     try:
         printed_phases(level.with_users(2))
     except NotApplicable as refused:

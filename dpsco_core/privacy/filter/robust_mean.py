@@ -199,7 +199,6 @@ class RobustFilter:
 
         The two results have shape (K,) each.
 
-
         In the order of the distances r from a centre, the pair j, k is near if :math:`r_j+r_k` is
         within the score radius, and far if :math:`|r_j-r_k|` exceeds the filter radius. For each
         point only the points between two places of the order are in doubt.

@@ -108,7 +108,7 @@ def _latex_cells(curve: SlopedCurve) -> list[str]:
 
 
 def _format_slope(value: float) -> str:
-    """Return a slope with two digits."""
+    """Return a slope as text with two decimals."""
     return f"{round(value, 2) + 0.0:.2f}"
 
 
