@@ -79,7 +79,7 @@ def add(
 
 def method_class(slug: str) -> type[Method]:
     """Return the class of a method; raises `InvalidInput` for an unknown slug."""
-    return METHODS[_place("method", slug, METHOD_SLUGS)]
+    return METHODS[_find_index("method", slug, METHOD_SLUGS)]
 
 
 def method_card(slug: str) -> MethodCard:
@@ -89,7 +89,7 @@ def method_card(slug: str) -> MethodCard:
 
 def distribution_class(slug: str) -> type[Distribution]:
     """Return the class of a distribution; raises `InvalidInput` for an unknown slug."""
-    return DISTRIBUTIONS[_place("distribution", slug, DISTRIBUTION_SLUGS)]
+    return DISTRIBUTIONS[_find_index("distribution", slug, DISTRIBUTION_SLUGS)]
 
 
 def distribution_card(slug: str) -> Card:
@@ -99,12 +99,12 @@ def distribution_card(slug: str) -> Card:
 
 def bound(slug: str) -> Bound:
     """Return a bound; raises `InvalidInput` for an unknown slug."""
-    return BOUNDS[_place("bound", slug, BOUND_SLUGS)]
+    return BOUNDS[_find_index("bound", slug, BOUND_SLUGS)]
 
 
 def problem_class(slug: str) -> type[Problem]:
     """Return the class of a problem; raises `InvalidInput` for an unknown slug."""
-    return PROBLEMS[_place("problem", slug, PROBLEM_SLUGS)]
+    return PROBLEMS[_find_index("problem", slug, PROBLEM_SLUGS)]
 
 
 def problem_card(slug: str) -> ProblemCard:
@@ -112,8 +112,11 @@ def problem_card(slug: str) -> ProblemCard:
     return problem_class(slug).card
 
 
-def _place(name: str, slug: str, slugs: Sequence[str]) -> int:
-    """Return the index of a slug in a list; raise InvalidInput, by name, if it is not there."""
+def _find_index(name: str, slug: str, slugs: Sequence[str]) -> int:
+    """Return the index of a slug in a list of slugs.
+
+    Raises `InvalidInput` if the slug is missing; `name` is what the message calls it.
+    """
     try:
         return slugs.index(slug)
     except ValueError:
@@ -132,7 +135,10 @@ def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _methods_for(problem: str, level: Level | None, count: int) -> tuple[str, ...]:
-    """Return the slugs among the first `count` methods; rows are only ever appended."""
+    """Return what `methods_for` does, of the first `count` methods of the catalogue.
+
+    The count is a part of the cache's key, because plugins append methods.
+    """
     fitting = [m.card for m in METHODS[:count] if problem in m.card.problems]
     if level is None:
         return tuple(card.slug for card in fitting)
@@ -140,7 +146,7 @@ def _methods_for(problem: str, level: Level | None, count: int) -> tuple[str, ..
 
 
 def methods_under(problem: str, level: Level, notion: Privacy) -> tuple[str, ...]:
-    """Return the private methods for a problem that can run under a kind of budget, in order."""
+    """Return the slugs of the private methods for a problem that can run under a kind of budget."""
     cards = (method_card(slug) for slug in methods_for(problem, level))
     return tuple(c.slug for c in cards if c.privacy != "none" and notion in c.budgets)
 
@@ -148,19 +154,23 @@ def methods_under(problem: str, level: Level, notion: Privacy) -> tuple[str, ...
 def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
     """Return the bounds shown for a problem, those of its smallest class first.
 
-    Those of convex losses come after those of strongly convex ones beside a strongly convex
-    problem, and lower bounds that do not bind the methods for the problem after those that do.
-    Otherwise they are in the order of the catalogue.
+    For a strongly convex problem, bounds for convex losses come after bounds for strongly convex
+    ones; lower bounds that do not bind the methods for the problem come after those that do.
+    Otherwise the bounds are in the order of the catalogue.
 
-    At user level those of item level that hold there too, at n m records: lower bounds, because
-    whoever hides a user hides each item, and upper bounds without privacy or without data.
+    At user level the bounds of item level that also hold there, at n m records, are included:
+    lower bounds, because whoever hides a user hides each item, and upper bounds without privacy or
+    without data.
     """
     return _bounds_for(problem, level, len(BOUNDS))
 
 
 @lru_cache(maxsize=256)
 def _bounds_for(problem: str, level: Level, count: int) -> tuple[Bound, ...]:
-    """Return the slugs among the first `count` bounds; rows are only ever appended."""
+    """Return what `bounds_for` does, of the first `count` bounds of the catalogue.
+
+    The count is a part of the cache's key, because plugins append bounds.
+    """
     loss_class = problem_card(problem).loss_class
     fitting = sorted(
         (b for b in BOUNDS[:count] if problem in b.card.problems),
@@ -179,7 +189,7 @@ def _bounds_for(problem: str, level: Level, count: int) -> tuple[Bound, ...]:
 
 
 def distributions_for(problem: str) -> tuple[str, ...]:
-    """Return the slugs of the distributions that a problem accepts, in order."""
+    """Return the slugs of the distributions that a problem accepts, in the catalogue's order."""
     kind = problem_class(problem)
     return tuple(law.card.slug for law in DISTRIBUTIONS if not kind.unmet_condition(law))
 
@@ -191,7 +201,10 @@ def check_law(problem: str, distribution: str) -> None:
 
 
 def law_can_decay(slug: str, problem: str) -> bool:
-    """Return whether a distribution's coordinates may have decreasing scales, by `ScaledLaw`."""
+    """Return whether the coordinates of a distribution may have decreasing scales in a problem.
+
+    Only a law that takes its draws and moments unchanged from `ScaledLaw` scales coordinates.
+    """
     law = distribution_class(slug)
     is_scaled = issubclass(law, ScaledLaw) and all(
         getattr(law, name) is getattr(ScaledLaw, name) for name in ("fill", "moment")
@@ -200,9 +213,10 @@ def law_can_decay(slug: str, problem: str) -> bool:
 
 
 def can_be_alike(slug: str, problem: str) -> bool:
-    """Return whether items of a user may be correlated: for means of ordinary laws.
+    """Return whether the items of a user may be correlated.
 
-    What is known of optimisers is proven for users whose items are independent.
+    They may in mean estimation, on laws whose coordinates can be scaled. The theorems on
+    optimisers need users whose items are independent.
     """
     return problem == MeanEstimation.card.slug and (
         law_can_decay(slug, problem) and overrides_answer(distribution_class(slug), "univariate")
@@ -287,7 +301,8 @@ def make_instance(
     elif family.has_prior:
         form = kind.card.loss_class.form
         losses = kind.card.loss_class
-        # For these losses the hard instance is chosen for the set itself.
+        # For means, linear losses and squared distances, the hardest prior depends on the shape of
+        # the constraint set, which only in l2 is a ball.
         is_about_set = form != "squared" or losses.squared_distance
         body = geometry.constraint(d, radius) if is_about_set and geometry != L2 else None
         cap = math.inf if form == "linear" else radius

@@ -1,4 +1,4 @@
-"""The one description of a run, which page, address, command line, scripts and tests speak."""
+"""The one description of a run, shared by pages, addresses, command line, scripts and tests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,11 @@ DELTA_MIN = 1e-100
 
 
 def default_grid(axis: str | None, geometry: str, offset: float = 0.0) -> tuple[float, ...]:
-    """Return default axis values: whole groups of dimensions, sets that contain the parameter."""
+    """Return the default values of an axis, without those that a scenario would refuse.
+
+    The geometry group-l1 needs a dimension of whole groups, and a diameter must leave room for a
+    true parameter of norm `offset`.
+    """
     grid = DEFAULT_GRIDS.get(str(axis), ())
     if axis == "diameter":
         return tuple(x for x in grid if x >= 2 * offset) or (2 * offset,)
@@ -59,8 +63,6 @@ class Scenario(Fields):
     >>> Scenario.from_query(scenario.to_query()) == scenario
     True
     """
-
-    # -- what follows from the fields -------------------------------------------------------
 
     @cached_property
     def budget(self) -> Budget:
@@ -131,8 +133,6 @@ class Scenario(Fields):
         """The number of cells: methods times points times trials."""
         return len(self.methods) * max(1, len(self.grid)) * self.trials
 
-    # -- validation -------------------------------------------------------------------------
-
     def validate(self, limits: Limits = LIBRARY, *, sampling: bool = True) -> Scenario:
         """Return the scenario itself if everything is allowed; otherwise raise `InvalidInput`.
 
@@ -141,17 +141,21 @@ class Scenario(Fields):
         limits : Limits
             The place's largest sizes.
         sampling : bool
-            False for bounds only, where n times d costs nothing.
+            Whether samples are drawn, so that their size n times d is limited; False where only
+            bounds are evaluated.
         """
         types = self._types()
         if types is None:
             self._validate(limits, sampling=sampling)
         else:
-            _validated(self, types, limits, sampling)
+            _validate_once(self, types, limits, sampling)
         return self
 
     def _types(self) -> tuple[type, ...] | None:
-        """Return a key that separates equal values such as 1 and True; None disables the cache."""
+        """Return the types of all fields, which tell equal values such as 1 and True apart.
+
+        Return None if the scenario must be validated again each time.
+        """
         try:
             hash(self)
             slugs = (self.problem, self.distribution, *self.methods)
@@ -167,7 +171,8 @@ class Scenario(Fields):
         self._validate_choices(limits)
         self._validate_axis(limits)
         self._validate_budget()
-        self._check(RANGED, limits)  # The check concerns the chosen point, on the axis or not.
+        # With an axis, this also checks the value that the axis's own field has beside the grid.
+        self._check(RANGED, limits)
         self._validate_point(limits, sampling=sampling and self.axis is None)
         if self.axis is not None:
             for _, point in self.points():
@@ -253,12 +258,12 @@ class Scenario(Fields):
             must = f"at least 2 for the problem {self.problem}, whose gradients need a variance"
             require(self.p >= 2, "p", must, shorten(self.p))
         if self.p < 2:
-            self.instance  # noqa: B018 - refuses what has no such law
+            self.instance  # noqa: B018 - making the instance raises an error if no such law exists
         if sampling:
             check_size(self.instance.problem, self.n, self.m, limits)
         Geometry(kind=self.geometry, q=self.q).check_dimension(self.d)
         if self.decay > 0 or self.alike > 0:
-            self.instance  # noqa: B018 - refuses what has no such law
+            self.instance  # noqa: B018 - making the instance raises an error if no such law exists
         if extend.is_added(self.distribution):
             try_law(self.instance.law)
         smallest_d = catalogue.distribution_class(self.distribution).smallest_d
@@ -266,13 +271,12 @@ class Scenario(Fields):
             must = f"at least {smallest_d} for the distribution {self.distribution}"
             require(False, "d", must, self.d)
 
-    # -- in and out -------------------------------------------------------------------------
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain values by field, None if unset; equal scenarios give equal values."""
         values = {name: getattr(self, name) for name in NAMES}
-        values["grid"] = parse("grid", self.grid)  # whole numbers as integers
-        values |= {k: values[k] + 0.0 for k in REAL if values[k] is not None}  # -0.0 becomes 0.0
+        values["grid"] = parse("grid", self.grid)  # The parser turns whole numbers into integers.
+        # Adding 0.0 turns -0.0 into 0.0.
+        values |= {k: values[k] + 0.0 for k in REAL if values[k] is not None}
         return {name: to_plain(value) for name, value in values.items()}
 
     def to_json(self) -> str:
@@ -286,10 +290,10 @@ class Scenario(Fields):
         out = {k: to_text(v) for k, v in values.items() if v != getattr(default, k)}
         if "axis" in out:  # Without its grid, an axis would be read with a default grid.
             out["grid"] = to_text(self.grid)
-        if self.rho is not None:  # if rho is set, epsilon and delta are unset
+        if self.rho is not None:  # A zCDP budget has no epsilon and no delta.
             out.pop("epsilon", None)
             out.pop("delta", None)
-        if self.axis is None:  # without an axis, the grid is empty
+        if self.axis is None:  # Without an axis, the grid is empty.
             out.pop("grid", None)
         return out
 
@@ -317,7 +321,8 @@ class Scenario(Fields):
         """Return the scenario of a JSON object; raise `InvalidInput` for other text."""
         try:
             values = json.loads(text)
-        except (ValueError, RecursionError):  # nested too deep, or an integer with too many digits
+        # A text that is nested too deep, or has an integer of too many digits, raises these, too.
+        except (ValueError, RecursionError):
             values = None
         require(isinstance(values, dict), "scenario", "a JSON object", shorten(text))
         return cls.from_dict(values)
@@ -372,6 +377,8 @@ Scenario.__doc__ = with_fields(Scenario.__doc__ or "")
 
 
 @lru_cache(maxsize=4096)
-def _validated(scenario: Scenario, types: tuple[type, ...], limits: Limits, sampling: bool) -> None:
-    """Validate a scenario; accepted scenarios stay in the cache."""
+def _validate_once(
+    scenario: Scenario, types: tuple[type, ...], limits: Limits, sampling: bool
+) -> None:
+    """Validate a scenario; the cache then accepts an equal one whose fields have these types."""
     scenario._validate(limits, sampling=sampling)

@@ -29,10 +29,10 @@ MISSED, ACCUSED = "missed", "accused"
 
 
 def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Attack some members and as many non-members, each with its own private share.
+    """Attack `PEOPLE` members and as many non-members, each with a private share of its own.
 
-    Returns rows (series, x, value): one of `MISSED` and one of `ACCUSED`, each at the false alarms
-    that the threshold is for; all in percent.
+    Returns two rows (series, false alarms of the threshold, outcome), in percent: the members that
+    were `MISSED`, and the non-members that were `ACCUSED`.
     """
     is_accused = [
         np.mean([_accuses(is_member, rng) for _ in range(PEOPLE)]) for is_member in (True, False)
@@ -44,7 +44,7 @@ def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
 
 
 def _accuses(is_member: bool, rng: np.random.Generator) -> bool:
-    """Return whether the attacker accuses, based on one release of the share."""
+    """Return whether the attacker accuses a member, or a non-member, by one private share."""
     half = (ANSWERS // 2) / ANSWERS  # the average of the answers without the member's own
     noise = GaussianNoise(l2_sensitivity=1 / ANSWERS, rho=RHO)
     (share,) = Ledger(BUDGET).release(noise, np.array([half + is_member / ANSWERS]), rng)
@@ -63,10 +63,13 @@ def least_misses(false_alarms: Vector) -> Vector:
 
 
 def promised_misses(false_alarms: Vector) -> Vector:
-    """Return the percentage of misses that the budget alone guarantees, for any noise."""
+    """Return the least percentage of misses that the budget guarantees for any noise, shape (k,).
+
+    `false_alarms` are percentages, too.
+    """
     return _percent(budget_curve(BUDGET), false_alarms)
 
 
 def _percent(curve: TradeoffCurve, false_alarms: Vector) -> Vector:
-    """Return the rates of missed attacks at given rates of false alarms, all in percent."""
+    """Return the misses on a trade-off curve at the given false alarms, both in percent."""
     return np.asarray(100 * curve.misses(np.asarray(false_alarms) / 100))

@@ -70,9 +70,10 @@ def measured(
     positives: int,
     confidence: float,
 ) -> Attack:
-    r"""Return an attack computed from its counts, with its confidence box.
+    r"""Return the attack with these counts of errors, and its box at the given confidence.
 
-    Both intervals have a confidence of :math:`1-\beta/2` if the box has :math:`1-\beta`.
+    `curve` is that of the claim. Both sides of the box have a confidence of :math:`1-\beta/2` if
+    the box has :math:`1-\beta`.
 
     Examples
     --------
@@ -184,7 +185,7 @@ class Judged:
 
     @property
     def _claim(self) -> str:
-        """What the method claims, by name: epsilon alone if delta is 0."""
+        """The name of the claimed pair (epsilon, delta); epsilon alone if delta is 0."""
         return "(epsilon, delta)" if self.result.delta else "epsilon"
 
 
@@ -208,9 +209,10 @@ class _Cut:
 def _best_cut(
     curve: TradeoffCurve, values: Vector, neighbour_values: Vector, confidence: float
 ) -> _Cut:
-    """Return the test whose box is farthest below the curve.
+    """Return the threshold test whose box is farthest below the curve.
 
-    If no test has a box below the curve, it is the test of the largest advantage.
+    If no test has a box below the curve, return the test of the largest advantage. `values` and
+    `neighbour_values` are one statistic per run, shape (runs,) each.
     """
     pooled = np.unique(np.concatenate([values, neighbour_values]))
     places = np.linspace(0, len(pooled) - 1, min(len(pooled), CUTS)).round().astype(np.intp)

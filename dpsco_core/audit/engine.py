@@ -50,7 +50,7 @@ RUNS_PER_STEP = 50  # the number of runs on each data set between two chances to
 # (`dpsco_core.audit.attacks`), which is compared once, after the last run.
 TESTS = 2
 PAIRS = 2  # the number of pairs of neighbours
-DATA_SETS = 3  # two pairs of neighbours share one data set
+DATA_SETS = 3  # Two pairs of neighbours have three data sets, because they share one.
 BOOKED_RELEASES = 5  # the number of releases per run whose recorded noise is compared
 TIMED_RUNS = 3
 LARGEST_PATH_NUMBERS = 60  # the number of values of a run's path that are compared
@@ -75,12 +75,12 @@ class Audit:
     # The probability that a claim that holds is refuted neither by a bound on epsilon, at any look,
     # nor by the trade-off curve. Each of the two may fail with half of the remaining probability.
     confidence: float = CONFIDENCE
-    # The delta at which a zCDP claim is audited; None: 0.05. Other budgets have their own delta.
+    # The delta at which a zCDP claim is audited, or None for 0.05. Other budgets have a delta.
     delta: float | None = None
     looks: bool = True  # whether to look after 100, 200, 500, ... runs, or only at the end
 
     def validate(self) -> Audit:
-        """Return itself; raises `InvalidInput` with one sentence."""
+        """Return the audit itself; raises `InvalidInput` if one of its fields is not allowed."""
         self.point.validate()
         require(self.point.axis is None, "axis", "left out of an audit", self.point.axis)
         is_single = len(self.point.methods) == 1
@@ -127,8 +127,10 @@ class AuditFindings:
     evidence: tuple[Evidence, ...]  # the evidence of each look so far, in order
     neighbours: str  # a description of the data sets
     entries: tuple[Entry, ...]  # the ledger of one run
-    flaws: tuple[str, ...]  # entries of the ledger that claim more privacy than their noise gives
-    booked: str  # differences between the ledgers of neighbours at the last look; empty if none
+    # the entries of the ledger that claim more privacy than their noise gives, in words
+    flaws: tuple[str, ...]
+    # the difference between the ledgers of neighbours at the last look; empty without one
+    booked: str
     has_fixed_shares: bool  # whether every run so far has booked the same releases
     outputs: Vector  # shape (runs so far, k): the outputs on the first data set at the last look
     neighbour_outputs: Vector  # shape (runs so far, k): the outputs on its neighbour
@@ -245,7 +247,7 @@ def seconds_a_run(task: Audit) -> float:
         return 0.0
     opposite, _ = pairs(task.point, mechanism.plan)
     timed = _Outputs(mechanism, opposite.data, stream(task.point.seed, "audit seconds", 0))
-    timed.run(1)  # this run fills the caches
+    timed.run(1)  # The first run fills the caches.
     started = time.perf_counter()
     timed.run(TIMED_RUNS)
     return DATA_SETS / 2 * (time.perf_counter() - started) / TIMED_RUNS
@@ -254,7 +256,8 @@ def seconds_a_run(task: Audit) -> float:
 def _claimed_epsilon(ledger: Ledger, delta: float) -> float:
     """Return the epsilon that one run has spent at `delta`, according to its ledger."""
     spent = ledger.spent()
-    if isinstance(spent, ZCDP):  # purely Gaussian ledgers have an exact curve
+    # A purely Gaussian ledger has an exact curve, which `compose` uses under such a budget.
+    if isinstance(spent, ZCDP):
         spent = compose(ledger.entries, ApproxDP(epsilon=EPSILON_MAX, delta=delta))
     assert isinstance(spent, PureDP | ApproxDP)
     return spent.epsilon
@@ -271,7 +274,10 @@ class _Mechanism:
     factor: float
 
     def run(self, data: object, count: int, rng: np.random.Generator) -> tuple[Vector, Ledger]:
-        """Return outputs of `count` runs, shape (count or 1, k), and a ledger."""
+        """Return what an observer sees of some runs on `data`, a row each, and their ledger.
+
+        A method that can make all runs at once makes `count` of them, any other method one.
+        """
         budget = self.task.point.budget
         if self.task.stage.at_once:
             ledger_of_many = ManyRuns(budget, runs=count, factor=self.factor)
@@ -282,7 +288,7 @@ class _Mechanism:
         return _visible_numbers(self._release(data, ledger, rng))[None], ledger
 
     def _release(self, data: object, ledger: Ledger, rng: np.random.Generator) -> Release:
-        """Release by the method with the broken plan."""
+        """Return one release by the method, whose plan has the fault of the audit."""
         return released(self.method, data, self.broken, ledger, rng)
 
 
@@ -298,7 +304,10 @@ class _Outputs:
         self.shares = set[tuple[float, ...]]()  # the noise scales of a run; two runs may differ
 
     def run(self, count: int) -> None:
-        """Run the mechanism `count` times. A failed run is visible to an observer, and counts."""
+        """Run the mechanism `count` times and keep its outputs.
+
+        A failed run counts as an output, because an observer sees it.
+        """
         at_once = self._mechanism.task.stage.at_once
         for _ in range(1 if at_once else count):
             try:
@@ -315,16 +324,19 @@ class _Outputs:
 
     @property
     def width(self) -> int:
-        """The largest number of values of a batch of outputs."""
+        """The number of values in the longest output of a run."""
         return max(int(values.shape[1]) for values in self._values)
 
     @property
     def books(self) -> Vector:
-        """Whether each run failed, its number of recorded releases, and log noise scales."""
+        """One row per run: 1 if it failed, its number of releases, and their log noise scales."""
         return np.concatenate(self._books)
 
     def rows(self, width: int) -> Vector:
-        """Return all runs as one array; a run that ended early repeats its last value."""
+        """Return all runs as one array, a row each, with the columns of `books` at the end.
+
+        A run with fewer than `width` values repeats its result.
+        """
         d = self._mechanism.task.point.d
         padded = [
             np.hstack([v, np.tile(v[:, :d], (1, (width - v.shape[1]) // d))]) for v in self._values
@@ -336,13 +348,19 @@ FAILED_BOOK = np.array([1.0, *[0.0] * (1 + BOOKED_RELEASES)])
 
 
 def _ledger_book(entries: tuple[Entry, ...]) -> Vector:
-    """Return the entries of a ledger as a vector, so that an audit can read them too."""
+    """Return what an audit reads of a ledger: 0, the number of entries, and log noise scales.
+
+    The 0 says that the run has not failed.
+    """
     noises = [math.log(e.noise) for e in entries[:BOOKED_RELEASES]]
     return np.array([0.0, len(entries), *noises, *noises[-1:] * (BOOKED_RELEASES - len(noises))])
 
 
 def _describe_difference(outputs: _Outputs, neighbour_outputs: _Outputs) -> str:
-    """Return how two neighbours' records differ, if constant on each neighbour; else ""."""
+    """Return in words how the ledgers on two neighbours differ.
+
+    The text is empty if they agree, or if runs on one of the neighbours differ among themselves.
+    """
     books = [side.books for side in (outputs, neighbour_outputs)]
     if any((book != book[0]).any() for book in books) or (books[0][0] == books[1][0]).all():
         return ""
@@ -367,7 +385,10 @@ def _visible_numbers(release: Release) -> Vector:
 
 
 def _mechanism(task: Audit) -> _Mechanism:
-    """Return the method of an audit, with its fault; raises `NotApplicable`."""
+    """Return the method of an audit, with its plan as it should be and with the audit's fault.
+
+    Raises `NotApplicable` if the method cannot be audited, or cannot be broken in this way.
+    """
     refuse_unseen(task.method)
     stage = task.stage
     point, setting = task.point, task.point.setting
@@ -403,6 +424,6 @@ def _mechanism(task: Audit) -> _Mechanism:
 
 
 def _method_with_movable_clip(method: Method) -> type[Method]:
-    """Return the first method for a shared problem whose clip can be changed."""
+    """Return the first method of the catalogue with a movable clip and a problem of `method`."""
     problems = set(method.card.problems)
     return next(m for m in METHODS if m.stage.clip is not None and problems & set(m.card.problems))

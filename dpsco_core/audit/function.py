@@ -49,7 +49,7 @@ class FunctionAudit:
     seed: int = 0  # the seed of the generators for the function
 
     def validate(self) -> "FunctionAudit":
-        """Return itself; raises `InvalidInput` with one sentence."""
+        """Return the audit itself; raises `InvalidInput` if one of its fields is not allowed."""
         require(callable(self.function), "function", "one that can be called", self.function)
         real("epsilon", self.epsilon, 0.0, 1e6)
         require(0 <= self.delta < 1, "delta", "at least 0 and below 1", self.delta)

@@ -18,7 +18,7 @@ from dpsco_core.scenario import Scenario
 FAR_COORDINATE = 1e6  # the coordinate of the worst record, beyond every clip
 # Both pairs of neighbours share their first data set.
 FAR_SIDES = "at +{place} in every coordinate, against -{place} and against 0; all others are 0"
-ITEMS = 4  # items per user
+ITEMS = 4  # the number of items per user in an audit at user level
 
 Data = DenseRows | UserRows | Sample | ItemSample
 
@@ -66,7 +66,7 @@ def stage(method: str) -> Scenario:
 
 
 def at_printed_rho(point: Scenario, delta: float) -> tuple[Scenario, float]:
-    """Return a point whose budget is the rho of its epsilon at `delta`, and the delta.
+    """Return a point with the rho of its Gaussian releases at `delta` as its budget, and delta.
 
     Paper calibrations are stated in zCDP, so a printed constant that is too small shows there.
     """
@@ -145,9 +145,8 @@ def data_sets(
     if isinstance(sample, PointSample):
         data_sets = tuple(replace(sample, points=DenseRows(x)) for x in places)
     elif isinstance(sample, LinearSample):
-        targets = sample.link.admissible(
-            np.full(total, FAR_COORDINATE)
-        )  # targets so far from 0 that the slopes are largest
+        # At targets so far from 0 the slopes of the loss are largest.
+        targets = sample.link.admissible(np.full(total, FAR_COORDINATE))
         data_sets = tuple(replace(sample, features=DenseRows(x), targets=targets) for x in places)
         difference = f"one record of target {targets[0]:g}, with its features"
     else:

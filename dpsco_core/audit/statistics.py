@@ -69,9 +69,11 @@ def proportion_high(hits: Counts | int, runs: int, level: float) -> Vector:
 def proven_epsilon(
     hits: Counts | int, false_hits: Counts | int, runs: int, delta: float, level: float
 ) -> Vector:
-    r"""Return :math:`\ln\frac{p_{low} - \delta}{q_{high}}`, never below 0.
+    r"""Return the epsilon that an event proves, :math:`\ln\frac{p_{low} - \delta}{q_{high}}`.
 
-    Each of the two limits is wrong with probability at most ``level / 2``.
+    It is never below 0. The event has `hits` of `runs` on the likelier neighbour, `false_hits` on
+    the other one, and p and q are its two probabilities. Each of the two limits is wrong with
+    probability at most ``level / 2``.
     """
     low = proportion_low(hits, runs, level / 2) - delta
     high = proportion_high(false_hits, runs, level / 2)
@@ -170,16 +172,16 @@ def separating_direction(outputs: Vector, neighbour_outputs: Vector) -> Vector:
 def best_event(
     values: Vector, neighbour_values: Vector, delta: float, level: float
 ) -> tuple[float, bool, bool]:
-    """Return the event that proves most: its threshold, its direction and its likelier side.
+    """Return the event that proves the largest epsilon, as three values.
 
-    Among equally good events the middle one is taken.
+    They are its threshold, whether it lies above the threshold, and whether it is likelier on the
+    first data set. Among equally good events the middle one is taken.
     """
     pooled = np.sort(np.concatenate([values, neighbour_values]))
     last_rank = len(pooled) - 1
     even = np.linspace(0, last_rank, min(len(pooled), CUTS))
-    tails = np.geomspace(
-        1, max(last_rank, 1), min(len(pooled), CUTS // 4)
-    )  # this part of the grid is fine in the tails
+    # Ranks in geometric steps make the grid of thresholds fine in both tails.
+    tails = np.geomspace(1, max(last_rank, 1), min(len(pooled), CUTS // 4))
     ranks = np.unique(np.concatenate([even, tails, last_rank - tails]).round().astype(np.intp))
     ranks = np.unique(np.append(ranks[(ranks >= 0) & (ranks < last_rank)], last_rank // 2))
     cuts = (pooled[ranks] + pooled[ranks + 1]) / 2

@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 
 class _Limit:
-    """The limit on BLAS threads, which applies to the whole process, and how many blocks use it."""
+    """The process's one limit on BLAS threads, and the number of code blocks that now use it."""
 
     lock = threading.Lock()
     users = 0
@@ -50,9 +50,9 @@ def _blas_controller() -> ThreadpoolController:
 
 
 def _release_control() -> None:
-    """Let any thread set the limits next.
+    """Let the next caller set BLAS limits from any thread.
 
-    threadpoolctl 3.8 obeys only the thread that set them first.
+    Otherwise threadpoolctl 3.8 obeys only the thread that set the limits first.
     """
     for library in _blas_controller().lib_controllers:
         if clear := getattr(library, "clear_controlling_thread", None):

@@ -59,12 +59,12 @@ class Paper:
         return self.key
 
 
-def _paper_of_key_year(key: str, title: str, authors: str, venue: str) -> Paper:
-    """Return a paper whose key ends in its year."""
+def _make_paper(key: str, title: str, authors: str, venue: str) -> Paper:
+    """Return a paper that was published in the year at the end of its key."""
     return Paper(key, title, authors, int(key[-4:]), venue)
 
 
-KAMATH_2022 = _paper_of_key_year(
+KAMATH_2022 = _make_paper(
     "Kamath-Liu-Zhang 2022",
     "Improved Rates for Differentially Private Stochastic Convex Optimization "
     "with Heavy-Tailed Data",
@@ -82,174 +82,174 @@ ZHAO_2024 = Paper(
 )
 FOLKLORE = Paper("Classical", "Textbook results without privacy", "", 0, "")
 OWN = Paper("DP-SCO Explorer", "The mathematics of this library", "", 2026, "docs/theory")
-HUANG_2021 = _paper_of_key_year(
+HUANG_2021 = _make_paper(
     "Huang-Liang-Yi 2021",
     "Instance-optimal Mean Estimation Under Differential Privacy",
     "Ziyue Huang, Yuting Liang, Ke Yi",
     "NeurIPS 2021",
 )
-BISWAS_2020 = _paper_of_key_year(
+BISWAS_2020 = _make_paper(
     "Biswas et al. 2020",
     "CoinPress: Practical Private Mean and Covariance Estimation",
     "Sourav Biswas, Yihe Dong, Gautam Kamath, Jonathan Ullman",
     "NeurIPS 2020",
 )
-KAMATH_SINGHAL_ULLMAN_2020 = _paper_of_key_year(
+KAMATH_SINGHAL_ULLMAN_2020 = _make_paper(
     "Kamath-Singhal-Ullman 2020",
     "Private Mean Estimation of Heavy-Tailed Distributions",
     "Gautam Kamath, Vikrant Singhal, Jonathan Ullman",
     "COLT 2020",
 )
-ARORA_2020 = _paper_of_key_year(
+ARORA_2020 = _make_paper(
     "Arora-Marinov-Ullah 2020",
     "Private Stochastic Convex Optimization: Efficient Algorithms for Non-smooth Objectives",
     "Raman Arora, Teodor V. Marinov, Enayat Ullah",
     "arXiv 2002.09609",
 )
-SU_2023 = _paper_of_key_year(
+SU_2023 = _make_paper(
     "Su-Zhao-Wang 2023",
     "Differentially Private Stochastic Convex Optimization in (Non)-Euclidean Space Revisited",
     "Jinyan Su, Changhong Zhao, Di Wang",
     "UAI 2023",
 )
-WANG_2020 = _paper_of_key_year(
+WANG_2020 = _make_paper(
     "Wang et al. 2020",
     "On Differentially Private Stochastic Convex Optimization with Heavy-tailed Data",
     "Di Wang, Hanshen Xiao, Srinivas Devadas, Jinhui Xu",
     "ICML 2020",
 )
-BASSILY_2014 = _paper_of_key_year(
+BASSILY_2014 = _make_paper(
     "Bassily-Smith-Thakurta 2014",
     "Private Empirical Risk Minimization: Efficient Algorithms and Tight Error Bounds",
     "Raef Bassily, Adam Smith, Abhradeep Thakurta",
     "FOCS 2014",
 )
-BASSILY_2019 = _paper_of_key_year(
+BASSILY_2019 = _make_paper(
     "Bassily et al. 2019",
     "Private Stochastic Convex Optimization with Optimal Rates",
     "Raef Bassily, Vitaly Feldman, Kunal Talwar, Abhradeep Thakurta",
     "NeurIPS 2019",
 )
-BASSILY_2021 = _paper_of_key_year(
+BASSILY_2021 = _make_paper(
     "Bassily-Guzman-Nandi 2021",
     "Non-Euclidean Differentially Private Stochastic Convex Optimization",
     "Raef Bassily, Cristobal Guzman, Anupama Nandi",
     "COLT 2021",
 )
-FELDMAN_2020 = _paper_of_key_year(
+FELDMAN_2020 = _make_paper(
     "Feldman-Koren-Talwar 2020",
     "Private Stochastic Convex Optimization: Optimal Rates in Linear Time",
     "Vitaly Feldman, Tomer Koren, Kunal Talwar",
     "STOC 2020",
 )
-KAIROUZ_2021 = _paper_of_key_year(
+KAIROUZ_2021 = _make_paper(
     "Kairouz et al. 2021",
     "Practical and Private (Deep) Learning without Sampling or Shuffling",
     "Peter Kairouz, Brendan McMahan, Shuang Song, Om Thakkar, Abhradeep Thakurta, Zheng Xu",
     "ICML 2021",
 )
-ANDREW_2021 = _paper_of_key_year(
+ANDREW_2021 = _make_paper(
     "Andrew et al. 2021",
     "Differentially Private Learning with Adaptive Clipping",
     "Galen Andrew, Om Thakkar, Brendan McMahan, Swaroop Ramaswamy",
     "NeurIPS 2021",
 )
-BU_2023 = _paper_of_key_year(
+BU_2023 = _make_paper(
     "Bu et al. 2023",
     "Automatic Clipping: Differentially Private Deep Learning Made Easier and Stronger",
     "Zhiqi Bu, Yu-Xiang Wang, Sheng Zha, George Karypis",
     "NeurIPS 2023",
 )
-ABADI_2016 = _paper_of_key_year(
+ABADI_2016 = _make_paper(
     "Abadi et al. 2016",
     "Deep Learning with Differential Privacy",
     "Martín Abadi, Andy Chu, Ian Goodfellow, H. Brendan McMahan, Ilya Mironov, Kunal Talwar, "
     "Li Zhang",
     "CCS 2016",
 )
-FELDMAN_SHENFELD_2025 = _paper_of_key_year(
+FELDMAN_SHENFELD_2025 = _make_paper(
     "Feldman-Shenfeld 2025",
     "Privacy Amplification by Random Allocation",
     "Vitaly Feldman, Moshe Shenfeld",
     "arXiv 2502.08202",
 )
-TALWAR_2014 = _paper_of_key_year(
+TALWAR_2014 = _make_paper(
     "Talwar-Thakurta-Zhang 2014",
     "Private Empirical Risk Minimization Beyond the Worst Case: The Effect of the "
     "Constraint Set Geometry",
     "Kunal Talwar, Abhradeep Thakurta, Li Zhang",
     "arXiv 1411.5417",
 )
-KASIVISWANATHAN_2016 = _paper_of_key_year(
+KASIVISWANATHAN_2016 = _make_paper(
     "Kasiviswanathan-Jin 2016",
     "Efficient Private Empirical Risk Minimization for High-dimensional Learning",
     "Shiva Prasad Kasiviswanathan, Hongxia Jin",
     "ICML 2016",
 )
-CHAUDHURI_2011 = _paper_of_key_year(
+CHAUDHURI_2011 = _make_paper(
     "Chaudhuri-Monteleoni-Sarwate 2011",
     "Differentially Private Empirical Risk Minimization",
     "Kamalika Chaudhuri, Claire Monteleoni, Anand D. Sarwate",
     "JMLR 2011",
 )
-LOWY_2024 = _paper_of_key_year(
+LOWY_2024 = _make_paper(
     "Lowy-Liu-Asi 2024",
     "Faster Algorithms for User-Level Private Stochastic Convex Optimization",
     "Andrew Lowy, Daogao Liu, Hilal Asi",
     "NeurIPS 2024",
 )
-LEVY_2021 = _paper_of_key_year(
+LEVY_2021 = _make_paper(
     "Levy et al. 2021",
     "Learning with User-Level Privacy",
     "Daniel Levy, Ziteng Sun, Kareem Amin, Satyen Kale, Alex Kulesza, Mehryar Mohri, "
     "Ananda Theertha Suresh",
     "NeurIPS 2021",
 )
-BASSILY_SUN_2023 = _paper_of_key_year(
+BASSILY_SUN_2023 = _make_paper(
     "Bassily-Sun 2023",
     "User-level Private Stochastic Convex Optimization with Optimal Rates",
     "Raef Bassily, Ziteng Sun",
     "ICML 2023",
 )
-GHAZI_2023 = _paper_of_key_year(
+GHAZI_2023 = _make_paper(
     "Ghazi et al. 2023",
     "On User-Level Private Convex Optimization",
     "Badih Ghazi, Pritish Kamath, Ravi Kumar, Pasin Manurangsi, Raghu Meka, Chiyuan Zhang",
     "ICML 2023",
 )
-ASI_LIU_2024 = _paper_of_key_year(
+ASI_LIU_2024 = _make_paper(
     "Asi-Liu 2024",
     "User-level Differentially Private Stochastic Convex Optimization: Efficient Algorithms "
     "with Optimal Rates",
     "Hilal Asi, Daogao Liu",
     "AISTATS 2024",
 )
-AGARWAL_2024 = _paper_of_key_year(
+AGARWAL_2024 = _make_paper(
     "Agarwal et al. 2024",
     "Private Mean Estimation with Person-Level Differential Privacy",
     "Sushant Agarwal, Gautam Kamath, Mahbod Majid, Argyris Mouzakis, Rose Silver, Jonathan Ullman",
     "SODA 2025",
 )
-LOWY_2026 = _paper_of_key_year(
+LOWY_2026 = _make_paper(
     "Lowy 2026",
     "Optimal Rates for Pure ε-Differentially Private Stochastic Convex Optimization with Heavy "
     "Tails",
     "Andrew Lowy",
     "arXiv 2604.06492",
 )
-KIFER_2012 = _paper_of_key_year(
+KIFER_2012 = _make_paper(
     "Kifer-Smith-Thakurta 2012",
     "Private Convex Empirical Risk Minimization and High-dimensional Regression",
     "Daniel Kifer, Adam Smith, Abhradeep Thakurta",
     "COLT 2012",
 )
-AUMUELLER_2024 = _paper_of_key_year(
+AUMUELLER_2024 = _make_paper(
     "Aumüller et al. 2024",
     "PLAN: Variance-Aware Private Mean Estimation",
     "Martin Aumüller, Christian Janos Lebeda, Boel Nelson, Rasmus Pagh",
     "PoPETs 2024(3)",
 )
-ASI_LIU_TIAN_2024 = _paper_of_key_year(
+ASI_LIU_TIAN_2024 = _make_paper(
     "Asi-Liu-Tian 2024",
     "Private Stochastic Convex Optimization with Heavy Tails: Near-Optimality from Simple "
     "Reductions",
@@ -264,7 +264,7 @@ LOWY_RAZAVIYAYN_2023 = Paper(
     2025,
     "Journal of Privacy and Confidentiality",
 )
-ACHARYA_2021 = _paper_of_key_year(
+ACHARYA_2021 = _make_paper(
     "Acharya-Sun-Zhang 2021",
     "Differentially Private Assouad, Fano, and Le Cam",
     "Jayadev Acharya, Ziteng Sun, Huanyu Zhang",
@@ -391,7 +391,7 @@ class BoundCard(Card):
 
     @cached_property
     def laws(self) -> LawClass:
-        """The class of laws of the statement; a Lipschitz loss has bounded gradients."""
+        """The laws that the statement is about; a Lipschitz loss has bounded gradients."""
         return BOUNDED if self.loss_class.lipschitz else self.law_class
 
     @cached_property
@@ -439,5 +439,5 @@ class BoundCard(Card):
         )
 
     def is_wider(self, problem: LossClass) -> bool:
-        """Whether losses of the statement may lack the curvature of a problem's losses."""
+        """Whether the statement is about other curvature than that of a problem's losses."""
         return self.loss_class.curvature != problem.curvature

@@ -16,6 +16,6 @@ class Coefficients:
     per_column: float = 0.0
 
     def seconds(self, n: int, d: int) -> float:
-        """Return the seconds for n rows of d columns."""
+        """Return the predicted seconds for n rows of d columns on the reference machine."""
         fixed = self.fixed + self.per_row * n + self.per_column * d
         return 1e-9 * (fixed + self.per_element * n * d)

@@ -136,12 +136,11 @@ class _Calls(Generic[Label, Argument, Result]):
     running: dict[Future[Result], _Call[Label, Argument]] = field(default_factory=dict)
     retries: deque[_Call[Label, Argument]] = field(default_factory=deque)
     suspects: deque[_Call[Label, Argument]] = field(default_factory=deque)
-    finished: SimpleQueue[Future[Result]] = field(
-        default_factory=SimpleQueue
-    )  # A call that finished before the executor broke keeps its result here.
+    # A call that finished before the executor broke keeps its result in this queue.
+    finished: SimpleQueue[Future[Result]] = field(default_factory=SimpleQueue)
 
     def submit(self) -> bool:
-        """Submit as many calls as allowed; False if none is running and none is left."""
+        """Submit as many calls as allowed; return whether any call is now running."""
         while len(self.running) < self.most_calls and (call := self._next_call()):
             try:
                 with uninterrupted():
@@ -157,7 +156,7 @@ class _Calls(Generic[Label, Argument, Result]):
         return bool(self.running)
 
     def wait_for_some(self) -> list[Future[Result]]:
-        """Wait for results; return finished calls, then failed ones."""
+        """Wait until a call ends; return the calls that ended, the failed ones last."""
         check = getattr(self.executor, "check", None)
         while True:
             try:  # Ctrl-C is safe here, because this queue has no lock.
@@ -176,7 +175,7 @@ class _Calls(Generic[Label, Argument, Result]):
     def take_back(self) -> int:
         """Take back the calls that a broken executor had not finished, to submit them again.
 
-        Return the largest number of times that it has happened to one of them.
+        Return how often the executor has broken with the same call, at most over these calls.
         """
         with uninterrupted():
             lost_futures = [
@@ -197,7 +196,7 @@ class _Calls(Generic[Label, Argument, Result]):
         return self.suspects.popleft() if self.suspects and not self.running else None
 
     def _keep_for_retry(self, call: _Call[Label, Argument]) -> None:
-        """Put a lost call back, to be submitted again."""
+        """Keep a lost call, to submit it again; after its second loss, when no other is left."""
         (self.suspects if call.losses > 1 else self.retries).append(call)
 
 
@@ -242,7 +241,7 @@ def in_order(
     next_number = started = 0
 
     def take() -> tuple[int, Argument] | None:
-        """Return the next position and argument, or None after the last."""
+        """Return the next position and argument; None after the last, or if too many wait."""
         nonlocal started
         if started >= next_number + 2 * most_calls:
             return None
@@ -264,22 +263,20 @@ def in_groups(
     tasks: Iterable[Task],
     alike: Callable[[Task], Hashable],
 ) -> Generator[tuple[Task, Result], None, None]:
-    """Yield tasks and the results of a function for each, as they finish.
+    """Yield each task with the result of a function for it, as they finish.
 
     Consecutive tasks with equal `alike` go to one worker, which can cache what they share. A call
-    takes about `SHORT` seconds or one task: a worker returns the tasks that it did not reach.
-    Towards the end the remaining tasks are divided evenly.
+    takes about `SHORT` seconds or one task, and leaves the tasks that it did not reach to later
+    calls. Towards the end the remaining tasks are divided evenly.
     """
     workers = workers_of(executor)
     runs = deque(_group_runs(tasks, alike))
-    remaining, recent_tasks, recent_seconds = (
-        sum(map(len, runs)),
-        0.0,
-        0.0,
-    )  # Older measurements of a task's duration count less.
+    remaining = sum(map(len, runs))
+    # Both sums decay with every result, so that recent durations of tasks count more.
+    recent_tasks, recent_seconds = 0.0, 0.0
 
     def take() -> tuple[Runs[Task], Runs[Task]] | None:
-        """Return the next group, which is also its label."""
+        """Return the next group of tasks twice, as label and as argument; None if none is left."""
         nonlocal remaining
         fair = -(-remaining // (2 * workers))
         wanted_size = SHORT * recent_tasks / recent_seconds if recent_seconds else 1
@@ -317,7 +314,10 @@ def _group_runs(tasks: Iterable[Task], alike: Callable[[Task], Hashable]) -> lis
 
 
 def _run_tasks(function: Callable[[Task], Result], runs: Runs[Task]) -> tuple[list[Result], float]:
-    """Run tasks until the time is up, but at least one; return the results and the seconds."""
+    """Run tasks in order until the time is up, but at least one.
+
+    Return the results of the tasks that were run, and the seconds that they took together.
+    """
     results: list[Result] = []
     started = time.perf_counter()
     for run in runs:

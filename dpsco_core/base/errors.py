@@ -16,14 +16,15 @@ class NotApplicable(Exception):
     reason : str
         One sentence that names the obstacle.
     otherwise : str, optional
-        Another remedy, to follow the change: ``"raise epsilon"``.
+        Another remedy, which the message names after `change`, such as ``"raise epsilon"``.
     nearest : str, optional
-        The nearest change in words, such as ``"set delta=1e-06"``, if `change` does not give it.
+        The nearest remedy in words, such as ``"set delta=1e-06"``, if `change` does not give it.
     changes : tuple of (str, value) pairs, optional
-        The same change as scenario fields, for a page that offers it as a button; the field
-        ``"method"`` replaces this method by another.
+        The nearest remedy as scenario fields with new values, for a page that offers it as a
+        button; the field ``"method"`` replaces this method by another.
     change : value
-        One such field by its name, which is put into words here.
+        At most one scenario field as a keyword, with the value that would let the method run; the
+        message says it in words.
     """
 
     def __init__(

@@ -115,7 +115,7 @@ def parse_formulas(text: str) -> tuple[Formula, ...]:
 
 
 def _value_of(expression: Expression) -> Value:
-    """Return the function of the letters that an expression means."""
+    """Return a function that evaluates an expression at given values of its letters."""
     text, parts = expression.text, tuple(map(_value_of, expression.parts))
     if not parts and text[0].isalpha():
         return operator.itemgetter(text)
@@ -128,7 +128,7 @@ def _value_of(expression: Expression) -> Value:
         function = BINARY[text] if len(parts) == 2 else operator.neg
 
     def value(letters: Mapping[str, float]) -> float:
-        """Return the value of the composed formula; infinite where it overflows."""
+        """Return the value of the expression: infinite on overflow, NaN where undefined."""
         arguments = [part(letters) for part in parts]
         try:
             return function(*arguments)
@@ -141,7 +141,10 @@ def _value_of(expression: Expression) -> Value:
 
 
 def _split_into_tokens(text: str) -> list[tuple[str, str]]:
-    """Return the tokens of a formula, each with its kind; raise `InvalidInput` for others."""
+    """Return the tokens of a formula as pairs (number, name or sign; its text).
+
+    Raises `InvalidInput` at the first character that begins no token.
+    """
     tokens, place, stripped = [], 0, text.rstrip()
     while place < len(stripped):
         token = _TOKEN.match(stripped, place)
@@ -168,7 +171,10 @@ class _Reader:
         self.letters: dict[str, None] = {}  # the letters that have been read
 
     def whole(self) -> tuple[dict[str, Expression], Expression]:
-        """Return the summands by their text, if there are several and none is subtracted."""
+        """Read the whole formula, and return its summands by their text, and its expression.
+
+        The summands are left out if there is only one, or if any is subtracted.
+        """
         terms: dict[str, Expression] = {}
         whole, has_minus, sign = None, False, "+"
         while sign:

@@ -28,7 +28,7 @@ def asked_between_steps(
 
 
 def between_steps() -> None:
-    """Give the caller a chance to end the cell here."""
+    """Let the caller of `asked_between_steps` end the cell here, by an exception."""
     ask = _QUESTION.get()
     if ask is not None:
         _IS_ASKING.set(True)
@@ -37,5 +37,5 @@ def between_steps() -> None:
 
 
 def is_ended() -> bool:
-    """Whether the caller has ended the code in this block, in this thread."""
+    """Return whether the caller of `asked_between_steps` has ended the cell of this thread."""
     return _IS_ASKING.get()

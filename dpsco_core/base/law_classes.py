@@ -27,7 +27,7 @@ class LawClass:
     # The class in a figure. It follows "for" if an upper bound holds for this class, and stands
     # alone as the name of a lower bound over it.
     short: str
-    worst: str
+    worst: str  # the beginning of the name of a lower bound over the class, in a figure
     # the names of the `Constants` of the records that define the class; empty if the class is a
     # single law or its vicinity
     constants: tuple[str, ...] = ()

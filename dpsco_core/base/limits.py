@@ -59,7 +59,10 @@ ENVIRONMENT = "DPSCO_LIMITS"
 
 
 def changed(limits: Limits, text: str) -> Limits:
-    """Return `limits` with the sizes that a text sets; raises `InvalidInput`."""
+    """Return `limits` with the sizes that a text such as ``"n=200000,seconds=30"`` sets.
+
+    Raises `InvalidInput` for a name, or a number, that is not allowed.
+    """
     field_names = [f.name for f in fields(Limits) if f.name not in ("where", "streamed")]
     condition = (
         f"sizes such as n=200000,seconds=30, each one of {', '.join(field_names)} and in its range"
@@ -94,11 +97,14 @@ def require_environment() -> None:
 
 try:
     DASHBOARD = changed(_DASHBOARD_DEFAULTS, os.environ.get(ENVIRONMENT, ""))
-# A server with wrong limits refuses to start; nothing else needs these limits.
+# `require_environment` stops a server whose limits are wrong; nothing else needs these limits.
 except InvalidInput:
     DASHBOARD = _DASHBOARD_DEFAULTS
 
 
 def streamed(n: int, m: int, d: int) -> bool:
-    """Whether a sample of n records (or users with m items) is drawn as it is read, never held."""
+    """Return whether a sample of n users with m items in d dimensions is too large to be held.
+
+    Such a sample is drawn while it is read.
+    """
     return m == 1 and n * d > LIBRARY.elements

@@ -42,9 +42,8 @@ class LossClass:
         """Return the properties of the losses in words."""
         if self.curvature == "mean":
             return "mean estimation"
-        is_nonlinear = (
-            self.curvature != "linear"
-        )  # Linear losses are smooth and generalised linear in any case.
+        # Every linear loss is smooth and generalised linear, so these words are left out.
+        is_nonlinear = self.curvature != "linear"
         words = (
             "smooth" * (self.smooth and is_nonlinear and not self.squared_distance),
             "Lipschitz" * self.lipschitz,

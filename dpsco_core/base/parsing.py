@@ -14,14 +14,17 @@ WHOLE = 1e15  # Floats above this size are written as floats even if they are in
 
 
 def number(name: str, value: Any, kind: str) -> float:
-    """Return an int if the value is one, or a float with few digits equal to one; else a float."""
+    """Return a number, or the number in a text, as an int if it is whole and below `WHOLE`.
+
+    Otherwise return a float. Raises `InvalidInput`, which says that `name` must be `kind`, if the
+    value is no number.
+    """
     is_number_like = isinstance(value, (int, float, str)) and not isinstance(value, bool)
     require(is_number_like and len(str_of(value)) <= LONGEST_NUMBER, name, kind, shorten(value))
     if isinstance(value, str):
         value = read_text(name, value, kind)
-    if (
-        isinstance(value, float) and abs(value) >= WHOLE
-    ):  # The condition also fails for infinity; a NaN compares unequal below.
+    # An infinite float is returned here, and a NaN below, because it equals no number.
+    if isinstance(value, float) and abs(value) >= WHOLE:
         return value
     return int(value) if value == value // 1 else float(value)
 
@@ -54,7 +57,7 @@ def to_text(value: object) -> str:
     """
     if isinstance(value, (tuple, list)):
         return ",".join(to_text(v) for v in value)
-    if isinstance(value, float):  # repr writes an infinity as inf.
+    if isinstance(value, float):  # An infinity is written as inf, by repr.
         return str(int(value)) if abs(value) < WHOLE and value == int(value) else repr(float(value))
     return "none" if value is None else str(value)
 
@@ -88,7 +91,7 @@ def str_of(value: object) -> str:
 
 def one_of(name: str, value: object, allowed: Sequence[str]) -> None:
     """Raise `InvalidInput` unless the value is one of the allowed values."""
-    # The membership is tested first because the search for similar slugs takes milliseconds.
+    # The search for similar slugs takes milliseconds, so it is left to values that are not allowed.
     if value not in allowed:
         require(False, name, describe_choices(allowed, value), shorten(value))
 
@@ -96,7 +99,7 @@ def one_of(name: str, value: object, allowed: Sequence[str]) -> None:
 def describe_choices(allowed: Sequence[str], value: object) -> str:
     """Return "one of ..." with every allowed value, or the most similar ones of a long list.
 
-    It asks whether the nearest value was meant, if one is near.
+    The text asks whether the nearest allowed value was meant, if one is near to `value`.
 
     Examples
     --------
@@ -123,7 +126,7 @@ def is_real(value: object) -> TypeGuard[float]:
 
 
 def whole(name: str, value: object, low: int, high: int) -> None:
-    """Raise `InvalidInput` unless the value is an integer in the range."""
+    """Raise `InvalidInput`, which names the field, unless the value is an int in [low, high]."""
     if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
         return
     condition = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
@@ -131,7 +134,7 @@ def whole(name: str, value: object, low: int, high: int) -> None:
 
 
 def real(name: str, value: object, low: float, high: float) -> None:
-    """Raise `InvalidInput` unless the value is a finite number in the range."""
+    """Raise `InvalidInput`, which names the field, unless the value is a number in [low, high]."""
     if not (is_real(value) and low <= value <= high):
         # An upper end just below 1 would print as 1, so the text is "below 1".
         upper_end = "below 1" if high < 1 and f"{high:g}" == "1" else f"at most {high:g}"

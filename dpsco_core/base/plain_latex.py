@@ -84,7 +84,7 @@ class _Latex:
         return ""
 
     def row(self) -> str:
-        """Return the text up to a closing brace or the end."""
+        """Read up to a closing brace or the end, and return what was read as Unicode text."""
         text, ends_in_word, after_function = "", False, False
         while (token := self.next_token()) not in ("", "}"):
             piece, is_word = self.piece(token)
@@ -104,7 +104,7 @@ class _Latex:
         return text
 
     def argument(self) -> str:
-        """Return the next argument: a group in braces, or one token with its arguments."""
+        """Read the next argument, a group in braces or a single token, and return its text."""
         token = self.next_token()
         return self.row() if token == "{" else self.piece(token)[0]
 
@@ -137,14 +137,17 @@ class _Latex:
         return SYMBOLS.get(name, name), name not in SYMBOLS
 
     def fraction(self) -> str:
-        """Return a fraction in one line, with brackets where they are needed."""
+        """Read numerator and denominator, and return "a/b" with brackets where needed."""
         numerator = _bracket_if_needed(self.argument())
         text = f"{numerator}/{_bracket_if_needed(self.argument(), factors=False)}"
         follows = next((t.strip() for t in self.tokens if t.strip() not in ENDLESS), "")
         return text if follows in ENDS else f"({text})"
 
     def script(self, mark: str) -> str:
-        """Return a superscript or a subscript, in Unicode characters if these exist."""
+        """Read a superscript (``mark`` is "^") or subscript ("_"), and return its text.
+
+        It is in Unicode's raised or lowered characters if these exist.
+        """
         text = self.argument().replace(" ", "")
         if text in ("*", "'"):
             return text
@@ -154,7 +157,7 @@ class _Latex:
         return f"{mark}{text}" if len(text) == 1 or text.isalpha() else f"{mark}({text})"
 
     def words(self) -> str:
-        """Return the literal text of a group, spaces included."""
+        """Read a group of literal text, such as that of ``\\text``, and return it with spaces."""
         if not self.tokens or self.tokens.pop(0) != "{":
             return ""
         end = self.tokens.index("}") if "}" in self.tokens else len(self.tokens)
@@ -172,17 +175,20 @@ ENDLESS = ("", r"\big", r"\Big", r"\bigg", r"\right", r"\ ")
 
 
 def _ends_a_factor(text: str) -> bool:
-    """Return whether a factor ends at the end of a text."""
+    """Return whether a text ends in a letter, a digit or a closing bracket, as a factor does."""
     return text[-1].isalnum() or text[-1] in "∞*')]⌋⌉"
 
 
 def _begins_a_factor(text: str) -> bool:
-    """Return whether a text begins with a factor."""
+    """Return whether a text begins with a letter, a digit or a root, as a factor does."""
     return bool(text) and (text[0].isalnum() or text[0] == "√")
 
 
 def _bracket_if_needed(text: str, *, factors: bool = True) -> str:
-    """Return a part of a fraction or a radicand, in brackets if it needs them."""
+    """Return the text of a numerator, denominator or radicand, in brackets if it needs them.
+
+    With `factors`, a product of factors needs none, as in a numerator.
+    """
     text = text.strip()
     is_single = len(re.sub(r"[₀-₉ᵢⱼₖₗₘₙₚᵣₛₜᵤᵥₓₐₑₕₒ⁰¹²³⁴-⁹'\u0302-\u0304]", "", text)) == 1
     if is_single or re.fullmatch(r"[\d.]+", text) or (factors and FACTORS.fullmatch(text)):

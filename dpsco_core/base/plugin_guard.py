@@ -31,7 +31,10 @@ def guarded(
     # the errors that the plugin may raise, such as refusals
     passes: tuple[type[Exception], ...] = (),
 ) -> Callable[..., Any]:
-    """Return `call` so that it raises nothing but `CodeFailed` and the errors in `passes`."""
+    """Return a wrapper of `call` that raises nothing but `CodeFailed` and the errors in `passes`.
+
+    Ctrl-C, and the caller's wish to end a cell, pass through as well.
+    """
 
     @wraps(call)
     def safe(*arguments: Any, **keywords: Any) -> Any:
@@ -62,7 +65,7 @@ def code_failure(row: str, path: str, explanation: str) -> CodeFailed:
 
 
 def describe_error(problem: BaseException, path: str) -> str:
-    """Return the error in a file in words, with the last of the file's lines in the traceback."""
+    """Return an error in words, with the number of the line of the file `path` that raised it."""
     frames = traceback.extract_tb(problem.__traceback__)
     lines = [f.lineno for f in frames if f.filename == path]
     if isinstance(problem, SyntaxError) and problem.filename == path:

@@ -20,7 +20,7 @@ def find_root(
     rtol: float = LEAST_RTOL,
     steps: int = 100,
 ) -> float:
-    """Return a root between two points where a function has different signs.
+    """Return a root between `low` and `high`, at which the function has different signs.
 
     The steps are those of `scipy.optimize.brentq`, of inverse quadratic interpolation, secants and
     bisection, so that its result is the same to the last bit.
@@ -77,7 +77,11 @@ def _value(function: Callable[[float], float], point: float) -> float:
 
 
 def _interpolate(points: tuple[float, float, float], values: tuple[float, float, float]) -> float:
-    """Return the step to the root of a secant or of an inverse quadratic; infinite without one."""
+    """Return the step from the current point, the second of three, to an interpolated root.
+
+    The curve is a secant if two of the points coincide, and otherwise an inverse quadratic. The
+    step is infinite if the curve has no root.
+    """
     last_point, point, opposite_point = points
     last_value, value, opposite_value = values
     if last_point == opposite_point:

@@ -22,7 +22,7 @@ Key: TypeAlias = Callable[[T], float]
 
 
 def nothing_finite(what: str) -> NotApplicable:
-    """Return the error for a search in which no candidate has a finite value."""
+    """Return the error for a search in which no candidate `what` has a finite predicted error."""
     return NotApplicable(
         f"The tuning found no {what} with a finite predicted error at these settings.",
         nearest="raise n or the privacy budget, or set a smaller diameter",
@@ -61,7 +61,7 @@ def smallest(
 def _smallest_candidate(
     candidates: Iterable[T], key: Key[T], gain: float, floor: Key[T] | None
 ) -> list[T]:
-    """Return a list of the candidate with the smallest finite key, or an empty list."""
+    """Return a list of one, the candidate with the smallest finite key; empty if there is none."""
     best: list[T] = []
     smallest_value = math.inf
     for candidate in candidates:
@@ -76,7 +76,7 @@ def _smallest_candidate(
 
 
 def _key_or_infinity(key: Key[T], candidate: T) -> float:
-    """Return the key of a candidate; it is infinite on overflow, as with numpy's floats."""
+    """Return the key of a candidate, or infinity if Python raises an error for an overflow."""
     try:
         return float(key(candidate))
     except OverflowError:
@@ -99,7 +99,10 @@ def smallest_index(values: ArrayLike) -> NDArray[np.intp]:
 def smallest_between(
     value: Callable[[float], float], low: float, high: float, *, what: str
 ) -> tuple[float, float]:
-    """Return the minimiser of a function with one valley, and its value; or `NotApplicable`."""
+    """Return the minimiser of a function with one valley in (low, high), and the function there.
+
+    Raises `NotApplicable`, which names `what` was searched, if no value is finite.
+    """
     place, lowest = lowest_between(lambda x: _key_or_infinity(value, x), low, high)
     if not math.isfinite(lowest):
         raise nothing_finite(what)
@@ -124,11 +127,10 @@ def best_count(value: Callable[[int], float], largest: int, *, what: str) -> int
 
 
 def least_count(works: Callable[[int], bool], low: int, high: int, largest: int) -> int | None:
-    """Return the smallest number above `low` that works, if all larger ones do.
+    """Return the smallest number above `low` at which `works` is true, or None if above `largest`.
 
-    It is None if no number up to `largest` works.
-
-    `high` is doubled until it works; then the interval below it is bisected.
+    If `works` is true at a number, it must be true at all larger ones. `high` is doubled until it
+    works, and the interval below it is then bisected.
 
     Examples
     --------
@@ -163,9 +165,10 @@ def near_splits(n: int, parts: int) -> list[int]:
 
 
 def best_log(value: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Return the smallest value between `low` and `high`, and its place; valleys may be several.
+    """Return the smallest value of a function between `low` and `high`, and the point where it is.
 
-    It evaluates a grid, then searches around its best point; infinite if no value is finite.
+    The function may have several valleys: a grid of 25 points comes first, then a search around
+    the best of them. The smallest value is infinite if none on the grid is finite.
     """
     grid = np.linspace(low, high, 25)
     values = [value(float(x)) for x in grid]

@@ -32,9 +32,7 @@ class LastOfThread(Generic[P, T]):
         update_wrapper(self, function)
 
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> T:
-        """Return the function's value, from the cache if the thread's last call had the same
-        arguments.
-        """
+        """Return the function's value, cached if this thread's last arguments were equal."""
         key: Hashable = (arguments, tuple(sorted(keywords.items())))
         cached: tuple[Hashable, T] | None = getattr(self._cache, "value", None)
         if cached is None or cached[0] != key:
@@ -43,5 +41,5 @@ class LastOfThread(Generic[P, T]):
         return cached[1]
 
     def cache_clear(self) -> None:
-        """Forget the value of this thread."""
+        """Forget the value that is cached for this thread."""
         self._cache.value = None

@@ -40,7 +40,8 @@ SHOWN_NORMS = 20_000
 # The average risk of the centre starts with the fewest members of a prior. Their number is doubled
 # until the relative standard error is small enough, or up to the largest number.
 FEWEST_MEMBERS, MOST_MEMBERS, MEMBERS_ERROR = 16, 1024, 0.01
-FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # multiples of the chosen clip radius
+# The error is taken apart at these multiples of the chosen clip radius.
+FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))
 # The descents of one group run side by side, and read the records once.
 FACTOR_GROUPS = FACTORS[:7], FACTORS[7:]
 
@@ -92,8 +93,8 @@ class ErrorParts:
 def draw_problem(point: Scenario, trial: int = 0) -> tuple[OptimisationProblem, Sample]:
     """Return the optimisation problem at `point`, drawn from its prior, and n records.
 
-    They do not depend on the methods, the calibration or the tuning, and on the budget only where
-    a hard instance does.
+    The problem and the records do not depend on the methods, the calibration or the tuning. They
+    depend on the budget only if their law is a hard instance.
 
     Raises `InvalidInput` for mean estimation, which has no gradients.
     """
@@ -118,7 +119,7 @@ def _large_rows(point: Scenario) -> int:
 
 @lru_cache(maxsize=1)
 def _large_sample(point: Scenario, trial: int) -> Sample:
-    """Return a sample ten times as large of the same problem, as far as memory allows."""
+    """Return a sample of the same problem with up to `LARGE_SAMPLE` times as many records."""
     problem, _ = _draw_problem(point, trial)
     return problem.sample(
         _large_rows(point), stream(point.seed, f"large {point.to_query()}", trial)
@@ -126,7 +127,7 @@ def _large_sample(point: Scenario, trial: int) -> Sample:
 
 
 def starting_risk(point: Scenario) -> float:
-    """Return the error of the centre of the set: where optimisers start, without any data.
+    """Return the excess risk of the set's centre, at which optimisers start without any data.
 
     For a hard instance it is the mean over the prior, as in the lower bounds on the instance.
     Members of the prior are drawn from a fixed seed until the standard error is 1 % or there are
@@ -252,7 +253,7 @@ def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
 def split_seconds(point: Scenario) -> float:
     """Return the predicted seconds of one call of `error_split`.
 
-    It descends on the sample, with and without noise, and on one ten times as large.
+    Such a call descends on the sample, with and without noise, and on a sample ten times as large.
     """
     large = replace(point, n=_large_rows(point))
     seconds, endless = (release_seconds(p, ClippedDescent.card.slug) for p in (point, large))
@@ -262,7 +263,10 @@ def split_seconds(point: Scenario) -> float:
 def gather(
     point: Scenario, factors: Sequence[float], splits: Sequence[Sequence[Split]]
 ) -> ErrorParts:
-    """Return the parts from ``splits[trial][k]``, those of `error_split` at ``factors[k]``."""
+    """Return the mean parts of the error over the trials, at each of `factors`.
+
+    ``splits[trial][k]`` is what `error_split` returns for that trial at ``factors[k]``.
+    """
     require(len(splits) >= 1, "trials", "at least 1", len(splits))
     _, chosen = clipped_plan(point)
     parts = dict(zip(PARTS, np.array(splits, dtype=np.float64).mean(axis=0).T, strict=True))
@@ -274,7 +278,10 @@ def gather(
 def _clipped_risks(
     point: Scenario, descent: Descent, radii: tuple[float, ...], trial: int
 ) -> list[tuple[float, float]]:
-    """Return the risks of noiseless descents at each radius, on the large sample and n records."""
+    """Return, for each radius, the excess risks of two noiseless clipped descents.
+
+    The first descent is on the large sample, and the second on n records.
+    """
     problem, sample = _draw_problem(point, trial)
     samples = _large_sample(point, trial), sample
     ends = (_final_points_of_clipped_descents(s, descent, np.array(radii)) for s in samples)
@@ -292,7 +299,7 @@ def _final_points_of_clipped_descents(sample: Sample, descent: Descent, radii: V
 
 @lru_cache(maxsize=8)
 def _unclipped_risk(point: Scenario, descent: Descent, trial: int) -> float:
-    """Return the risk of a descent without noise or clipping on the large sample."""
+    """Return the excess risk of a descent on the large sample, without noise or clipping."""
     problem, _ = _draw_problem(point, trial)
     value = _run_noiseless_descent(_large_sample(point, trial), descent, None).value
     return problem.excess_risk(value).value

@@ -66,7 +66,7 @@ class Point:
 
     @property
     def budget(self) -> Budget:
-        """The budget itself, in its notion."""
+        """The budget as an object of its privacy notion."""
         if self.kind == "approx":
             return ApproxDP(epsilon=self.epsilon, delta=self.delta)
         return ZCDP(rho=self.rho) if self.kind == "zcdp" else PureDP(epsilon=self.epsilon)
@@ -76,8 +76,8 @@ class Point:
 class Conversion:
     """One conversion between rho and (epsilon, delta)."""
 
-    # Bun and Steinke's formula (paper), the best formula for every zCDP mechanism (tight), the
-    # exact curve of Gaussian noise, or the exact rho of Laplace noise.
+    # The name stands for Bun and Steinke's formula ("paper"), the best formula for every zCDP
+    # mechanism ("tight"), the exact curve of Gaussian noise, or the exact rho of Laplace noise.
     name: Literal["paper", "tight", "gaussian", "laplace"]
     rho: float  # the rho that the conversion allows to spend
     epsilon: float  # the epsilon that the conversion proves at the point's delta
@@ -221,7 +221,7 @@ class BudgetCurves:
 def epsilon_curves(
     delta: float, low: float = 1e-4, high: float = 10.0, count: int = 41
 ) -> BudgetCurves:
-    """Return epsilon against rho, from `low` to `high` in logarithmic steps."""
+    """Return the epsilon at `delta` by each conversion, for `count` rhos from `low` to `high`."""
     rhos = np.geomspace(low, high, count)
     return BudgetCurves(
         rho=rhos,
@@ -347,7 +347,10 @@ def subsampled(epsilon: float, delta: float, batch: int, count: int) -> ApproxDP
 
 
 def batched(epsilon: float, delta: float, batch: int, count: int, releases: int) -> float:
-    """Return epsilon at delta of Gaussian releases, each of the budget on a fresh secret batch."""
+    """Return the joint epsilon at delta of Gaussian releases on fresh secret batches.
+
+    Each release meets (epsilon, delta) on its own batch of `batch` of `count` records.
+    """
     _check_batch(batch, count)
     whole("releases", releases, 1, MOST_RELEASES)
     rho = gaussian_rho(epsilon, delta)
@@ -355,7 +358,7 @@ def batched(epsilon: float, delta: float, batch: int, count: int, releases: int)
 
 
 def _check_batch(batch: int, count: int) -> None:
-    """Raise `InvalidInput` unless the batch is at most the number of records."""
+    """Raise `InvalidInput` unless a batch of this size can be drawn from `count` records."""
     whole("records", count, 1, MOST_RECORDS)
     whole("batch", batch, 1, MOST_RECORDS)
     require(batch <= count, "batch", f"at most the {count:,} records", batch)

@@ -50,15 +50,16 @@ class Contest:
 
     @cached_property
     def smallest(self) -> NDArray[np.intp]:
-        """Return the method with the smallest bound that holds, shape (rows,
-        columns); -1 for none.
-        """
+        """The index of the method with the smallest bound, shape (rows, columns); -1 for none."""
         best: Vector = np.where(self.holds, self.values, np.inf)
         return smallest_index(best)
 
     @cached_property
     def winners(self) -> NDArray[np.intp]:
-        """Return `smallest`, or the number of methods where the best is no better than `start`."""
+        """The index of the best method, shape (rows, columns); -1 where no bound holds.
+
+        It is the number of methods where even the best error is not below `start`.
+        """
         if self.start is None:
             return self.smallest
         smallest_value = np.where(self.holds, self.values, np.inf).min(axis=0)
@@ -67,7 +68,7 @@ class Contest:
 
     @property
     def has_value(self) -> NDArray[np.bool_]:
-        """Return which cells have been evaluated, shape (rows, columns)."""
+        """Whether each cell has been evaluated, shape (rows, columns)."""
         return np.asarray((~np.isnan(self.values)).any(axis=0), dtype=np.bool_)
 
     def share(self, method: int, *, tied: bool = False) -> float:
@@ -98,7 +99,10 @@ def compared(scenario: Scenario, reading: Reading) -> tuple[str, ...]:
 
 
 def bounds_contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contest:
-    """Return the contest of the methods' bounds: the smallest bound of each that holds."""
+    """Return the contest of the methods by bounds at every cell of a plane.
+
+    The value of a method is its smallest bound that holds, or its smallest bound if none does.
+    """
     methods = compared(scenario, reading)
     chosen = [bounds_of(m, reading, scenario) for m in methods]
     base = replace(scenario, axis=None, grid=())
@@ -127,7 +131,7 @@ def contest_cells(plane: Plane, start: tuple[int, int] = (0, 0)) -> tuple[tuple[
     """Return the cells (row, column) from coarse to fine, from the one at `start` outwards."""
 
     def rank(cell: tuple[int, int]) -> tuple[int, int]:
-        """Return the place of a cell in the order of the runs."""
+        """Return the key by which cells are sorted: coarse grids first, then nearer cells."""
         rows, columns = abs(cell[0] - start[0]), abs(cell[1] - start[1])
         coarse = next(s for s in (4, 2, 1) if rows % s == 0 and columns % s == 0)
         return -coarse, rows + columns

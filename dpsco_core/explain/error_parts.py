@@ -33,7 +33,7 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 PARTS = ("optimisation", "bias", "sampling", "noise")
-Split = tuple[float, float, float, float]  # one value for each of `PARTS`
+Split = tuple[float, float, float, float]  # the parts of one error, in the order of `PARTS`
 
 RECORDS = 200_000  # the number of records in the sample that stands for a law
 # The parts of an error are shown only if the relative standard error of the mean square without the
@@ -126,10 +126,11 @@ def clipped_law(law: Distribution, radii: Vector, rng: np.random.Generator) -> C
 
 
 def ladder_parts(exact: float, clipped: float, sampled: float, private: float) -> Split:
-    """Return the parts of a risk, from the risks of four runs, each of which adds one thing.
+    """Return the parts of a risk, from the risks of four runs, each of which adds one obstacle.
 
-    ``exact`` sees endless data and does not clip, ``clipped`` does, ``sampled`` has n records, and
-    ``private`` noise as well. The parts add up to the last risk; one may be negative.
+    The run ``exact`` sees endless data and does not clip; ``clipped`` clips as well; ``sampled``
+    clips and has only n records; ``private`` adds noise to that. The parts add up to the last risk,
+    and one of them may be negative.
 
     Examples
     --------

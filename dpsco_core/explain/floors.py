@@ -101,19 +101,19 @@ class FloorProof:
 
     @property
     def score(self) -> float:
-        """The typical length of a record's score."""
+        """The root mean square norm of the score of one record."""
         return math.sqrt(self.d * self.information)
 
     @property
     def whole(self) -> float:
-        """The information n tau of the records without privacy."""
+        """The Fisher information of all n records together, without privacy."""
         return self.n * self.d * self.information
 
 
 def floor_proof(point: Scenario, notion: Notion) -> FloorProof | None:
-    """Return the proof on the data of a mean problem, whose scales are equal.
+    """Return the proof of the floor on the data of a mean problem, whose coordinates scale alike.
 
-    None where no floor is drawn on them, and where their scales differ.
+    None where no floor is drawn on these data, and where the scales of coordinates differ.
 
     Examples
     --------

@@ -46,9 +46,8 @@ class RunPlane:
     # Orthonormal axes, shape (2, d): the direction of the best parameter, and the orthogonal
     # direction in which the runs spread most. In dimension 1 the second axis is 0.
     axes: Vector
-    share_in_plane: (
-        float  # the share of the runs' squared distances from the start that lies in the plane
-    )
+    # the share of the runs' squared distances from the start that lies in the plane
+    share_in_plane: float
 
     def project(self, points: Vector) -> Vector:
         """Return the coordinates in the plane, shape (..., 2), of points of shape (..., d)."""
@@ -97,7 +96,7 @@ class Frames:
 
 
 def has_frames(path: RiskPath) -> bool:
-    """Whether there is anything to play: a point between the start of a run and its end."""
+    """Return whether a path has a point between its start and its end, so that it can be played."""
     return len(path.steps) > 2
 
 
@@ -135,7 +134,11 @@ def frames(point: Scenario, runs: Mapping[str, RiskPath]) -> Frames:
 
 
 def plane_of(origin: Vector, best: Vector, points: Vector) -> RunPlane:
-    """Return the plane of the origin, the best parameter and the points' widest other direction."""
+    """Return the plane through `origin` in which the runs are drawn.
+
+    Its first axis points to the best parameter, shape (d,), and its second is the orthogonal
+    direction in which `points`, shape (k, d), spread most.
+    """
     centred = points - origin
     direction = best - origin
     if not np.linalg.norm(direction) > 1e-12 * (1 + np.linalg.norm(centred)):
@@ -154,9 +157,10 @@ def plane_of(origin: Vector, best: Vector, points: Vector) -> RunPlane:
 
 
 def _direction_of_largest_spread(rows: Vector, orthogonal_to: Vector | None = None) -> Vector:
-    """Return the unit direction of the largest sum of squares, its largest entry positive.
+    """Return the unit direction, shape (d,), in which `rows`, shape (k, d), spread most.
 
-    Rows of zeros have none: then it is the first coordinate's, made orthogonal to `orthogonal_to`.
+    Its largest entry is positive. If all rows are 0, it is the direction of the first coordinate,
+    made orthogonal to `orthogonal_to`.
     """
     _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
     direction = np.asarray(directions[0])
@@ -211,7 +215,7 @@ def contours(problem: OptimisationProblem, plane: RunPlane, box: Vector) -> tupl
 
 
 def _risks_on_grid(risk: Risk, plane: RunPlane, x: Vector, y: Vector) -> Vector:
-    """Return the excess risk on a grid of the plane."""
+    """Return the excess risk at every point of a grid of the plane, shape (len(x), len(y))."""
     return np.array([[risk(plane.point(np.array([a, b]))).value for b in y] for a in x])
 
 
@@ -241,7 +245,10 @@ def level_pieces(x: Vector, y: Vector, values: Vector, level: float) -> Vector:
 
 
 def _boundary_in_plane(constraint: ConstraintSet, plane: RunPlane, longest: float) -> Vector:
-    """Return how far the plane stays in the set in each direction, at most `longest`."""
+    """Return the boundary of the constraint set in the plane, shape (DIRECTIONS, 2).
+
+    In each direction it is the farthest point of the set, at most twice `longest` from the origin.
+    """
     angles = np.linspace(0, 2 * np.pi, DIRECTIONS, endpoint=False)
     rays = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     reach = np.empty_like(rays)
@@ -256,7 +263,7 @@ def _boundary_in_plane(constraint: ConstraintSet, plane: RunPlane, longest: floa
 
 
 def _norms_of_all_rows(rows: Rows) -> Vector:
-    """Return the l2 norm of every row."""
+    """Return the l2 norm of every row, shape (n,)."""
     return np.concatenate([row_norms(block) for block in rows.blocks()])
 
 

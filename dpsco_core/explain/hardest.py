@@ -20,7 +20,10 @@ from dpsco_core.scenario import Scenario
 
 
 def hardest_bound(scenario: Scenario) -> Bound | None:
-    """Return the sharpest private lower bound at the chosen point that has an instance, if any."""
+    """Return the largest private lower bound at a scenario's point that has a hard instance.
+
+    None if no bound has one, or if the scenario's users have several items.
+    """
     point = replace(scenario, axis=None, grid=())
     if point.level == "user" or scenario.axis == "m":
         return None
@@ -56,9 +59,9 @@ def hardest_bound_on_problem(scenario: Scenario) -> Bound | None:
 def hardest_case(scenario: Scenario) -> Scenario | None:
     """Return the hardest data known with the tail of a scenario, as a scenario of its own.
 
-    They are the instance of the sharpest private lower bound at the chosen point, with its own loss
-    where that is about losses. The methods are those of the scenario that are made for it. None
-    where no bound has an instance, and where the scenario is that case itself.
+    The data are the hard instance of the sharpest private lower bound at the scenario's point, with
+    the loss of that bound. The methods are those of the scenario that suit this problem. None where
+    no bound has an instance, and where the scenario already is that case.
 
     Examples
     --------
@@ -86,7 +89,7 @@ def hardest_case(scenario: Scenario) -> Scenario | None:
 
 
 def is_hard(scenario: Scenario) -> bool:
-    """Whether the data are an instance on which lower bounds are proven."""
+    """Return whether the data of a scenario are a hard instance, made for lower bounds."""
     return scenario.distribution in HARD_INSTANCES
 
 

@@ -156,7 +156,10 @@ def series_points(rows: Iterable[LessonRow]) -> tuple[SeriesPoint, ...]:
 
 
 def _point(name: str, x: float, values: list[float]) -> SeriesPoint:
-    """Return a point of a series with the mean of its values."""
+    """Return the point of a series at x: the mean and the quantiles of its values.
+
+    Of a series of errors, the mean is their root mean square.
+    """
     array = np.array(values)
     mean = np.sqrt(np.mean(array**2)) if name in ERRORS else np.mean(array)
     low, median, high = np.quantile(array, (0.1, 0.5, 0.9))
@@ -195,14 +198,11 @@ def study_points(outcomes: Sequence[Outcome]) -> tuple[SeriesPoint, ...]:
 
 
 def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
-    """Return the points of the lessons' series as a table, one row for each point."""
+    """Return a table with one row for each point of the series in `rows`; see `series_points`."""
     import pandas as pd
 
     names = [known.name for known in fields(SeriesPoint)]
     return pd.DataFrame([vars(point) for point in series_points(rows)], columns=names)
-
-
-# -- The experiment "tails" ---------------------------------------------------------------------
 
 
 def laws() -> dict[str, Gaussian | StudentT]:
@@ -214,16 +214,13 @@ def laws() -> dict[str, Gaussian | StudentT]:
 
 
 def _run_tails(rng: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Draw records of both laws and return the largest size so far at each sample size."""
+    """Draw records of both laws; return rows (law, n, largest size among the first n records)."""
     out = []
     for name, law in laws().items():
         sizes = np.abs(law.sample(SIZES[-1], rng).x[:, 0])
         largest = np.maximum.accumulate(sizes)
         out += [(name, float(n), float(largest[n - 1])) for n in SIZES]
     return out
-
-
-# -- The experiment "neighbours" ----------------------------------------------------------------
 
 
 def output_densities(epsilon: float) -> tuple[Vector, Vector, Vector]:
@@ -248,13 +245,13 @@ def output_densities(epsilon: float) -> tuple[Vector, Vector, Vector]:
 
 
 def _neighbouring_shares() -> tuple[float, float]:
-    """Return the shares of "yes" in two data sets that differ in one answer."""
+    """Return the shares of "yes" among `ANSWERS` in two data sets that differ in one answer."""
     half = (ANSWERS - 1) // 2
     return half / ANSWERS, (half + 1) / ANSWERS
 
 
 def _run_neighbours(rng: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Play the guessing game and return the share of right guesses."""
+    """Play the guessing game; return one row (series, number of guesses, share of right ones)."""
     shares = _neighbouring_shares()
     right = 0
     for truth in rng.integers(0, 2, size=GUESSES):
@@ -276,11 +273,8 @@ def running_share(rows: Iterable[LessonRow]) -> tuple[Vector, Vector]:
     return counts, right / counts
 
 
-# -- The experiment "radius" --------------------------------------------------------------------
-
-
 def _run_radius(rng: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Release clipped means at each radius and return their errors, with the predicted parts."""
+    """Release clipped means; return rows (series, radius, measured error or predicted part)."""
     point = RADIUS_POINT
     problem = point.instance.problem
     assert isinstance(problem, MeanEstimation)
@@ -311,11 +305,8 @@ def radius_parts() -> dict[float, SquaredParts]:
     }
 
 
-# -- The experiment "look" ----------------------------------------------------------------------
-
-
 def _run_look(rng: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Release clipped means at fixed radii and at private ones, and return their errors."""
+    """Release means clipped at fixed and at private radii; return rows (series, radius, error)."""
     point = RADIUS_POINT
     problem = point.instance.problem
     assert isinstance(problem, MeanEstimation)
@@ -337,11 +328,8 @@ def _run_look(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     return [*fixed, clipped(BLIND), row(ADAPTIVE, release)]
 
 
-# -- The experiment "budgets" -------------------------------------------------------------------
-
-
 def _run_budgets(_: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Return the total epsilon of all releases at one delta, which does not depend on noise."""
+    """Return rows (way of adding up, number of releases, their total epsilon at one delta)."""
     out: list[tuple[str, float, float]] = []
     for count in RELEASES:
         sums = composed(RELEASE, count)

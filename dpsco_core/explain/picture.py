@@ -81,8 +81,8 @@ class Picture:
 def picture(scenario: Scenario) -> Picture:
     """Return the picture for the law, n, budget and seed of `scenario`, in the plane.
 
-    A hard instance, which has one law for each n and budget, gives way to the skewed Pareto law;
-    and delta = 0, at which Gaussian noise is not private, to 10^-6.
+    The skewed Pareto law takes the place of a hard instance, which has one law for each n and
+    budget, and 10^-6 that of delta = 0, at which Gaussian noise is not private.
     """
     hard = scenario.distribution in HARD_INSTANCES
     budget: dict[str, Any] = {
@@ -160,7 +160,10 @@ def _cached_picture(base: Scenario) -> Picture:
 
 
 def clipped_averages(x: Vector, radii: Vector) -> Vector:
-    """Return the averages of records, shape (n, d), clipped to each of rising radii."""
+    """Return the averages of records, shape (n, d), after clipping to each of rising radii.
+
+    The averages have the shape (k, d) for k radii.
+    """
     lengths = row_norms(x)
     stretch = np.searchsorted(radii, lengths)
     directions = x / np.maximum(lengths, np.finfo(float).tiny)[:, None]
@@ -176,14 +179,11 @@ def clipped_averages(x: Vector, radii: Vector) -> Vector:
 
 
 def adaptive_mean(setting: Setting) -> AdaptiveMean:
-    """Return how a radius is chosen privately, about the centre of the picture."""
+    """Return the statistic of `AdaptiveClipping` that clips about 0, the picture's centre."""
     mean = AdaptiveClipping().plan(setting).statistic
     if mean.centre is None:
         return mean
     return AdaptiveClipping(tuning="theory").plan(setting).statistic
-
-
-# -- The picture in one coordinate --------------------------------------------------------------
 
 
 @lru_cache(maxsize=32)

@@ -32,7 +32,7 @@ class Proven:
 
 
 def proven(scenario: Scenario) -> tuple[Proven, ...]:
-    """Return the proven bounds at every point of a scenario.
+    """Return the floor, the window and Fano's bound at every point of a scenario.
 
     Examples
     --------
@@ -56,9 +56,9 @@ def proven(scenario: Scenario) -> tuple[Proven, ...]:
 
 
 def fano_bound(scenario: Scenario) -> Bound | None:
-    """Return Fano's bound that binds the problem on its set; None if none does.
+    """Return the Fano bound that holds for a scenario's problem on its set; None if none does.
 
-    Under pure DP it is that for pure algorithms, otherwise that for concentrated DP.
+    Under a pure budget it is the bound on pure algorithms, otherwise that on concentrated ones.
 
     Examples
     --------
@@ -78,14 +78,17 @@ def fano_bound(scenario: Scenario) -> Bound | None:
 
 
 def concerns(scenario: Scenario, slug: str) -> bool:
-    """Return whether a bound concerns some point of a scenario: a few are for p < 2 only."""
+    """Return whether a bound is about some point of a scenario; a few are about p < 2 only."""
     row = bound(slug)
     return not row.has_scope or any(row.is_in_scope(p.setting) for _, p in scenario.points())
 
 
 @lru_cache
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
-    """Return the lower bounds for a figure: on the problem's own losses, else on wider classes."""
+    """Return the cards of the lower bounds that a figure of a problem draws.
+
+    They are about the problem's own losses or, if there are none, about wider classes of losses.
+    """
     quantity, loss = problem_card(problem).quantity, problem_card(problem).loss_class
     cards = (b.card for b in bounds_for(problem, level))
     lower = (c for c in cards if c.kind == "lower" and c.drawn and c.quantity == quantity)
@@ -143,7 +146,7 @@ def _private_rows(table: Table) -> tuple[float | None, list[Measurement]]:
 
 
 def _describe_price(scenario: Scenario, best: Measurement, table: Table) -> str:
-    """Return the price of a method in words that follow its mean error; empty if it has none."""
+    """Return the price of a method's privacy in words that follow its error; empty without one."""
     if best.price is None:
         return ""
     slug = reference_of(table)
@@ -161,10 +164,10 @@ def _describe_price(scenario: Scenario, best: Measurement, table: Table) -> str:
 
 
 def _better_reference(scenario: Scenario, best: Measurement, table: Table) -> str:
-    """Return the method without privacy whose error is the price's unit; empty if none is better.
+    """Return the slug of a better reference than the one that a price is relative to, or "".
 
-    It is the best that ran, if its error is below the private one, otherwise the usual one of the
-    problem, if that did not run.
+    It is the best method without privacy that ran, if its error is below the private one, and
+    otherwise the problem's usual reference, if that did not run.
     """
     means = {m: row.mean for (m, x), row in table.items() if x == best.x and row.trials}
     public = [m for m in means if method_card(m).privacy == "none" and means[m] < best.mean]

@@ -57,7 +57,7 @@ def axis_values(
 ) -> Vector:
     """Return at most `count` increasing values from `low` to `high`, evenly on a log scale.
 
-    The one that is nearest to `included` gives way to it, if that is between the ends.
+    If `included` is between the ends, it replaces the value nearest to it.
     """
     values = np.geomspace(low, high, count)
     if low <= included <= high:
@@ -98,7 +98,11 @@ def regimes(scenario: Scenario, plane: Plane, slugs: Sequence[str]) -> Regimes:
 def setting_at(
     base: Scenario, changes: dict[str, float], settings: dict[tuple[float, float], Setting]
 ) -> Setting:
-    """Return the setting at a point; constants that depend on d and p only are kept."""
+    """Return the setting at the point `base` with `changes`.
+
+    `settings` keeps the settings of earlier calls by (d, p), because certified constants depend on
+    nothing else here.
+    """
     point = with_changes(base, changes)
     key = (point.d, point.p)
     if key not in settings:
@@ -110,7 +114,7 @@ def setting_at(
 
 
 def with_changes(point: Scenario, changes: Mapping[str, float]) -> Scenario:
-    """Return a scenario with other values of some fields, those of integers made whole."""
+    """Return a scenario with other values of some fields; integer fields take the whole part."""
     typed: dict[str, Any] = {
         name: int(value) if is_whole(name) else float(value) for name, value in changes.items()
     }

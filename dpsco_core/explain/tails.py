@@ -112,7 +112,7 @@ class Tail:
 
     @property
     def law(self) -> str:
-        """The slug of the distribution of the catalogue that is most like them."""
+        """The slug of the distribution in the catalogue whose tail is most like this one."""
         if self.kind == "light":
             return "gaussian"
         return "skewed-pareto" if self.one_sided else "student-t"
@@ -131,7 +131,7 @@ class Tail:
 
 
 def index_of(shape: float) -> float:
-    """Return one over a shape; infinite if the shape is not above 0."""
+    """Return the tail index of a shape, one over it; infinite if the shape is not above 0."""
     return 1 / shape if shape > 0 else math.inf
 
 
@@ -148,7 +148,7 @@ def interval_in_words(low: float, high: float) -> str:
 
 
 def kind_in_words(kind: str, *, can_be_either: bool) -> str:
-    """Return the kind of a tail, and whether its interval allows both heavy and light."""
+    """Return the kind of a tail in words, which say if its interval allows heavy and light ones."""
     return f"{kind}: the interval allows both" if can_be_either else kind
 
 
@@ -291,7 +291,10 @@ def _estimate_shape(
 
 
 def central_moment(values: Vector, order: float) -> float:
-    r"""Return :math:`(\frac1n\sum|x_i - \bar x|^p)^{1/p}`: the tool's unit in the data's units."""
+    r"""Return :math:`(\frac1n\sum|x_i - \bar x|^p)^{1/p}`, the p-th root of the central moment.
+
+    It is the unit of a scenario's lengths, in the unit of the data.
+    """
     deviations = np.abs(values - np.mean(values))
     top = float(np.max(deviations))
     return float(top * np.mean((deviations / top) ** order) ** (1 / order))

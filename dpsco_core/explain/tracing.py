@@ -60,28 +60,33 @@ class TracingProof:
 
     @property
     def kappa(self) -> float:
-        """The most that the mean score of a record in use can be."""
+        """The largest mean score that privacy allows a record in the data."""
         return self.bounds.leakage.kappa(self.bounds.d)
 
     @property
     def allowed(self) -> float:
-        """The most that the scores of all records add up to: their number times kappa."""
+        """The largest mean sum of the scores of all spikes that privacy allows."""
         return self.spikes * self.kappa
 
     @property
     def bound(self) -> float:
-        """The lower bound at this spike probability q and this u."""
+        """The lower bound on the mean error at this spike probability and this prior."""
         return self.bounds.value_at("l2", self.q, self.shape)
 
     def needed(self, error: float) -> float:
-        r"""Return the least sum of the scores, :math:`G/\alpha-u\alpha`, at an error alpha > 0."""
+        r"""Return the least sum of the scores of an answer with this mean l2 error, above 0.
+
+        It is :math:`G/\alpha-u\alpha` for an error of :math:`\alpha` times `scale`.
+        """
         alpha = error / self.scale
         gain = float(self.bounds.gain(np.array([self.shape]))[0])
         return gain / alpha - self.shape * alpha
 
 
 def tracing_proof(setting: Setting, notion: Notion, shift: float = 1.0) -> TracingProof:
-    """Return the proof at the best prior, its spike probability times `shift` within R.
+    """Return the proof at the best prior, with `shift` times its spike probability.
+
+    The probability is capped so that means stay within the bound R.
 
     Raises `InvalidInput` in dimension 1, and if the budget says nothing of the notion.
     """
@@ -97,8 +102,6 @@ def tracing_proof(setting: Setting, notion: Notion, shift: float = 1.0) -> Traci
     q, shape = bounds.best_l2(largest)
     return TracingProof(bounds=bounds, q=min(largest, q * shift), shape=shape)
 
-
-# -- The simulation of the adversary ------------------------------------------------------------
 
 CHANCE = 0.05  # A measured rate exceeds the true rate with at most this probability.
 
@@ -156,7 +159,10 @@ def spied(point: Scenario, methods: Sequence[str]) -> tuple[Spied, ...]:
 
 
 def _score_records(point: Scenario, slug: str, trials: int) -> Spied:
-    """Return the scores of an adversary who knows the biases, over several data sets."""
+    """Return the scores by which an adversary who knows the biases attacks a method's outputs.
+
+    They are those of records in the data, and of fresh records, over `trials` data sets.
+    """
     method = make_method(slug, point.calibration, point.tuning)
     empty = np.empty(0)
     try:

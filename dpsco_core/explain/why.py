@@ -119,7 +119,7 @@ def why() -> Why:
 
 
 def side(p: float) -> Side:
-    """Return the numbers of the explanation at a tail index."""
+    """Return the numbers that the page shows for data of tail index p."""
     picture = _draw_picture(p)
     lengths = np.linalg.norm(picture.records, axis=1)
     point = replace(SCENARIO, p=p)
@@ -160,7 +160,10 @@ def clipping(p: float, radius: float) -> AtRadius:
 
 
 def parts(p: float, n: int, radius: float) -> SquaredParts:
-    """Return the parts of the mean squared error of simple clipping, at the page's budget."""
+    """Return the parts of the mean squared error of simple clipping at the page's budget.
+
+    The n records have tail index p, and are clipped to a radius.
+    """
     law = _draw_picture(p, n).clipped
     return law.parts(n, radius, gaussian_noise_std(2 * radius / n, _rho_of_budget()))
 
@@ -190,5 +193,5 @@ def _rho_of_budget() -> float:
 
 
 def _privacy_rate(point: Scenario) -> float:
-    """Return the rate at which privacy increases the error of simple clipping."""
+    """Return the term of the rate of simple clipping that is due to privacy, at a point."""
     return evaluate(point, bound(SimpleClipping.card.rate)).terms["privacy"]

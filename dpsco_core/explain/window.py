@@ -185,7 +185,10 @@ class Standing:
         return min(self.windows[notion].ceiling, self.start)
 
     def ratio(self, notion: Notion) -> float:
-        """Return upper over lower, the answer 0 being among the upper bounds."""
+        """Return the best upper bound over the best lower one; infinite without a lower bound.
+
+        The answer 0 counts as one of the upper bounds.
+        """
         floor = self.windows[notion].floor
         return self.chosen(notion) / floor if floor > 0 else math.inf
 
@@ -260,7 +263,7 @@ def missing_span(scenario: Scenario) -> Missing | None:
 
 
 def _span_or_reason(x: float | None, point: Scenario) -> Span | Missing:
-    """Return the window at a point, or the reason why there is none."""
+    """Return the window at a point, whose value on the axis is x, or why there is none."""
     notion = notions_of(point)[0]
     if point.problem == "mean" and point.m == 1:
         own_window = standing(point, (notion,)).windows[notion]
@@ -297,10 +300,10 @@ def _has_lower(point: Scenario) -> bool:
 
 
 def ending_at(span: Span, proven: Evaluation, start: float) -> Span:
-    """Return the window on given data: a lower bound that is proven on them is its lower end.
+    """Return the window of a class with a lower bound on given data, `proven`, as its lower end.
 
-    `start` is the error of the answer that sees no data. On these data it may be above that of the
-    class; it is the upper end if no theorem is below it.
+    `start` is the error, on these data, of the answer that sees no data. It may be above the error
+    of that answer over the class, and is the upper end if no theorem gives a smaller one.
     """
     high = max(span.high, start) if span.ignores_data else span.high
     return replace(span, low=min(proven.value, high), high=high, lower=proven.bound)
@@ -315,10 +318,10 @@ class Start:
 
 
 def best_start(point: Scenario) -> Start:
-    """Return the smallest bound on the error of answering without data: of the problem's loss.
+    """Return the smallest proven bound on the error of an answer that sees no data.
 
-    It is over the class of laws of the window, and no lower bound of the problem's own losses
-    exceeds it.
+    The bound is over the class of laws of the window, and no lower bound for the problem's own
+    losses exceeds it.
 
     Examples
     --------
@@ -343,15 +346,14 @@ def worst_start(point: Scenario) -> float:
 
 
 def strength(point: Scenario) -> str:
-    """Return the field that sets the strength of the budget."""
+    """Return the name of the field that sets the strength of the budget: "epsilon" or "rho"."""
     return "epsilon" if point.rho is None else "rho"
 
 
 def grid(point: Scenario, field: str, count: int) -> Vector:
-    """Return values of a field over its range, evenly spaced on a log scale, with the point's own
-    value.
+    """Return `count` values of a field, evenly spaced on a log scale, and the point's own value.
 
-    n and d are whole; `count` is the number of the others.
+    Values of n and d are whole.
     """
     values = np.geomspace(*SPANS[field], count)
     if field in ("n", "d"):
@@ -360,5 +362,5 @@ def grid(point: Scenario, field: str, count: int) -> Vector:
 
 
 def swept(point: Scenario, field: str, values: Vector) -> tuple[Standing, ...]:
-    """Return the proven bounds at other values of a field."""
+    """Return the proven bounds at the point with each of `values` in a field."""
     return tuple(standing(with_changes(point, {field: v})) for v in values)

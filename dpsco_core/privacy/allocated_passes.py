@@ -126,7 +126,10 @@ def allocate_passes(
 
 
 def _least_noise(steps: int, passes: int, epsilon: float, delta: float, points: int) -> float:
-    """Return a noise multiplier that is verified to be enough; infinite if none is."""
+    """Return a noise multiplier at which all passes are verified to be (epsilon, delta)-DP.
+
+    It is near the least one, and infinite if none of the multipliers that were tried is enough.
+    """
     rho, best, lowest = gaussian_rho(epsilon, delta), math.inf, 0.0
     # The sum of many small losses is nearly normal, with rho = (2P/T) sinh(s^2).
     guess = 1 / math.sqrt(math.asinh(rho * steps / (2 * passes)))
@@ -151,7 +154,10 @@ def _least_noise(steps: int, passes: int, epsilon: float, delta: float, points: 
 
 
 def law_of_a_pass(steps: int, noise_multiplier: float, points: int, negligible: float) -> LossLaw:
-    """Return a loss distribution whose curve is at least that of one pass."""
+    """Return a distribution of privacy losses whose delta is, at every epsilon, at least a pass's.
+
+    A loss above the first one at which a pass has a delta of at most `negligible` counts as total.
+    """
     square = noise_multiplier**-2
     deviation = min(2 * math.sqrt(math.sinh(min(square, 30.0)) / steps), math.sqrt(2 * square))
     spacing = deviation / CELLS

@@ -121,7 +121,7 @@ def allocation_delta(
     # the size that a single term rarely exceeds
     single = min(10.0, math.exp(epsilon) * math.expm1(8 * s))
     top = steps * math.expm1(epsilon) + 12 * spread * math.sqrt(steps) + single
-    width = 4.5 * top / (1 << (points or _points(steps)))
+    width = 4.5 * top / (1 << (points or _grid_points(steps)))
     law = _rounded_law(s, epsilon, top, width)
     total = _positive_part_of_sum(law, steps, width)
     return min(simple, total / steps + law.excess + TINY)
@@ -152,22 +152,24 @@ def allocate_steps(
     """
     check_steps(steps)
     ApproxDP(epsilon=epsilon, delta=delta)
-    certified = _least_noise(steps, min(epsilon, LARGEST_EPSILON), delta, points or _points(steps))
+    certified = _least_noise(
+        steps, min(epsilon, LARGEST_EPSILON), delta, points or _grid_points(steps)
+    )
     noise = min(certified, _simple_noise(steps, epsilon, delta))
     return AllocatedSteps(steps=steps, noise_multiplier=noise, epsilon=epsilon, delta=delta)
 
 
 def simple_rho(steps: int, s: float) -> float:
-    r"""Return the rho of the Gaussian pairs in the mixture of all steps of a pass.
+    r"""Return a rho that a pass has without credit for the secret steps; s is :math:`C/\sigma`.
 
-    A single step moves by 2C. If there are several steps, the records' steps may be paired off by a
-    shift, so that the outputs move by C in two steps, :math:`\sqrt2 C` in all.
+    A single step moves by 2C. If there are several steps, the two records' steps may be paired off
+    by a shift, so that the outputs move by C in two steps, :math:`\sqrt2 C` in all.
     """
     return 2 * s * s if steps == 1 else s * s
 
 
 def _simple_noise(steps: int, epsilon: float, delta: float) -> float:
-    """Return the noise multiplier at which the Gaussian pairs of `simple_rho` are private."""
+    """Return the noise multiplier at which `simple_rho` meets the (epsilon, delta) budget."""
     return math.sqrt(simple_rho(steps, 1.0) / gaussian_rho(epsilon, delta))
 
 
@@ -180,7 +182,7 @@ def _least_noise(steps: int, epsilon: float, delta: float, points: int) -> float
     least_valid = high
 
     def excess(log_noise: float, grid_points: int) -> float:
-        """Return the logarithm of the delta that this noise reaches over the target."""
+        """Return ln(delta reached / delta wanted) at the noise multiplier e^log_noise."""
         nonlocal least_valid
         reached = allocation_delta(steps, math.exp(log_noise), epsilon, grid_points)
         if grid_points == points and reached <= delta:
@@ -213,12 +215,15 @@ class _RoundedLaw:
 
 
 def _rounded_law(s: float, epsilon: float, top: float, width: float) -> _RoundedLaw:
-    """Return the law of a step's loss, rounded up to a grid of this width."""
+    """Return the law of one term of the sum in `allocation_delta`, on a grid from -top to top.
+
+    Each cell of the given width keeps its mass and its mean; s is C over the noise.
+    """
     start = math.floor(-top / width)
     count = math.ceil(top / width) - start + 2
     grid = width * (start + np.arange(count))
-    # The term e^(-s^2/2) (e^(sz) - e^(epsilon - sz)) increases in z, so it is at most x up to this
-    # z.
+    # The term e^(-s^2/2) (e^(sz) - e^(epsilon - sz)) increases in z, and these are the z at which
+    # the term equals the points of the grid.
     z = (epsilon / 2 + np.arcsinh(grid * (math.exp(s * s / 2 - epsilon / 2) / 2))) / s
     growth = math.exp(epsilon)
     mass_below = ndtr(z)
@@ -274,7 +279,10 @@ def _positive_part_of_sum(law: _RoundedLaw, steps: int, width: float) -> float:
 
 
 def _tilt_law(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
-    """Return the probabilities of the tilted distribution, and the logarithm of its moment M."""
+    """Return the law with masses proportional to e^(rate x), and the log of its normalisation M.
+
+    `grid` has the points x, and `logs` the logarithms of their probabilities, both of shape (K,).
+    """
     exponents = logs + rate * grid
     peak = float(exponents.max())
     weights = np.exp(exponents - peak)
@@ -283,13 +291,13 @@ def _tilt_law(grid: Vector, logs: Vector, rate: float) -> tuple[Vector, float]:
 
 
 def _tilting_rate(grid: Vector, logs: Vector) -> float:
-    """Return the rate at which the tilted law has mean 0; 0 if the mean is not negative untilted.
+    """Return the rate at which `_tilt_law` gives a law of mean 0.
 
-    `logs` are the logarithms of the probabilities of the points of `grid`.
+    The rate is 0 if the mean is already at least 0 without tilting.
     """
 
     def mean(rate: float) -> float:
-        """Return the mean of the grid under the tilted law."""
+        """Return the mean of the law that is tilted at this rate."""
         return float(grid @ _tilt_law(grid, logs, rate)[0])
 
     reachable = grid[-1]
@@ -323,9 +331,11 @@ def _tail_part(
     steps: int,
     high: float,
 ) -> float:
-    r"""Return a bound on the expectation of a sum over the event that it exceeds `high`.
+    r"""Return an upper bound on the part :math:`E[S; S > h]` of the mean of a sum S of terms D.
 
     .. math:: E[S; S > h] \le \max(h, 1/\theta)\, e^{-\theta h} (E e^{\theta D})^T
+
+    T is `steps`, h is `high`, and theta the best rate that a search on the `coarse` law finds.
     """
 
     def log_bound(rate: float, points: Vector, log_masses: Vector) -> float:
@@ -345,8 +355,8 @@ def _tail_part(
     return math.exp(min(log_bound(middle, grid, logs), 700.0))
 
 
-def _points(steps: int) -> int:
-    """Return the base-2 logarithm of the number of grid points for this many steps."""
+def _grid_points(steps: int) -> int:
+    """Return the default grid size for this many steps, as a base-2 logarithm."""
     return 18 if steps <= 10_000 else 20
 
 

@@ -21,7 +21,7 @@ import scipy
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.base.root import find_root
-from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaussian_rho
+from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _check_range, gaussian_rho
 
 Route = Literal["printed", "closed", "numerical"]
 
@@ -71,7 +71,7 @@ def clones_epsilon(epsilon_group: float, groups: int, delta: float) -> float:
     Feldman, McMillan and Talwar (2021), Theorem 3.1.
     """
     _check_groups(groups)
-    _positive("epsilon_group", epsilon_group, EPSILON_MAX)
+    _check_range("epsilon_group", epsilon_group, EPSILON_MAX)
     _check_delta(delta)
     require(
         _meets_clones_condition(epsilon_group, groups, delta),
@@ -89,12 +89,12 @@ def _check_groups(groups: int) -> None:
 
 
 def _meets_clones_condition(epsilon_group: float, groups: int, delta: float) -> bool:
-    """Return whether the condition on the epsilon of a group holds."""
+    """Return whether `epsilon_group` meets the condition of `clones_epsilon`."""
     return epsilon_group + math.log(16 * math.log(2 / delta)) <= math.log(groups)
 
 
 def _clones_formula(epsilon_group: float, groups: int, delta: float) -> float:
-    """Return the closed form of the epsilon after shuffling (clones)."""
+    """Return the formula of `clones_epsilon`, without its minimum and without its condition."""
     grown = math.exp(epsilon_group)
     inner = 8 * math.sqrt(grown * math.log(4 / delta) / groups) + 8 * grown / groups
     return math.log1p(math.tanh(epsilon_group / 2) * inner)
@@ -111,7 +111,7 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     is finite and at least 0.
     """
     _check_groups(groups)
-    _positive("epsilon_group", epsilon_group, EPSILON_MAX)
+    _check_range("epsilon_group", epsilon_group, EPSILON_MAX)
     require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
     if epsilon >= epsilon_group:
         return 0.0
@@ -165,7 +165,7 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
         solved for the group's epsilon. ``"numerical"``: the exact two-binomial divergence.
     """
     _check_groups(groups)
-    _positive("epsilon", epsilon, EPSILON_MAX)
+    _check_range("epsilon", epsilon, EPSILON_MAX)
     _check_delta(delta)
     one_of("route", route, get_args(Route))
     if epsilon > LARGEST_EPSILON:
@@ -203,7 +203,10 @@ def largest_clones_epsilon(groups: int, epsilon: float, delta: float) -> float |
 
 
 def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Route) -> float | None:
-    """Return the largest epsilon of a group that shuffling brings within the budget."""
+    """Return the largest epsilon of a group that shuffling brings to (epsilon, delta).
+
+    None if the route allows no epsilon; ``"closed"`` has a condition that may fail.
+    """
 
     def meets(group: float) -> bool:
         """Return whether this epsilon of a group meets the budget after shuffling."""
@@ -222,7 +225,7 @@ def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Rou
         # A divergence is slow to compute, so a few steps of Brent's method bracket the root first.
         # Most bisection steps then need no divergence.
         def height(group: float) -> float:
-            """Return how far the reached delta is from the target, and note where it holds."""
+            """Return ln(delta reached / delta wanted), and remember on which side the group is."""
             nonlocal holds_up_to, fails_from
             reached = clones_delta(group, groups, epsilon) * (1 + ROUNDING)
             holds_up_to, fails_from = (

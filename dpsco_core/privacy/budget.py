@@ -30,14 +30,14 @@ from dpsco_core.privacy.concentration import laplace_epsilon, pure_epsilon_of, p
 Conversion = Literal["tight", "paper"]
 
 EPSILON_MAX = 1e6
-RHO_MAX = 1e12  # larger than the rho of every pure algorithm up to EPSILON_MAX
+RHO_MAX = 1e12  # The rho of every pure algorithm up to EPSILON_MAX is smaller.
 # The relative accuracy of the exact Gaussian curve, whose inverse is rounded to the safe side.
 CURVE_ACCURACY = 1e-12
 BINOMIAL_ACCURACY = 1e-9  # the accuracy of sums of binomial probabilities
 
 
-def _positive(name: str, value: float, largest: float) -> None:
-    """Raise an error unless a value is positive and at most `largest`."""
+def _check_range(name: str, value: float, largest: float) -> None:
+    """Raise `InvalidInput` unless a value is a number above 0 and at most `largest`."""
     is_valid = isinstance(value, (int, float)) and math.isfinite(value) and 0 < value <= largest
     require(is_valid, name, f"a positive number of at most {largest:g}", value)
 
@@ -50,7 +50,7 @@ class PureDP:
 
     def __post_init__(self) -> None:
         """Refuse an epsilon outside its range."""
-        _positive("epsilon", self.epsilon, EPSILON_MAX)
+        _check_range("epsilon", self.epsilon, EPSILON_MAX)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
         r"""Return the implied zCDP guarantee.
@@ -78,7 +78,7 @@ class ZCDP:
 
     def __post_init__(self) -> None:
         """Refuse a rho outside its range."""
-        _positive("rho", self.rho, RHO_MAX)
+        _check_range("rho", self.rho, RHO_MAX)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
         """Return this guarantee itself."""
@@ -102,7 +102,7 @@ class ApproxDP:
 
     def __post_init__(self) -> None:
         """Refuse an epsilon or a delta outside its range."""
-        _positive("epsilon", self.epsilon, EPSILON_MAX)
+        _check_range("epsilon", self.epsilon, EPSILON_MAX)
         _check_delta(self.delta)
 
     def to_zcdp(self, conversion: Conversion = "tight") -> ZCDP:
@@ -122,7 +122,7 @@ Budget = PureDP | ZCDP | ApproxDP
 
 
 def _check_delta(delta: float) -> None:
-    """Raise an error unless delta is strictly between 0 and 1."""
+    """Raise `InvalidInput` unless delta is strictly between 0 and 1."""
     is_valid = isinstance(delta, (int, float)) and 0 < delta < 1
     require(is_valid, "delta", "a number strictly between 0 and 1", delta)
 
@@ -141,14 +141,14 @@ def zcdp_epsilon(rho: float, delta: float, conversion: Conversion = "tight") -> 
     >>> round(zcdp_epsilon(0.5, 1e-6), 6), round(zcdp_epsilon(0.5, 1e-6, "paper"), 6)
     (5.221534, 5.756522)
     """
-    _positive("rho", rho, RHO_MAX)
+    _check_range("rho", rho, RHO_MAX)
     _check_delta(delta)
     log_1_delta = -math.log(delta)
     paper = rho + 2 * math.sqrt(rho * log_1_delta)
     if conversion == "paper":
         return paper
 
-    def epsilon_at(log_order: float) -> float:  # log_order = ln(alpha - 1)
+    def epsilon_at(log_order: float) -> float:
         """Return the epsilon that Renyi order alpha proves, by ln(alpha - 1)."""
         excess = math.exp(log_order)
         log_alpha = math.log1p(excess)
@@ -176,14 +176,14 @@ def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> 
     ``"paper"`` is :math:`(\sqrt{\varepsilon+\ln(1/\delta)}-\sqrt{\ln(1/\delta)})^2`. The tight root
     is rounded down, so that converting back never exceeds `epsilon`.
     """
-    _positive("epsilon", epsilon, EPSILON_MAX)
+    _check_range("epsilon", epsilon, EPSILON_MAX)
     _check_delta(delta)
     paper = _paper_rho(epsilon, delta)
     if conversion == "paper":
         return paper
 
     def excess(log_rho: float) -> float:
-        """Return the epsilon of rho = exp(log_rho), less the one that is allowed."""
+        """Return the epsilon that rho = exp(log_rho) implies, minus the allowed epsilon."""
         return zcdp_epsilon(math.exp(log_rho), delta) - epsilon
 
     low = math.log(paper)
@@ -221,7 +221,7 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     epsilon : float
         At least 0.
     """
-    _positive("rho", rho, RHO_MAX)
+    _check_range("rho", rho, RHO_MAX)
     require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
     nu = math.sqrt(2 * rho)
     low = (epsilon - rho) / nu
@@ -252,12 +252,12 @@ def gaussian_epsilon(rho: float, delta: float) -> float:
     >>> round(gaussian_epsilon(0.5, 1e-6), 6)
     4.886554
     """
-    _positive("rho", rho, RHO_MAX)
+    _check_range("rho", rho, RHO_MAX)
     _check_delta(delta)
     safe = delta * (1 - CURVE_ACCURACY)
 
     def is_met(epsilon: float) -> bool:
-        """Return whether delta is safe at this epsilon."""
+        """Return whether the mechanism has a delta of at most `safe` at this epsilon."""
         return gaussian_delta(rho, epsilon) <= safe
 
     if is_met(0.0):
@@ -279,12 +279,12 @@ def gaussian_rho(epsilon: float, delta: float) -> float:
     >>> round(gaussian_rho(1.0, 1e-6), 10)
     0.0280144819
     """
-    _positive("epsilon", epsilon, EPSILON_MAX)
+    _check_range("epsilon", epsilon, EPSILON_MAX)
     _check_delta(delta)
     safe = delta * (1 - CURVE_ACCURACY)
 
     def is_met(log_rho: float) -> bool:
-        """Return whether delta is safe at rho = exp(log_rho)."""
+        """Return whether the mechanism of rho = exp(log_rho) has a delta of at most `safe`."""
         return gaussian_delta(math.exp(log_rho), epsilon) <= safe
 
     low = math.log(_paper_rho(epsilon, delta)) - 1e-9
@@ -308,7 +308,7 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
     >>> [round(repeated_pure_epsilon(e, k, 1e-6), 6) for e, k in ((1.0, 10), (0.1, 100))]
     [9.999977, 4.774568]
     """
-    _positive("epsilon", epsilon, EPSILON_MAX)
+    _check_range("epsilon", epsilon, EPSILON_MAX)
     _check_delta(delta)
     likely = float(expit(epsilon))
     # The probability outside this spread is below 1e-300.
@@ -331,7 +331,10 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
 
 
 def _bisect(is_met: Callable[[float], bool], *, holds: float, fails: float) -> float:
-    """Return the number closest to `fails` at which `is_met` is verified to hold."""
+    """Return a number at which `is_met` is true, by bisection towards one at which it is false.
+
+    `holds` and `fails` are the ends of the search: `is_met` is true at the first.
+    """
     for _ in range(200):
         middle = (holds + fails) / 2
         if middle in (holds, fails):
@@ -341,8 +344,8 @@ def _bisect(is_met: Callable[[float], bool], *, holds: float, fails: float) -> f
 
 
 def _paper_rho(epsilon: float, delta: float) -> float:
-    """Return the rho of Bun and Steinke's conversion, inverted."""
-    # The square of sqrt(e+l)-sqrt(l), computed without cancellation.
+    """Return the largest rho that Bun and Steinke's conversion allows at (epsilon, delta)."""
+    # This is the square of sqrt(e+l) - sqrt(l), l = ln(1/delta), computed without cancellation.
     log_1_delta = -math.log(delta)
     return (epsilon / (math.sqrt(epsilon + log_1_delta) + math.sqrt(log_1_delta))) ** 2
 

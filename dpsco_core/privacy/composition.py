@@ -71,7 +71,7 @@ class Totals:
 
 
 def _entry_shares(entry: Entry) -> Shares:
-    """Return what an entry of the ledger adds to each sum of the composition."""
+    """Return what an entry of the ledger adds to each of the six sums of `Shares`."""
     if entry.mechanism == "exponential":
         return NO_SHARES
     if entry.mechanism in PURE:
@@ -106,7 +106,7 @@ class Tally:
         self._noise_drawn = False
 
     def totals(self, *entries: Entry) -> Totals:
-        """Return the totals with `entries` added, which all belong to the same part."""
+        """Return the totals as if `entries`, all on the same block of records, were added."""
         extra = self._growth(*entries) if entries else NO_SHARES
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
         choices_first, _ = self._order_with(*entries)
@@ -141,10 +141,14 @@ class Tally:
                 total.add(x)
             partition = entry.part[0]
             dearest = self._dearest.get(partition, NO_SHARES)
-            self._dearest[partition] = _largest(dearest, tuple(t.value() for t in block))
+            self._dearest[partition] = _largest_shares(dearest, tuple(t.value() for t in block))
 
     def _order_with(self, *entries: Entry) -> tuple[bool, bool]:
-        """Return whether choices come first with `entries` added, and whether there is noise."""
+        """Return two answers about the releases with `entries` added.
+
+        The first is whether only pure releases came before exponential mechanisms; the second is
+        whether there is any other release, such as Gaussian noise.
+        """
         choices_first, is_noise_drawn = self._choices_first, self._noise_drawn
         for entry in entries:
             if entry.mechanism == "exponential":
@@ -154,7 +158,7 @@ class Tally:
         return choices_first, is_noise_drawn
 
     def _add_choices(self, entry: Entry) -> None:
-        """Add the exponential mechanisms of `entry` to those of its block, or of no block."""
+        """Add the exponential mechanisms of `entry` to those of its block or of all records."""
         if entry.part is None:
             self._choices = (*self._choices, *_choices_of(entry))
             return
@@ -164,7 +168,10 @@ class Tally:
         self._dearest_choices[entry.part[0]] = _dearest_choices(dearest, block)
 
     def _choices_with(self, *entries: Entry) -> Choices:
-        """Return all choices that count, including `entries`, which all belong to the same part."""
+        """Return the exponential mechanisms that count, with those of `entries` added.
+
+        All `entries` are on the same block of records.
+        """
         added = tuple(
             choices
             for entry in entries
@@ -181,7 +188,7 @@ class Tally:
         return (*on_all_records, *(choices for block in dearest.values() for choices in block))
 
     def _growth(self, *entries: Entry) -> Shares:
-        """Return the increase of each total by `entries`, which all belong to the same part."""
+        """Return how much `entries`, all on the same block of records, add to each total."""
         share, part = _entry_shares(entries[0]), entries[0].part
         for entry in entries[1:]:
             share = tuple(x + y for x, y in zip(share, _entry_shares(entry), strict=True))
@@ -192,17 +199,20 @@ class Tally:
         block_shares = (
             share if block is None else tuple(t.value(x) for t, x in zip(block, share, strict=True))
         )
-        new = _largest(dearest, block_shares)
+        new = _largest_shares(dearest, block_shares)
         return tuple(x - y for x, y in zip(new, dearest, strict=True))
 
 
 def _choices_of(entry: Entry) -> Choices:
-    """Return the choices of an entry: how many, and the epsilon of each."""
+    """Return one pair for an entry's exponential mechanisms: the epsilon of each, their number."""
     return ((entry.epsilon / entry.size, entry.size),)
 
 
 def _dearest_choices(a: Choices, b: Choices) -> Choices:
-    """Return choices that cost at least as much as `a` and at least as much as `b`."""
+    """Return, place by place, the larger epsilon and the larger count of two lists of choices.
+
+    Together these cost at least as much as either list.
+    """
     pairs = zip_longest(a, b, fillvalue=(0.0, 0))
     return tuple((max(x[0], y[0]), max(x[1], y[1])) for x, y in pairs)
 
@@ -215,13 +225,13 @@ class _Sum:
         self._total = self._correction = 0.0
 
     def value(self, extra: float = 0.0) -> float:
-        """Return the exact sum, plus a further number."""
+        """Return the sum of all numbers that were added, plus `extra`."""
         # Most sums have at most two terms, and for two numbers `+` equals `fsum`.
         correction = self._correction
         return math.fsum((self._total, correction, extra)) if correction else self._total + extra
 
     def add(self, x: float) -> None:
-        """Add a number, without loss of its last digits."""
+        """Add a number, and keep the digits that the sum rounds away in a correction."""
         if not x:
             return
         total = self._total + x
@@ -230,8 +240,8 @@ class _Sum:
         self._total = total
 
 
-def _largest(a: Shares, b: Shares) -> Shares:
-    """Return the larger of the two shares at each place."""
+def _largest_shares(a: Shares, b: Shares) -> Shares:
+    """Return the larger value of `a` and `b` for each of the six sums of `Shares`."""
     return tuple(max(p, q) for p, q in zip(a, b, strict=True))
 
 
@@ -246,7 +256,7 @@ def total_shares(entries: Iterable[Entry]) -> Totals:
 def fits(total: Totals, budget: Budget) -> bool:
     """Return whether releases with these totals meet `budget`, up to rounding."""
     slack = 1 + ROUNDING
-    # a NaN counts as approximate
+    # A NaN is a true value in Python, so that it counts as approximate here.
     is_approximate = bool(total.approximate_epsilon or total.approximate_delta)
     match budget:
         case PureDP(epsilon=epsilon):
@@ -321,7 +331,10 @@ def _is_choices_with_gaussians(total: Totals) -> bool:
 
 
 def _approximate_epsilon(total: Totals, delta: float) -> float:
-    """Return the epsilon at `delta`; infinite if the approximate releases leave no delta."""
+    """Return the least epsilon at `delta` that the rules of `compose` prove for these totals.
+
+    It is infinite if approximate releases leave no delta for releases that need some.
+    """
     rho = total.rho + total.other_rho
     if not rho and not total.choices:
         return total.approximate_epsilon + total.pure
@@ -342,7 +355,7 @@ def _approximate_epsilon(total: Totals, delta: float) -> float:
 
 
 def _clip_rounding(value: float, largest: float) -> float:
-    """Return `largest` if `value` exceeds it by rounding only."""
+    """Return `value`, or `largest` if `value` exceeds it by rounding only."""
     return min(value, largest) if value <= largest * (1 + ROUNDING) else value
 
 
@@ -358,10 +371,10 @@ def snap_to_budget(spent: Budget, budget: Budget) -> Budget:
     # The exact Gaussian curve is inverted numerically, accurate to 1e-9.
     tolerance = 1e-9 if isinstance(budget, ApproxDP) else 10 * ROUNDING
     is_same = all(math.isclose(a, b, rel_tol=tolerance) for a, b in pairs)
-    return budget if is_same or _same_rho(spent, budget) else spent
+    return budget if is_same or _have_same_rho(spent, budget) else spent
 
 
-def _same_rho(spent: Budget, budget: Budget) -> bool:
+def _have_same_rho(spent: Budget, budget: Budget) -> bool:
     """Return whether two budgets with equal delta have the same rho, up to rounding.
 
     If delta pays for nearly all of it, a tiny epsilon depends on the last digits of rho.
@@ -375,7 +388,10 @@ def _same_rho(spent: Budget, budget: Budget) -> bool:
 
 
 def binding_notions(entries: Sequence[Entry], budget: Budget) -> tuple[Privacy, ...]:
-    """Return the notions whose lower bounds apply to releases with these entries."""
+    """Return the privacy notions whose lower bounds apply to releases with these entries.
+
+    A notion is listed if the releases meet it at the `budget`: see `Ledger.bound_by`.
+    """
     mechanisms = {e.mechanism for e in entries} - {"exponential"}
     total, slack = total_shares(entries), 1 + ROUNDING
     is_within_epsilon = total.all_pure <= pure_epsilon(budget) * slack

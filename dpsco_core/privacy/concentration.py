@@ -70,7 +70,7 @@ def laplace_epsilon(rho: float) -> float:
     >>> round(laplace_epsilon(0.5), 6)
     1.19829
     """
-    return _largest(laplace_rho, rho)
+    return _largest_epsilon(laplace_rho, rho)
 
 
 @lru_cache(maxsize=4096)
@@ -85,7 +85,9 @@ def pure_epsilon_of(rho: float, shares: tuple[float, ...] = (1.0,)) -> float:
     >>> round(pure_epsilon_of(0.5), 6)
     1.043627
     """
-    return _largest(lambda epsilon: math.fsum(pure_rho(s * epsilon) for s in shares), rho, shares)
+    return _largest_epsilon(
+        lambda epsilon: math.fsum(pure_rho(s * epsilon) for s in shares), rho, shares
+    )
 
 
 def choice_epsilon_of(rho: float) -> float:
@@ -99,12 +101,13 @@ def choice_epsilon_of(rho: float) -> float:
     return max(math.sqrt(8 * rho), pure_epsilon_of(rho))
 
 
-def _largest(
+def _largest_epsilon(
     cost: Callable[[float], float], rho: float, shares: tuple[float, ...] = (1.0,)
 ) -> float:
-    r"""Return the largest epsilon with a cost of at most `rho`.
+    r"""Return the largest epsilon whose `cost`, the rho of releases at it, is at most `rho`.
 
-    The cost of one release is between :math:`\varepsilon-1` and :math:`\varepsilon^2/2`.
+    The cost of one release is between :math:`\varepsilon-1` and :math:`\varepsilon^2/2`. `shares`
+    are the parts of epsilon of several releases.
     """
     low, high = math.sqrt(2 * rho), rho + len(shares)
     low = min(low, high)

@@ -126,8 +126,8 @@ def approximate_entry(
     )
 
 
-def over_budget(entries: tuple[Entry, ...], budget: Budget) -> str:
-    """Return a sentence saying that `entries` exceed `budget`."""
+def describe_overspending(entries: tuple[Entry, ...], budget: Budget) -> str:
+    """Return a sentence saying that `entries` do not fit into what is left of `budget`."""
     rho, epsilon, delta = (
         sum(getattr(entry, share) for entry in entries) for share in ("rho", "epsilon", "delta")
     )

@@ -18,7 +18,7 @@ from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.checks import check_count
 from dpsco_core.privacy.composition import Tally, binding_notions, compose, fits, snap_to_budget
-from dpsco_core.privacy.entries import Entry, over_budget
+from dpsco_core.privacy.entries import Entry, describe_overspending
 from dpsco_core.privacy.mechanisms.base import Mechanism, Opened, Released, Sequence
 from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.privacy.sharing import add_shares, check_notion, fits_shares, remaining
@@ -212,13 +212,13 @@ class Ledger:
         return () if not self.entries or self.flaws else binding_notions(self.entries, self.budget)
 
     def _record(self, *entries: Entry) -> None:
-        """Record all of `entries`, or none of them if the budget refuses."""
+        """Record all of `entries`; raise `BudgetExceeded`, and record none, if they do not fit."""
         self._require_unshared()
         if self._parent is not None:
             entries = tuple(replace(entry, part=self._part) for entry in entries)
             self._parent._record(*entries)
         elif not fits(self._tally.totals(*entries), self.budget):
-            self.refusal = over_budget(entries, self.budget)
+            self.refusal = describe_overspending(entries, self.budget)
             raise BudgetExceeded(self.refusal)
         else:
             for entry in entries:

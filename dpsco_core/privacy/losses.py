@@ -55,7 +55,10 @@ class LossLaw:
 
     @classmethod
     def of_choices(cls, choices: Choices) -> LossLaw:
-        """Return the distribution of all exponential mechanisms together, by fixed pairs."""
+        """Return the distribution of the total loss of exponential mechanisms, by fixed pairs.
+
+        Each of them is dominated by the pair of laws of `of_choice`.
+        """
         laws = [cls.of_choice(epsilon).repeated(count) for epsilon, count in choices]
         spacing = min((law.spacing for law in laws), default=1.0)
         total = cls(spacing=spacing, first_index=0, weights=np.ones(1))
@@ -86,8 +89,11 @@ class LossLaw:
 
     @classmethod
     def of_atoms(cls, losses: Vector, weights: Vector, spacing: float, lost_mass: float) -> LossLaw:
-        """Return a lattice distribution whose curve is at least that of increasing losses."""
-        first_index, spread = _on_lattice(losses, weights, spacing)
+        """Return a lattice distribution whose curve is at least that of the given losses.
+
+        `losses` increase, and `weights` are their probabilities under P, both of shape (k,).
+        """
+        first_index, spread = _move_to_lattice(losses, weights, spacing)
         return cls(spacing=spacing, first_index=first_index, weights=spread, lost_mass=lost_mass)
 
     @classmethod
@@ -107,12 +113,12 @@ class LossLaw:
         The loss is :math:`\varepsilon-2x` at a distance x from the centre, up to the shift.
         """
         cells = max(2, math.ceil(2 * epsilon / spacing))
-        places = np.linspace(0.0, epsilon, cells + 1)  # distances from the centre
+        places = np.linspace(0.0, epsilon, cells + 1)  # the distances from the centre of the noise
         starts, stops = places[:-1], places[1:]
         likely = (np.exp(-starts) - np.exp(-stops)) / 2
         rare = (np.exp(stops - epsilon) - np.exp(starts - epsilon)) / 2
         losses = epsilon - 2 * places[::-1]
-        weights = _at_ends(losses, likely[::-1], rare[::-1])
+        weights = _move_to_ends(losses, likely[::-1], rare[::-1])
         weights[-1] += 0.5
         weights[0] += math.exp(-epsilon) / 2
         return cls.of_atoms(losses, weights, spacing, 0.0)
@@ -148,7 +154,7 @@ class LossLaw:
         most_points: int = MOST_POINTS,
         tail: float = TAIL,
     ) -> LossLaw:
-        """Return the distribution of a pair whose losses have these masses between cell ends.
+        """Return the distribution of a pair P, R whose masses in cells of the loss are given.
 
         Parameters
         ----------
@@ -159,7 +165,7 @@ class LossLaw:
         bottom, lost_mass : float
             The masses under P below the first end, and above the last one.
         """
-        weights = _at_ends(ends, likely, rare)
+        weights = _move_to_ends(ends, likely, rare)
         weights[0] += bottom
         return cls(
             spacing=float(ends[1] - ends[0]),
@@ -188,7 +194,7 @@ class LossLaw:
         return cls(spacing=spacing, first_index=first_index, weights=weights, lost_mass=lost_mass)
 
     def deltas(self, epsilons: Vector) -> Vector:
-        """Return the delta at each epsilon, shape (k,)."""
+        """Return the delta that this distribution proves at each epsilon, shape (k,)."""
         values = self.values
         places = np.searchsorted(values, epsilons, side="right")
         likely_above = np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)
@@ -229,7 +235,10 @@ class LossLaw:
         return total.on_lattice(2 * spacing) if len(total.weights) > self.most_points else total
 
     def trimmed(self) -> LossLaw:
-        """Return the distribution without tails: the upper is a total loss, the lower moves up."""
+        """Return the distribution without tails of mass up to `tail`.
+
+        The upper tail becomes a total loss, and the lower one moves up to the lowest point left.
+        """
         upper_mass = np.cumsum(self.weights[::-1])[::-1]
         lower_mass = np.cumsum(self.weights)
         low = int(np.searchsorted(lower_mass, self.tail, side="right"))
@@ -244,10 +253,10 @@ class LossLaw:
         )
 
     def on_lattice(self, spacing: float) -> LossLaw:
-        """Return a distribution on another lattice whose curve is at least this one."""
+        """Return a distribution on a lattice of this spacing, whose curve is nowhere lower."""
         if spacing == self.spacing:
             return self
-        first_index, weights = _on_lattice(self.values, self.weights, spacing)
+        first_index, weights = _move_to_lattice(self.values, self.weights, spacing)
         return replace(self, spacing=spacing, first_index=first_index, weights=weights)
 
 
@@ -310,11 +319,11 @@ def repeated_delta(law: LossLaw, count: int, epsilon: float) -> float:
     return min(1.0, scale * (excess_mass + cut + rounding) + total_loss)
 
 
-def _on_lattice(losses: Vector, weights: Vector, spacing: float) -> tuple[int, Vector]:
-    """Return the first lattice point and the lattice weights of increasing losses.
+def _move_to_lattice(losses: Vector, weights: Vector, spacing: float) -> tuple[int, Vector]:
+    """Return the index of the first lattice point, and the weights of it and all later points.
 
     Each weight is shared by the points on either side of its loss, so that the masses under P and
-    under R both stay: the curve is at least that of the losses.
+    under R both stay: the curve is at least that of the losses, which must increase.
     """
     lattice_below = np.floor(losses / spacing)
     upper = np.expm1(lattice_below * spacing - losses) / math.expm1(-spacing)
@@ -344,7 +353,7 @@ def convex_minorant(x: Vector, y: Vector) -> Vector:
 
 
 def _convolve(left: Vector, right: Vector) -> tuple[Vector, float]:
-    """Return the weights of a sum, and a bound on what their rounding may hide."""
+    """Return the weights of the sum of two losses, and the mass that rounding may have hidden."""
     if max(len(left), len(right)) <= DIRECT_POINTS:
         return np.convolve(left, right), 0.0
     weights = scipy.signal.fftconvolve(left, right)
@@ -354,9 +363,9 @@ def _convolve(left: Vector, right: Vector) -> tuple[Vector, float]:
 
 
 def normal_masses(ends: Vector) -> Vector:
-    """Return normal probabilities between neighbouring ends, with small relative errors.
+    """Return the standard normal probability between each of `ends` and the next one.
 
-    They are negative where the ends fall.
+    It is negative where the next end is lower. Relative errors are small even in the tails.
     """
     low, high = ends[:-1], ends[1:]
     mirrored = low > 0
@@ -365,10 +374,10 @@ def normal_masses(ends: Vector) -> Vector:
     return np.asarray(np.exp(log_ndtr(larger)) - np.exp(log_ndtr(smaller)))
 
 
-def _at_ends(ends: Vector, likely: Vector, rare: Vector) -> Vector:
-    """Return the weights at the ends of equal cells to which the cells' masses are moved.
+def _move_to_ends(ends: Vector, likely: Vector, rare: Vector) -> Vector:
+    """Return the weights at the ends of equal cells after each cell's mass is moved to its ends.
 
-    `likely` and `rare` are the masses of the cells under P and under R, both of which stay.
+    `likely` and `rare` are the masses of the cells under P and under R; the totals under both stay.
     """
     width = float(ends[1] - ends[0])
     upper = (likely - rare * np.exp(ends[:-1])) / -math.expm1(-width)

@@ -161,7 +161,7 @@ def poisson_noise_multiplier(
     ApproxDP(epsilon=epsilon, delta=delta)
 
     def excess(log_noise: float) -> float:
-        """Return the logarithm of the delta that this noise spends over the target."""
+        """Return ln(delta spent / delta allowed) at the noise multiplier e^log_noise."""
         spent = max(
             repeated_delta(_step_law(math.exp(-log_noise), rate, direction), steps, epsilon)
             for direction in DIRECTIONS[neighbours]
@@ -182,7 +182,7 @@ def poisson_noise_multiplier(
 
 
 def _check(rate: float, steps: int, delta: float, neighbours: Neighbours) -> None:
-    """Raise an error unless the arguments are in range."""
+    """Raise `InvalidInput` unless rate, steps, delta and the kind of neighbours are allowed."""
     require(0 < rate < 1, "rate", "above 0 and below 1", rate)
     check_count("steps", steps)
     require(steps <= MOST_STEPS, "steps", f"at most {MOST_STEPS:,}", steps)
@@ -191,7 +191,10 @@ def _check(rate: float, steps: int, delta: float, neighbours: Neighbours) -> Non
 
 
 def _losses_at(z: Vector, s: float, rate: float, direction: Direction) -> Vector:
-    """Return a step's privacy loss at the output z, in units of the step's noise."""
+    """Return a step's privacy loss at each output z, shape (k,).
+
+    An output is in units of the noise's standard deviation; s is one over the noise multiplier.
+    """
     gain = np.log1p(rate * np.expm1(s * z - s * s / 2))
     if direction == "remove":
         return np.asarray(gain)
@@ -201,8 +204,12 @@ def _losses_at(z: Vector, s: float, rate: float, direction: Direction) -> Vector
 
 
 def _outputs_at(losses: Vector, s: float, rate: float, direction: Direction) -> Vector:
-    """Return the outputs z at which a step has these losses; infinite outside its range."""
-    # The code solves q k y^2 + (1-q)(1-e) y - e q k = 0 for y = exp(s z).
+    """Return the outputs z at which `_losses_at` has the given values, shape (k,).
+
+    An output is infinite where no finite one has the loss.
+    """
+    # With q the rate, k = exp(-s^2/2) and e = exp(loss), y = exp(s z) solves the equation
+    # q k y^2 + (1-q)(1-e) y - e q k = 0.
     if direction == "replace":
         k, ratio = math.exp(-s * s / 2), np.exp(losses)
         b = (1 - rate) * -np.expm1(losses)
@@ -210,14 +217,17 @@ def _outputs_at(losses: Vector, s: float, rate: float, direction: Direction) -> 
         y = np.where(b > 0, 2 * rate * k * ratio / root, root / (2 * rate * k))
         return np.asarray(np.log(y) / s)
     signed = losses if direction == "remove" else -losses
-    excess = np.expm1(signed) / rate  # exp(s z - s^2/2) minus 1
+    excess = np.expm1(signed) / rate  # the value of exp(s z - s^2/2) - 1
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (np.log1p(np.maximum(excess, -1.0)) + s * s / 2) / s
     return np.asarray(np.where(excess > -1, z, -np.inf))
 
 
 def _step_law(s: float, rate: float, direction: Direction) -> LossLaw:
-    """Return the distribution of the privacy loss of one step."""
+    """Return the distribution of one step's privacy loss at a noise multiplier of 1/s.
+
+    Rounding to its lattice can only raise delta.
+    """
     outputs = np.linspace(-REACH - s, REACH + s, 4001)
     losses = _losses_at(outputs, s, rate, direction)
     mixture = (1 - rate) * np.exp(-(outputs**2) / 2) + rate * np.exp(-((outputs - s) ** 2) / 2)
@@ -247,7 +257,7 @@ def _epsilon(law: LossLaw, steps: int, delta: float) -> float:
     """Return the least epsilon of at least 0 at which all steps have a delta of at most `delta`."""
 
     def excess(epsilon: float) -> float:
-        """Return the log of the delta at this epsilon over the one that is allowed."""
+        """Return ln(delta of all steps at this epsilon / delta allowed)."""
         return math.log(max(repeated_delta(law, steps, epsilon), 1e-300) / delta)
 
     if excess(0.0) <= 0:

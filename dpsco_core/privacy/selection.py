@@ -62,7 +62,7 @@ def gaussian_deltas(rho: float, epsilons: Vector) -> Vector:
 
 
 def _positive_deltas(rho: float, epsilons: Vector) -> Vector:
-    """Return the delta of Gaussian noise at each epsilon >= 0."""
+    """Return the delta of rho-zCDP Gaussian noise at each epsilon of at least 0, shape (k,)."""
     nu = math.sqrt(2 * rho)
     low, high = (epsilons - rho) / nu, (epsilons + rho) / nu
     with np.errstate(under="ignore"):
@@ -81,7 +81,7 @@ def _mills(x: Vector) -> Vector:
 
 @lru_cache(maxsize=4096)
 def selection_delta(
-    epsilon: float,  # at least 0
+    epsilon: float,  # the epsilon at which delta is sought, at least 0
     rho: float,  # the rho of all Gaussian releases together, at least 0
     choices: Choices,  # the exponential mechanisms in their order
     *,
@@ -131,18 +131,19 @@ def selection_epsilon(delta: float, rho: float, choices: Choices, *, choices_fir
     safe = delta * (1 - CURVE_ACCURACY)
 
     def excess(epsilon: float) -> float:
-        """Return the delta at this epsilon over the safe one, less 1."""
+        """Return (delta at this epsilon) / `safe` - 1: at most 0 where epsilon is enough."""
         return selection_delta(epsilon, rho, choices, choices_first=choices_first) / safe - 1
 
-    plain = math.fsum(epsilon * count for epsilon, count in choices)  # basic composition
+    # By basic composition, the epsilons of all exponential mechanisms add up.
+    plain = math.fsum(epsilon * count for epsilon, count in choices)
     largest = plain + (gaussian_epsilon(rho, delta) if rho else 0.0)
-    return _smallest(excess, largest)
+    return _least_epsilon(excess, largest)
 
 
-def _smallest(excess: Callable[[float], float], largest: float) -> float:
-    """Return the least number in [0, `largest`] with `excess` at most 0; `largest` if none.
+def _least_epsilon(excess: Callable[[float], float], largest: float) -> float:
+    """Return the least epsilon in [0, `largest`] at which a decreasing `excess` is at most 0.
 
-    It is accurate to rounding, on the side where the condition holds.
+    It is rounded up to where the condition holds, and is `largest` if it holds nowhere.
     """
     if excess(0.0) <= 0:
         return 0.0
@@ -192,7 +193,7 @@ def _approximate_rho(budget: ApproxDP, shares: Shares, choices_first: bool) -> f
     safe = delta * (1 - CURVE_ACCURACY)
 
     def excess(log_rho: float) -> float:
-        """Return how far the reached delta is above the target, relative to it."""
+        """Return (delta at rho = e^log_rho) / `safe` - 1, which must be at most 0."""
         rho = math.exp(log_rho)
         choices = tuple((choice_epsilon(f * rho, count), count) for f, count in shares)
         return selection_delta(epsilon, rest * rho, choices, choices_first=choices_first) / safe - 1

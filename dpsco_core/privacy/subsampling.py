@@ -50,7 +50,7 @@ def _amplified_epsilon(epsilon: float, share: float) -> float:
 
 
 def check_batch(batch_size: int, count: int) -> None:
-    """Raise `InvalidInput` unless both are positive integers, and the batch is not the larger."""
+    """Raise `InvalidInput` unless `batch_size` is an integer from 1 to `count`, the records."""
     check_count("count", count)
     check_count("batch_size", batch_size)
     require(batch_size <= count, "batch_size", f"at most {count}", batch_size)
@@ -93,7 +93,7 @@ def batched_gaussian_epsilon(
     if nu > LARGEST_RATIO:
         return unbatched
 
-    def epsilon_at(log_order: float) -> float:  # ln(alpha - 1)
+    def epsilon_at(log_order: float) -> float:
         """Return the epsilon that Renyi order alpha proves, by ln(alpha - 1)."""
         nodes, weights = (x / 2 for x in _gauss_legendre(600))
         order = 1 + math.exp(log_order)

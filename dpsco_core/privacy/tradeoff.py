@@ -34,7 +34,7 @@ POINTS = 8192  # the number of lattice points between 0 and the largest loss tha
 MOST_POINTS = 1 << 17
 TAIL = 1e-18
 LINES = 4000  # the number of points of a curve whose tangent lines bound the trade-off
-ORDERS = np.geomspace(1e-5, 1e5, 600)  # orders minus 1 of the conversion from zCDP
+ORDERS = np.geomspace(1e-5, 1e5, 600)  # the Renyi orders of the conversion from zCDP, minus 1
 FARTHEST = 300.0  # a larger loss of privacy counts as total
 FALSE_ALARMS = (0.001, 0.01, 0.1)
 # These entries are (epsilon, delta)-DP only together: the noise is not private without the test.
@@ -190,13 +190,17 @@ def ledger_curve(entries: Sequence[Entry]) -> TradeoffCurve:
     """
     if all(entry.mechanism == "gaussian" for entry in entries):
         return gaussian_curve(total_shares(entries).rho)
-    return _mixed_curve(*_by_block(entries))
+    return _mixed_curve(*_group_by_block(entries))
 
 
-def _by_block(
+def _group_by_block(
     entries: Sequence[Entry],
 ) -> tuple[tuple[Cost, ...], tuple[tuple[tuple[Cost, ...], ...], ...]]:
-    """Return the costs of releases on all records, and those on each block of each partition."""
+    """Return the sorted costs of releases on all records, then those on blocks of records.
+
+    The second has a tuple for each partition of the records, with the costs of each block in it;
+    equal blocks of a partition are listed once.
+    """
     tested = total_shares(entry for entry in entries if entry.mechanism in TESTED)
     common: list[Cost] = []
     if tested.approximate_epsilon or tested.approximate_delta:
@@ -219,7 +223,7 @@ def _by_block(
 
 
 def _costs(entry: Entry) -> list[Cost]:
-    """Return the costs in an entry, one for each of its exponential mechanisms."""
+    """Return the costs of an entry's releases: one, or one for each exponential mechanism."""
     match entry.mechanism:
         case "gaussian":
             return [("gaussian", entry.rho, 0.0)]
@@ -241,7 +245,7 @@ def _costs(entry: Entry) -> list[Cost]:
 def _mixed_curve(
     common: tuple[Cost, ...], partitions: tuple[tuple[tuple[Cost, ...], ...], ...]
 ) -> TradeoffCurve:
-    """Return the curve of releases on all records and on the blocks of partitions."""
+    """Return the curve of all releases, with costs as `_group_by_block` lists them."""
     worst = [max(partition, key=_largest_loss) for partition in partitions]
     reach = min(_largest_loss((*common, *(cost for costs in worst for cost in costs))), FARTHEST)
     spacing = reach / POINTS
@@ -286,7 +290,7 @@ def _loss_law(costs: tuple[Cost, ...], spacing: float) -> LossLaw:
 
 
 def _refine(law: LossLaw) -> LossLaw:
-    """Return the same distribution with as many points as a curve needs."""
+    """Return the same distribution, which may have more points and thinner tails from now on."""
     return replace(law, most_points=MOST_POINTS, tail=TAIL)
 
 

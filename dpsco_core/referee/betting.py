@@ -15,7 +15,14 @@ their tails are heavy, and stopping early costs nothing.
 import math
 from dataclasses import dataclass, field
 
-SHARES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)  # candidate shares of the wealth in a bet
+SHARES = (
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.4,
+    0.7,
+)  # the shares lambda of the wealth that are bet, side by side
 
 
 @dataclass
@@ -47,5 +54,8 @@ class Wealth:
         return largest + math.log(total / len(SHARES))
 
     def refutes(self, level: float) -> bool:
-        """Return whether the wealth has reached 1/`level`."""
+        """Return whether the wealth has reached 1/`level`, which refutes the claim at that level.
+
+        A claim that holds is ever refuted with probability at most `level`.
+        """
         return self.log_value >= -math.log(level)

@@ -33,10 +33,10 @@ TYPED = Paper("This claim", "-", "-", 0, "-")
 class Submission:
     """The inputs of one referee run: a method, bounds on its error, and inequalities."""
 
-    methods: tuple[str, ...]  # slugs of methods
+    methods: tuple[str, ...]  # the slugs of the methods whose privacy is checked
     bounds: tuple[Bound, ...]
     inequalities: tuple[Inequality, ...]
-    files: tuple[str, ...] = ()  # paths of files
+    files: tuple[str, ...] = ()  # the paths of the files that were submitted
 
 
 def bound_of_formula(
@@ -90,7 +90,7 @@ def bound_of_formula(
 
 
 def _has_letters(formula: Formula) -> Hypothesis:
-    """Return the hypothesis that all symbols of a formula have a value."""
+    """Return the hypothesis that all letters of a formula have a value at the setting."""
 
     def check(setting: Setting) -> str:
         """Return the reason why a letter has no value at a setting; empty if all have one."""
@@ -165,7 +165,7 @@ def _guard_inequality(claim: Inequality, path: str) -> Inequality:
     row = f"claim={claim.slug}"
 
     def safe(function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function with its errors named by the row and the file of the claim."""
+        """Return the function so that its errors name the claim and its file."""
         return guarded(function, row, path, passes=UNDEFINED)
 
     return Inequality(

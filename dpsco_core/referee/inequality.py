@@ -7,8 +7,8 @@ from typing import Literal
 
 from dpsco_core.base.errors import CodeFailed, NotApplicable, require
 
-Point = Mapping[str, float]  # A value for every variable.
-Quantity = Callable[..., float]  # A function of the variables, by name.
+Point = Mapping[str, float]  # a value for every variable, by name
+Quantity = Callable[..., float]  # a function that takes the variables as keyword arguments
 # The errors of a quantity without a value, such as the logarithm of a negative number.
 UNDEFINED = (ArithmeticError, ValueError, NotApplicable)
 TOLERANCE = 1e-9  # the relative excess that counts as rounding
@@ -60,7 +60,7 @@ class VariableRange:
         return anchor + (share - anchor) * size
 
     def share(self, value: float) -> float:
-        """Return the share of the range at which a value lies."""
+        """Return the share of the range below a value, from 0 to 1; the inverse of `value`."""
         low, high = self.low, self.high
         if self.is_logarithmic:
             low, high, value = math.log(low), math.log(high), math.log(value)
@@ -99,7 +99,7 @@ class Inequality:
     larger: Quantity
     ranges: Mapping[str, VariableRange]
     hypotheses: tuple[Requirement, ...]
-    # "explicit": all constants are stated; "rate": up to an unstated constant factor.
+    # An "explicit" claim states all constants; a "rate" holds up to an unstated constant factor.
     constant: Literal["explicit", "rate"] = "explicit"
     path: str = field(default="", compare=False)  # the file with the statement
 

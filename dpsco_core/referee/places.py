@@ -72,7 +72,7 @@ def trial_places(base: Scenario, progress: Progress = lambda _: None) -> tuple[S
 
 
 def wide_places(base: Scenario) -> Iterator[Scenario]:
-    """Yield settings for the evaluation of bounds, which is cheap at any size."""
+    """Yield valid settings far apart, at which bounds are evaluated but no method runs."""
     return (
         point
         for point in _remove_duplicates(_yield_wide_places(base))
@@ -97,7 +97,7 @@ def _yield_trial_places(base: Scenario) -> Iterator[Scenario]:
 
 
 def _yield_wide_places(base: Scenario) -> Iterator[Scenario]:
-    """Yield settings far apart, at which formulas are compared."""
+    """Yield settings far apart in size, budget and set, of which some may be invalid."""
     yield base
     point = replace(base, distribution=_plain_law(base))
     for geometry in GEOMETRIES:
@@ -126,7 +126,7 @@ def _plain_law(base: Scenario) -> str:
 
 
 def _budgets(base: Scenario, values: tuple[float, ...]) -> list[dict[str, Any]]:
-    """Return the budgets of the values, as rho or epsilon like that of the base."""
+    """Return a change of the budget for each value: of rho if the base has one, else of epsilon."""
     if base.rho is not None:
         return [{"rho": value} for value in values]
     return [{"epsilon": value} for value in values]
@@ -148,12 +148,12 @@ def _yield_extreme_changes(
 
 
 def _remove_duplicates(points: Iterator[Scenario]) -> tuple[Scenario, ...]:
-    """Return the points in their order, each once."""
+    """Return the points in their order, without repetitions."""
     return tuple(dict.fromkeys(points))
 
 
 def _setting_of(point: Scenario, *, sampling: bool) -> Setting | None:
-    """Return the information known at a point; None if there is no such setting."""
+    """Return a point's setting; None if the point is invalid, within its sizes if `sampling`."""
     try:
         return point.validate(sampling=sampling).setting
     except (InvalidInput, NotApplicable):  # The distribution does not exist, or not at this size.

@@ -86,7 +86,10 @@ def worst_neighbours(method: str, seed: int = 0, deadline: float = math.inf) -> 
 def _candidates(
     method: str,
 ) -> Iterator[tuple[Scenario, tuple[str, Vector], tuple[str, tuple[Vector, Vector]]]]:
-    """Yield points with named backgrounds and named pairs of records."""
+    """Yield triples: a point, a named array of all records, and a named pair of records.
+
+    Neighbours have the one or the other record of the pair among these records.
+    """
     start = stage(method)
     sizes = DIMENSIONS if start.geometry == "l2" else (start.d,)
     for n, d in product(sorted({start.n, RECORDS}, reverse=True), sizes):
@@ -114,7 +117,11 @@ def _candidates(
 def _compare(
     point: Scenario, rows: Vector, places: tuple[Vector, Vector], seed: int
 ) -> tuple[float, Recorded | None, Tape] | None:
-    """Return a pair's largest excess with its release, and the recording of the first run."""
+    """Run a method on the neighbours with one or the other of two records among `rows`.
+
+    Return the largest change of a release over its sensitivity, that release, and the recording of
+    the first run; None if the method does not run on such data.
+    """
     pair = []
     for place in places:
         records = rows.copy()
@@ -138,7 +145,10 @@ def _compare(
 
 
 def _play(point: Scenario, data: Any, seed: int, original: Tape | None) -> Tape:
-    """Return the tape of a run's releases, on which an earlier tape may be replayed."""
+    """Run the method of a point, and return the recording of its releases.
+
+    If the recording of an earlier run is given as `original`, its noise is used again.
+    """
     slug = point.methods[0]
     method = make_method(slug, point.calibration, point.tuning)
     ledger = RecordingLedger(point.budget, original=original)
@@ -229,7 +239,10 @@ def _reveals_fault(judged: Judged, fault: str) -> str:
 
 
 def _ledger_row(method: str, seed: int) -> tuple[tuple[str, str, str], str]:
-    """Return a ledger's row, and a sentence if it exceeds its budget or is flawed."""
+    """Return the table row of a run's ledger, and a sentence on its fault; empty if it has none.
+
+    A fault is a release with too little noise, or spending more than the budget.
+    """
     point = stage(method)
     _, (data,) = data_sets(point, point.n * point.m, (np.zeros((point.n * point.m, point.d)),))
     ledger = RecordingLedger(point.budget)

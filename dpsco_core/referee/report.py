@@ -39,7 +39,7 @@ class Check:
     command: str = ""  # a command that repeats the counter-example
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain texts, numbers and lists; numbers that are not finite become None."""
+        """Return the check as a dictionary for JSON; numbers that are not finite become None."""
         rows = [
             [None if isinstance(v, float) and not math.isfinite(v) else v for v in row]
             for row in self.rows

@@ -58,7 +58,7 @@ def class_setting(point: Scenario) -> Setting:
 def sharpest_rival(claim: Bound, point: Scenario) -> Rival | None:
     """Return the sharpest proven bound of the opposite kind at a point; None if there is none.
 
-    None also where the claim's hypotheses fail, or it is infinite or void.
+    Return None also where the claim's hypotheses fail, or where its value is not finite.
     """
     setting = class_setting(point)
     if claim.failures(setting):
@@ -72,7 +72,7 @@ def sharpest_rival(claim: Bound, point: Scenario) -> Rival | None:
 
 
 def _opposite_bounds(claim: Bound, point: Scenario) -> list[tuple[float, str]]:
-    """Return the values and slugs of proven bounds that limit the claim."""
+    """Return pairs (value, slug) of the proven bounds of the other kind that limit the claim."""
     card = replace(claim.card, constant="explicit", guarantee="expectation")
     loss = problem_card(point.problem).loss_class
     is_special = loss.curvature == "linear" or loss.squared_distance
@@ -168,12 +168,12 @@ def check_rivals(
 
 
 def _uncontradicted_verdict(compared: int, count: int) -> Judgement:
-    """Return the verdict on a claim that no bound contradicts."""
+    """Return the verdict on a claim that no bound contradicts at `compared` of `count` settings."""
     return "too few settings" if compared < LEAST_SHARE * count else "not refuted"
 
 
 def _example_row(example: Rival, kind: str) -> tuple[str, float, float, float, str]:
-    """Return the table row of an example: place, claim, value, excess and bound."""
+    """Return the table row of an example: setting, claim, proven bound, ratio and bound's slug."""
     words = place_words(example.point)
     return (words, example.claim, example.value, example.excess(kind), example.slug)
 
@@ -202,8 +202,8 @@ def _rate_check(
 ) -> Check:
     """Return the check of a rate: its hidden constant, and whether that changes without limit.
 
-    It is the least constant with which an upper rate is not below its rivals here, and the largest
-    with which a lower rate is not above them.
+    The hidden constant is the least with which an upper rate is nowhere below a proven bound in
+    `rows`, or the largest with which a lower rate is nowhere above one.
     """
     least_constant = max(float(row[3]) for row in rows)
     growing = []

@@ -55,7 +55,7 @@ def referee(
     reports: list[Report] = []
 
     def deadline() -> float:
-        """Return the end of the next part's share of the time left."""
+        """Return the moment at which the next claim's equal share of the remaining time ends."""
         left = max(0.0, end - time.monotonic())
         return time.monotonic() + left / max(1, parts - len(reports))
 
@@ -135,11 +135,14 @@ def _bound_checks(
     progress: Progress,
     limits: Limits,
 ) -> tuple[Check, ...]:
-    """Return the checks of a bound on the error of a method, or on that of every method."""
+    """Run all checks of a bound, and return them in the order of the report.
+
+    Only a bound on the error of one method, not of every method, is compared with runs.
+    """
     began = time.monotonic()
 
     def end(name: str) -> float:
-        """Return the time by which a check must end."""
+        """Return the value of `time.monotonic` by which the named check must end."""
         return began + ENDS[name] * (deadline - began)
 
     files = submission.files
@@ -192,7 +195,7 @@ def _make_report(
     seed: int,
     seconds: float,
 ) -> Report:
-    """Return a report with the verdict that its checks give."""
+    """Return the report on a claim from its parts; its verdict follows from its checks."""
     return Report(
         title=title,
         claim=claim,

@@ -17,8 +17,8 @@ from dpsco_core.referee.inequality import TOLERANCE, Inequality, Point
 SPREAD_POINTS = 1500  # the number of points in a box, from a low-discrepancy sequence
 MOST_CORNERS = 7  # the largest number of variables whose corners are all tried
 STARTS = 6  # the number of points from which a local search starts
-STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)  # step lengths of the local search, as shares of a range
-BOXES = (1 / 3, 2 / 3, 1.0)  # sizes of the nested boxes, as shares of the ranges' logarithms
+STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)  # the step lengths of the local search, as shares of a range
+BOXES = (1 / 3, 2 / 3, 1.0)  # the sizes of the nested boxes, as shares of the ranges' logarithms
 # An unstated constant counts as refuted if the largest ratio grows by this factor from box to box.
 GROWTH = 1.5
 CLEAR = 1.5  # a counter-example with this ratio needs no further search
@@ -88,7 +88,7 @@ def _result(
     ratio: float,
     growth: tuple[float, ...],
 ) -> SearchResult:
-    """Return the result of a search at its best place."""
+    """Return the search's result at the point with these shares of the explorer's box."""
     must = "conditions that hold, with both sides defined, at some point of the ranges"
     require(explorer.allowed > 0, "hypotheses", must, claim.slug)
     assert shares is not None
@@ -133,7 +133,10 @@ class _Explorer:
         return self._ratios[key]
 
     def best(self) -> tuple[Shares | None, float]:
-        """Return the shares with the largest ratio; None if the hypotheses hold nowhere."""
+        """Return the shares of the box with the largest ratio found, and that ratio.
+
+        The shares are None if the hypotheses hold at none of the points that were tried.
+        """
         ratios = {shares: self.ratio(shares) for shares in self._spread() if self._has_time()}
         order = sorted(ratios, key=lambda shares: -ratios[shares])
         best, largest = None, -math.inf
@@ -193,7 +196,7 @@ class _Explorer:
         return shares, ratio
 
     def _moves(self, shares: Shares, step: float) -> Iterator[Shares]:
-        """Yield the neighbours of a point of the search: one or two coordinates moved by a step."""
+        """Yield the shares near `shares`, with one or two of them moved by `step`."""
         singles = [
             (place, min(1.0, max(0.0, shares[place] + direction)))
             for place, direction in product(range(len(shares)), (-step, step))
@@ -209,7 +212,8 @@ class _Explorer:
         if count <= MOST_CORNERS:
             yield from product((0.0, MIDDLE, 1.0), repeat=count)
         golden = 1.5
-        for _ in range(60):  # the positive root of x^(count + 1) = x + 1
+        # The iteration converges to the positive root of x^(count + 1) = x + 1.
+        for _ in range(60):
             golden = (1 + golden) ** (1 / (count + 1))
         steps = [golden ** -(k + 1) for k in range(count)]
         for i in range(SPREAD_POINTS):
@@ -224,12 +228,12 @@ class _Explorer:
 
 
 def _with_share(shares: Shares, place: int, share: float) -> Shares:
-    """Return the shares with the one at a place replaced."""
+    """Return the shares with the one at index `place` replaced by `share`."""
     return (*shares[:place], share, *shares[place + 1 :])
 
 
 def describe(point: Mapping[str, float]) -> str:
-    """Return a description of a point.
+    """Return the values of the variables at a point, by name, as text.
 
     Examples
     --------

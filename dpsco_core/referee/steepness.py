@@ -36,11 +36,11 @@ from dpsco_core.runs.cost import cost, too_large
 from dpsco_core.runs.study import planned
 from dpsco_core.scenario import Scenario
 
-FACTORS = (1, 2, 4, 8)  # multiples of the smallest value of an axis
+FACTORS = (1, 2, 4, 8)  # The values of an axis are these multiples of the smallest one.
 # Where the hypotheses fail on an axis, it is moved by these factors, until they hold on all of it.
 SHIFTS = (1, 2, 4, 8, 16, 1 / 2, 1 / 4)
 STARTS = {"n": 1000, "d": 4, "epsilon": 0.25, "rho": 0.05, "m": 2}
-TRIALS = (4, 8, 16, 32)  # numbers of trials after which the slope along an axis is evaluated
+TRIALS = (4, 8, 16, 32)  # The slope along an axis is evaluated after these numbers of trials.
 JUDGEMENTS: dict[str, Judgement] = {
     CONSISTENT: "consistent with",
     CONSISTENT_UPPER_BOUND: "consistent with",
@@ -53,9 +53,9 @@ NAME = "Slopes"
 class _Axis:
     """The values of an axis with their points, or the reason why there are none."""
 
-    name: str  # "n", "d", "epsilon", "rho" or "m"
+    name: str  # the name of the field: "n", "d", "epsilon", "rho" or "m"
     points: tuple[tuple[float, Scenario], ...]
-    reason: str  # one sentence; empty if there are points
+    reason: str  # the reason why the axis has no points; empty if it has some
     is_hypothesis: bool = False  # whether the reason is a hypothesis of the claim
 
     @property

@@ -46,7 +46,10 @@ class RecordingLedger(Ledger):
     def release(
         self, mechanism: Any, value: Vector, rng: np.random.Generator, *, label: str = ""
     ) -> Any:
-        """Release like a ledger, advancing the random generator equally, and record the release."""
+        """Release like a ledger and record the release; a replay returns the original's output.
+
+        The random generator advances equally in both cases.
+        """
         output = super().release(mechanism, value, rng, label=label)
         place = len(self.tape.releases)
         if self.original is not None and place < len(self.original.releases):
@@ -90,7 +93,10 @@ def norm_exponent(mechanism: Any) -> float:
 
 
 def largest_excess(tape: Tape, neighbour_tape: Tape) -> tuple[float, Recorded | None]:
-    """Return the largest change of a statistic over its stated sensitivity, and its release."""
+    """Return the largest change of a release over its stated sensitivity, and that release.
+
+    The two tapes are those of runs on neighbours; without a change the release is None.
+    """
     largest, worst = 0.0, None
     for release, neighbour in zip(tape.releases, neighbour_tape.releases, strict=False):
         if release.value.shape != neighbour.value.shape or release.entry.sensitivity <= 0:

@@ -19,7 +19,7 @@ from dpsco_core.runs.study import Cell, canonical, run_cell
 from dpsco_core.scenario import Scenario
 
 SCAN_TRIALS, MOST_TRIALS, LEAST_TRIALS = 2, 400, 20
-FRESH_SEED = 1  # added to the seed for the trials of a test
+FRESH_SEED = 1  # the amount by which the seed of a test's trials exceeds that of the scan
 CHOSEN = 3  # the number of settings that are tested
 SCAN_SHARE = 0.5  # the share of the time for a first scan of all settings
 SUSPECT = 0.7  # the least ratio of the measured to the claimed error at which a setting is tested
@@ -107,7 +107,10 @@ def _count_words(trials: Sequence[Trial]) -> str:
 def _scan(
     claim: Bound, points: Sequence[Scenario], seed: int, deadline: float, progress: Progress
 ) -> list[Trial]:
-    """Return the trials at many places, as far as the time allows."""
+    """Return the mean error of a few trials at each setting, as far as the time allows.
+
+    Settings where the claim has no finite value, or the method cannot run, are left out.
+    """
     started = time.monotonic()
     end = started + SCAN_SHARE * (deadline - started)
     trials: list[Trial] = []
@@ -136,7 +139,7 @@ def _test_worst_settings(
     progress: Progress,
     files: Sequence[str],
 ) -> Check:
-    """Test the worst settings of a scan with fresh trials."""
+    """Return the check that tests the claim on fresh trials at the worst settings of a scan."""
     guarantee = claim.card.guarantee
     words = "expected error" if guarantee == "expectation" else f"error, with {guarantee},"
     suspects = [t for t in trials[:CHOSEN] if t.ratio >= SUSPECT]
@@ -178,7 +181,10 @@ def _test_worst_settings(
 def _bet_on_fresh_trials(
     claim: Bound, suspect: Trial, level: float, deadline: float, progress: Progress
 ) -> tuple[int, float, Wealth]:
-    """Return the number of fresh trials, their mean error and the wealth of the bets."""
+    """Bet against a claim on fresh trials at a setting, until it is refuted or time is up.
+
+    Return the number of trials, their mean error and the wealth that the bets have reached.
+    """
     share = _failures_allowed(claim)
     wealth = Wealth(claim=suspect.claim if share is None else share)
     total, point = 0.0, _with_fresh_seed(suspect.point)

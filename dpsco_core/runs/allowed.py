@@ -33,7 +33,7 @@ LEAST_SIZE = 50
 
 
 def no_companions(scenario: Scenario) -> tuple[Scenario, ...]:
-    """Return no scenarios: the given one runs alone."""
+    """Return an empty tuple, for a scenario that runs alone."""
     return ()
 
 
@@ -132,7 +132,7 @@ def _invalid_reason(scenario: Scenario, limits: Limits, companions_of: Companion
 
 
 def _fits(scenario: Scenario, limits: Limits, companions_of: CompanionsOf) -> bool:
-    """Return whether the limits are certain to allow a scenario."""
+    """Return whether the limits allow a scenario even by an upper prediction of its time."""
     if _invalid_reason(scenario, limits, companions_of):
         return False
     scenarios = (scenario, *companions_of(scenario))
@@ -193,7 +193,10 @@ def _yield_trials(
 def _yield_grids(
     scenario: Scenario, fewest: int, limits: Limits, companions_of: CompanionsOf
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the grid of all points that are allowed on their own, then ever shorter grids."""
+    """Yield changes ("grid", points): all points that are allowed alone, then ever fewer.
+
+    The last one has `fewest` points.
+    """
     allowed = _good_points(scenario, limits, companions_of)[: limits.grid]
     while len(allowed) >= fewest:
         yield "grid", allowed

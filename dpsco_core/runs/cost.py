@@ -25,18 +25,19 @@ from dpsco_core.runs.study import canonical, method_setting, planned
 from dpsco_core.scenario import Scenario
 
 REFERENCE_SECONDS = 1.04e-3
-OVERHEAD = 2e-4  # seconds per cell for random streams, plans and bookkeeping
-EVALUATION = 2.2e-3  # seconds to estimate an excess risk by an average
-AVERAGING = 1e-9  # seconds per number for averaging users' items, where a method needs only means
+OVERHEAD = 2e-4  # the seconds that a cell needs for random streams, plans and bookkeeping
+EVALUATION = 2.2e-3  # the seconds in which an excess risk is estimated by an average
+# the seconds per number in which users' items are averaged, if a method needs only means
+AVERAGING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
     """The predicted work of a scenario."""
 
-    cells: int  # methods times points times trials
+    cells: int  # the number of cells: methods times points times trials
     seconds: float  # the sum over all cells
-    largest_cell: float  # seconds of the slowest cell, including its sampling
+    largest_cell: float  # the seconds of the slowest cell, including its sampling
 
 
 # A function of (point, method, x on the axis) that returns the number of finished trials.
@@ -65,7 +66,8 @@ def cost(scenario: Scenario, *, finished: FinishedTrials | None = None, exact: b
         sampling = law.sampling.seconds(point.n * items, point.d)
         is_averaged = not (problem_class(point.problem).exact_risk or law.has_prior)
         base = canonical(point)
-        is_streamed = streamed(point.n, point.m, point.d)  # each method then draws the data itself
+        # Of a streamed sample, each method draws the records itself.
+        is_streamed = streamed(point.n, point.m, point.d)
         sampled = 0 if scenario.methods else scenario.trials
         for slug in scenario.methods:
             trials = scenario.trials - (0 if finished is None else finished(base, slug, x))
@@ -155,7 +157,7 @@ def too_large(scenario: Scenario, limits: Limits, companions: Sequence[Scenario]
     The work of the companions is added. No single cell may exceed the limit on one cell.
     """
     scenarios = (scenario, *companions)
-    # checked before any plan is made
+    # Memory is checked first, because making plans for the prices takes longer.
     problem = next(filter(None, map(memory_problem, scenarios)), "")
     if problem or fits_limits((cost(s, exact=False) for s in scenarios), limits):
         return problem

@@ -20,8 +20,8 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import shorten
 from dpsco_core.plugins import extend
 
-PATIENCE = 10.0  # seconds to wait for the scheduler's answer, and for the first worker
-PATIENCE_FOR_WORKERS = 60.0  # seconds that a study waits after all workers have gone
+PATIENCE = 10.0  # the seconds to wait for the scheduler's answer, and for a first worker
+PATIENCE_FOR_WORKERS = 60.0  # the seconds that a study waits once all workers have gone
 # The errors of a connection to something other than a Dask scheduler: another service may send huge
 # lengths, or words in place of numbers. Dask raises the last two if it lacks certificates that the
 # address or its configuration asks for.
@@ -94,7 +94,8 @@ def cluster(
     try:
         try:
             _require_workers(client, address)
-            if extend.loaded_files():  # run on every worker, and on workers that join later
+            # Dask also runs the callback on workers that join later.
+            if extend.loaded_files():
                 client.register_worker_callbacks(partial(_load_plugins, extend.loaded_files()))
             yield Cluster(client, address)
         except KilledWorker as problem:
@@ -108,7 +109,7 @@ def cluster(
             message = _describe_problem("a scheduler that stays", address, "it was lost", True)
             raise WorkersLost(message) from problem
     finally:
-        with suppress(TimeoutError):  # the scheduler may be gone
+        with suppress(TimeoutError):  # Closing times out if the scheduler is gone.
             client.close(timeout=PATIENCE)
 
 
@@ -186,10 +187,10 @@ def _require_workers(client: Any, address: str) -> None:
 
 
 def _load_plugins(files: tuple[extend.OwnFile, ...]) -> None:
-    """Load the user's files in a worker."""
+    """Load plugin files; Dask calls this in every worker."""
     extend.load_text(*files)
 
 
 def _package_version() -> str:
-    """Return the version of this package in a worker."""
+    """Return the version of this package; Dask calls this in every worker."""
     return __version__

@@ -60,7 +60,7 @@ class Processes(Executor):
         self._pool = _new_pool(self.workers)
 
     def kill(self) -> None:
-        """Kill the workers at once, whatever they are doing."""
+        """Kill the worker processes at once; their running calls are lost."""
         _kill(self._pool)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -70,7 +70,7 @@ class Processes(Executor):
 
 @contextmanager
 def processes(
-    workers: int,  # from 1 to 256
+    workers: int,  # the number of worker processes, from 1 to 256
 ) -> Iterator[Processes]:
     """Open a pool of worker processes; none outlives the block or the process that opened it.
 
@@ -87,7 +87,7 @@ def processes(
         yield pool
         pool.shutdown(wait=True, cancel_futures=True)
     finally:
-        pool.kill()  # nothing is left to kill after a shutdown
+        pool.kill()  # After a regular shutdown no worker is left to kill.
 
 
 def workers_for(scenario: Scenario, requested: object = None) -> int:
@@ -143,7 +143,7 @@ def _new_pool(workers: int) -> ProcessPoolExecutor:
         undo.callback(_kill, pool)
         with _block_interrupts(), _one_blas_thread_in_new_processes():
             for _ in range(workers):
-                pool.submit(os.getpid)  # starts every worker now, with these settings
+                pool.submit(os.getpid)  # The first calls start all workers, with these settings.
         undo.pop_all()
     return pool
 
@@ -157,9 +157,8 @@ def _kill(pool: ProcessPoolExecutor) -> None:
     """Kill a pool's workers at once; Python itself would wait for their calls."""
     workers = _workers_of(pool)
     results: Any = pool._result_queue
-    pool.shutdown(
-        wait=False, cancel_futures=True
-    )  # registered first, so that the pool does not report dead workers
+    # The pool is told first, so that it does not report dead workers.
+    pool.shutdown(wait=False, cancel_futures=True)
     for worker in workers:
         worker.kill()
     for worker in workers:
@@ -170,7 +169,7 @@ def _kill(pool: ProcessPoolExecutor) -> None:
 
 @contextmanager
 def _one_blas_thread_in_new_processes() -> Iterator[None]:
-    """Set the variables that a worker reads when it starts, within the block only."""
+    """Limit BLAS to one thread in processes that start within the block, by the environment."""
     old_values = {name: os.environ.get(name) for name in BLAS_THREADS}
     os.environ |= dict.fromkeys(BLAS_THREADS, "1")
     try:

@@ -10,18 +10,20 @@ from dpsco_core.catalogue import method_class
 from dpsco_core.problems.samples.users import items_fit
 from dpsco_core.scenario import Scenario
 
-NUMBER = 8  # bytes per number
-# Peaks measured in a process: the rows with one block of work on them, in multiples of the rows,
-# and the number of vectors with one entry per row (labels, norms, margins).
+NUMBER = 8  # the bytes that a double takes
+# Both numbers describe the measured peak memory of a process: the first is that of the rows with
+# one block of work on them, in multiples of the rows; the second is the number of vectors with one
+# entry per row, such as labels, norms and margins.
 WORK = 1.3
 VECTORS = 4
-# What replaces WORK if users are stored as means: these, the bounded means and the gradients.
+# If users are stored as means, this number takes the place of WORK: it counts the means, the
+# shrunk means and the gradients.
 USERS_MEANS = 3.4
-WORKER = 1.2e8  # bytes of a worker process with its imports
-STREAMED = 3e7  # bytes of the blocks in memory, if records are drawn as they are read
-GROUP = 4  # bytes for the secret group of a record
-SMALL = 3e7  # bytes that every machine is assumed to have
-OUTCOME = 2500  # bytes per stored outcome
+WORKER = 1.2e8  # the bytes that a worker process takes with its imports
+STREAMED = 3e7  # the bytes of all blocks, if records are drawn as they are read
+GROUP = 4  # the bytes that the secret group of a record takes
+SMALL = 3e7  # the bytes that every machine is assumed to have free
+OUTCOME = 2500  # the bytes that a stored outcome takes
 MEMINFO = Path("/proc/meminfo")
 # Files of control groups, versions 2 and 1, with a container's memory limit, its usage, and the
 # part of the usage that is cached files, which the kernel frees on demand.
@@ -36,6 +38,7 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
     """Return the predicted peak memory of a study, in bytes: one sample per worker.
 
     `listed` adds the outcomes, for callers that keep them all.
+
     Examples
     --------
     >>> round(bytes_held(Scenario(n=10**6, d=20, trials=1)) / 1e6)
@@ -50,7 +53,7 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
             largest = max(largest, STREAMED + (GROUP * point.n if grouped else 0))
             continue
         in_memory = items_fit(point.n, point.m, point.d)
-        work = WORK  # peak memory relative to the rows of the sample
+        work = WORK  # the peak memory over that of the sample's rows
         if of_users:  # Users' mean gradients are in memory too, as large as the items if m = 1.
             work = WORK + 1 / point.m if in_memory else USERS_MEANS
         rows = point.n * (point.m if in_memory else 1)

@@ -16,7 +16,7 @@ from dpsco_core.problems.base import Setting
 
 
 def _point_price(fixed: float, per_column: float) -> Coefficients:
-    """Return the price of work on one point: fixed, and for each coordinate."""
+    """Return the price of work on one point, in nanoseconds: fixed, and for each coordinate."""
     return Coefficients(fixed=fixed, per_row=0, per_element=0, per_column=per_column)
 
 
@@ -70,7 +70,10 @@ def run_seconds(cost: MethodCost, plan: Plan, n: int, problem: str) -> float:
 
 
 def move_seconds(setting: Setting, mirror: PowerMirror | None) -> float:
-    """Return the seconds of returning to the set: by a projection or a mirror step."""
+    """Return the seconds that one step needs to return to the constraint set.
+
+    It returns by a projection, or by a mirror step if a mirror map is given.
+    """
     body = setting.body
     inside_price, outside_price = (where.seconds(0, body.d) for where in PROJECTIONS[type(body)])
     leaving = LEAVING[setting.constants.minimum_interior]

@@ -26,14 +26,14 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.runs.study import LARGEST, Cell, Outcome, canonical, cells, is_error
 from dpsco_core.scenario import Scenario
 
-APPLICATION_ID = 0x44505343  # "DPSC", in the header of the file
+APPLICATION_ID = 0x44505343  # the letters "DPSC", which mark the header of the file
 VERSION = 1  # the version of the tables
 # The version of the numbers, a part of every key. Raise it by 1 with any change that alters the
 # error, the spent budget or another output of a cell at the same scenario and trial. Existing files
 # stay valid; their cells of other versions are ignored, and run again.
 NUMBERS_VERSION = 4
-PATIENCE = 60.0  # seconds that a writer waits for another writer
-PAUSE = 0.01  # seconds
+PATIENCE = 60.0  # the seconds that a writer waits for another writer
+PAUSE = 0.01  # the seconds between two attempts to set the WAL mode
 SCHEMA = """
 CREATE TABLE cells (
     key BLOB PRIMARY KEY,
@@ -44,17 +44,16 @@ CREATE TABLE cells (
 ) WITHOUT ROWID;
 CREATE TABLE studies (scenario TEXT PRIMARY KEY) WITHOUT ROWID;
 """
-TABLES = {
-    " ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()
-}  # normalised as SQLite stores them
-# Tables that SQLite adds itself: by ANALYZE, and for numbered rows.
+# The spaces are normalised, because SQLite stores a statement as it was written.
+TABLES = {" ".join(sql.split()) for sql in SCHEMA.split(";") if sql.strip()}
+# SQLite itself adds these tables: the first two by ANALYZE, the last one for numbered rows.
 SQLITE_TABLES = {
     "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
     "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
     "CREATE TABLE sqlite_sequence(name,seq)",
 }
 SUM_BYTES = 8  # the length of a checksum
-SEPARATOR = " #"  # between a text and its checksum
+SEPARATOR = " #"  # the mark between a text and its checksum
 NUMBERS = ("error", "seconds", "error_uncertainty")  # the fields of an outcome that are numbers
 # The errors that reading a text raises if it is not an outcome.
 NOT_OURS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
@@ -85,7 +84,7 @@ class Store:
         self,
         path: str | Path,  # the file, which is created if it does not exist
         *,
-        read_only: bool = False,  # open an existing file without changing it
+        read_only: bool = False,  # whether an existing file is opened without changing it
     ) -> None:
         """Open a results file, or make one; `read_only` opens it without changing it."""
         self.path, self._read_only = Path(path), read_only
@@ -177,8 +176,6 @@ class Store:
         """Return the only number that a query has for an answer."""
         return int(self._base.execute(query).fetchone()[0])
 
-    # -- cells ------------------------------------------------------------------------------
-
     def get(self, cell: Cell) -> Outcome | None:
         """Return the outcome of a cell; None if it is not stored.
 
@@ -219,8 +216,6 @@ class Store:
         with self._in_a_sentence("read"):
             return self._number("SELECT count(*) FROM cells")
 
-    # -- studies ----------------------------------------------------------------------------
-
     def begin(self, scenario: Scenario) -> None:
         """Record that a study has begun, so that `scenarios` lists it."""
         text = json.dumps(scenario.to_dict(), sort_keys=True)
@@ -250,7 +245,7 @@ class Store:
         """Return the stored scenarios, and the errors of those that cannot be read."""
         with self._in_a_sentence("read"):
             rows = self._base.execute("SELECT scenario FROM studies").fetchall()
-        # A dict, since earlier formats may hold a scenario twice.
+        # A dict drops repetitions: earlier formats may hold a scenario twice.
         readable: dict[Scenario, None] = {}
         unreadable = []
         for (stored,) in rows:
@@ -280,8 +275,6 @@ class Store:
         stored = (self.get(cell) for cell in cells(scenario))
         return [outcome for outcome in stored if outcome is not None]
 
-    # -- the file ---------------------------------------------------------------------------
-
     @contextmanager
     def _in_a_sentence(self, verb: str) -> Iterator[None]:
         """Turn an error of SQLite or the system into one sentence."""
@@ -293,7 +286,7 @@ class Store:
             raise self._failed(verb, problem.strerror or str(problem)) from problem
 
     def _failed(self, verb: str, reason: str) -> StoreError:
-        """Return the error that the file cannot be read or written."""
+        """Return the error that the file cannot be opened, read or written (the `verb`)."""
         return StoreError(
             f"store must be a results file that can be {verb}, got store={self.path} ({reason})."
         )
@@ -337,14 +330,15 @@ def key_of(cell: Cell) -> bytes:
     """Return the key of a cell: a hash of everything that fixes its numbers."""
     values = canonical(cell.point).to_dict()
     point = {name: value for name, value in values.items() if is_in_key(name, value)}
-    digests = extend.digests((cell.method, cell.point.distribution))  # empty for built-in code
+    # Built-in code has no digest, so that only plugin code enters the key.
+    digests = extend.digests((cell.method, cell.point.distribution))
     parts = [NUMBERS_VERSION, point, cell.method, cell.trial, *digests]
     text = json.dumps(parts, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=20).digest()
 
 
 def with_sum(text: str, key: bytes = b"") -> str:
-    """Return a text with its checksum, which also covers the key of its row."""
+    """Return a text followed by its checksum, which also covers the `key` of its row."""
     digest = hashlib.blake2b(text.encode(), digest_size=SUM_BYTES, key=key).hexdigest()
     return f"{text}{SEPARATOR}{digest}"
 
@@ -358,8 +352,9 @@ def text_without_sum(text: str, key: bytes = b"") -> str:
 
 
 def is_within(spent: Budget | None, budget: Budget) -> bool:
-    """Return whether a run under `budget` can have spent `spent`: a part of it, or of its pure
-    budget.
+    """Return whether a run under `budget` can have spent `spent`.
+
+    That is at most the budget, in its own notion or, unless it is zCDP, as pure DP.
     """
     if not isinstance(spent, (type(budget), PureDP)) or isinstance(budget, ZCDP) != isinstance(
         spent, ZCDP
@@ -390,10 +385,11 @@ def require_sound(outcome: Outcome, cell: Cell) -> None:
 def outcome_text(outcome: Outcome) -> str:
     """Return an outcome as JSON, without its value on the axis."""
     values = asdict(replace(outcome, x=None))
-    del values["failed"]  # failed cells are not stored
+    del values["failed"]  # Failed cells are never stored, so the field says nothing.
     values["error"] = None if math.isnan(outcome.error) else outcome.error
     values["spent"] = budget_fields(outcome.spent)
-    return json.dumps(values, default=lambda number: number.item())  # for numpy's numbers
+    # The default turns numpy's numbers into Python's.
+    return json.dumps(values, default=lambda number: number.item())
 
 
 def outcome_from(text: str) -> Outcome:

@@ -61,18 +61,18 @@ class Cell:
     """One repetition of one method at one point."""
 
     point: Scenario  # one point without an axis, in canonical form; see `cells`
-    method: str  # slug
+    method: str  # the slug of the method
     x: float | None  # the point's value on the axis of the study
-    trial: int  # from 0
+    trial: int  # the number of the trial, from 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """The result of one cell."""
 
-    method: str  # slug
-    x: float | None  # value on the axis
-    trial: int  # from 0
+    method: str  # the slug of the method
+    x: float | None  # the point's value on the axis of the study
+    trial: int  # the number of the trial, from 0
     # The l2 error of the mean, or the excess population risk; NaN if the method does not apply.
     error: float
     # The seconds of the release; they include the sampling only if records are drawn as they are
@@ -85,7 +85,7 @@ class Outcome:
     flaws: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
     diagnostics: Mapping[str, float] = field(default_factory=dict)  # the parameters of the run
-    not_applicable: str | None = None  # why the method could not run
+    not_applicable: str | None = None  # the reason why the method could not run
     # Pairs (field, value): the nearest change of the scenario at which the method would run.
     changes: tuple[tuple[str, float | str | None], ...] = ()
     # The standard error of the excess risk as an average over an evaluation sample; 0 if it is
@@ -136,12 +136,15 @@ def run_with_ledger(cell: Cell, executor: Executor | None = None) -> tuple[Outco
 
 
 def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) -> Outcome:
-    """Return the outcome of a cell; `blank` with the reason where the method cannot run."""
+    """Run a cell and return its outcome.
+
+    Where the method cannot run, the outcome is `blank` with the reason.
+    """
     point = cell.point
     method = make_method(cell.method, point.calibration, point.tuning)
     try:
         require_held(point, cell.method)
-        plan = planned(point, cell.method)  # before any sampling
+        plan = planned(point, cell.method)  # A refusal comes before any sampling.
     except CodeFailed:
         raise
     except NotApplicable as refusal:
@@ -157,7 +160,8 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
     started = time.perf_counter()
     release = released(method, records, plan, ledger, noise)
     seconds = time.perf_counter() - started
-    with np.errstate(over="ignore", invalid="ignore"):  # an infinite error is reported below
+    # An infinite error is reported after this block.
+    with np.errstate(over="ignore", invalid="ignore"):
         risk = problem.excess_risk(release.value)
     if not (is_error(risk.value, point) and 0 <= risk.standard_error <= LARGEST):
         condition = f"one whose answer has an error of at most {LARGEST:g}"
@@ -176,7 +180,7 @@ def _run(cell: Cell, executor: Executor | None, ledger: Ledger, blank: Outcome) 
 
 
 def _means_shrunk(point: Scenario, method: str, records: Any, release: Release) -> tuple[str, ...]:
-    """Return a note if users' means are shrunk because items do not fit in memory; else ""."""
+    """Return a note if users' means are shrunk because items do not fit in memory; else none."""
     bound = release.diagnostics.get("feature_bound", math.inf)
     # Lipschitz losses need no shrinking of records.
     is_certified = math.isfinite(point.setting.constants.lipschitz)
@@ -236,7 +240,7 @@ def planned(point: Scenario, slug: str, setting: Setting | None = None) -> Plan:
 
 
 def _can_plan(point: Scenario, slug: str) -> bool:
-    """Return whether a method that meets a point's budget accepts its problem and set."""
+    """Return whether a method has a plan at a point."""
     try:
         planned(point, slug)
     except (CodeFailed, NotApplicable):  # The refusal is reported where the method is chosen.
@@ -333,7 +337,7 @@ def _store_outcome(cell: Cell, outcome: Outcome, store: CellStore | None) -> Out
 
 @LastOfThread
 def _cached_dataset(point: Scenario, trial: int) -> tuple[Problem, Dataset]:
-    """Return the dataset of a trial, read-only because every method of the trial reads it."""
+    """Return the problem and the records of a trial, read-only as all methods share them."""
     shared = _draw_dataset(point, trial)
     close_arrays(shared)
     return shared
@@ -368,7 +372,7 @@ def data_point(point: Scenario) -> Scenario:
 
 
 def _point_text(point: Scenario) -> str:
-    """Return the text of a point that is part of a cell's key."""
+    """Return a point as text, without the fields that are not part of a cell's key."""
     values = point.to_dict().items()
     return " ".join(f"{name}={to_text(value)}" for name, value in values if is_in_key(name, value))
 

@@ -63,5 +63,8 @@ class TimeLeft:
 
 
 def _ratio(products: float, squares: float, weight: float, otherwise: float) -> float:
-    """Return the regularised ratio of sums, or `otherwise` where there are no data."""
+    """Return products / squares, drawn towards `otherwise` by a weight; `otherwise` without data.
+
+    It is the factor that fits measured seconds to predicted ones by least squares.
+    """
     return (products + weight * otherwise) / (squares + weight) if squares + weight else otherwise

@@ -4,7 +4,11 @@ import math
 
 
 def theorem_4_step(n: int, d: int, lipschitz: float, noise_std: float, distance: float) -> float:
-    r"""Return the step size of Theorem 4, :math:`\eta=\frac D{\sqrt n(L+\sigma\sqrt d)}`."""
+    r"""Return the step size of Theorem 4, :math:`\eta=\frac D{\sqrt n(L+\sigma\sqrt d)}`.
+
+    D is `distance`, the size of the constraint set, L the Lipschitz constant, and sigma the
+    standard deviation of the noise in each of d coordinates.
+    """
     return distance / (math.sqrt(n) * (lipschitz + noise_std * math.sqrt(d)))
 
 

@@ -16,7 +16,7 @@ def algorithm_3_blocks(d: int, beta: float) -> float:
 def algorithm_3_sensitivity(threshold: float, blocks: float, n: int) -> float:
     r"""Return the sensitivity of Appendix B.3, :math:`12\tau m/n`.
 
-    It is valid for whole m, and 2 or 4 times too large.
+    Here m is the number of blocks. For whole m no more is needed, and 2 or 4 times less is enough.
     """
     return 12 * threshold * blocks / n
 

@@ -4,9 +4,10 @@ import math
 
 
 def equation_14_covering(d: int, beta: float, net: float = 6.0) -> float:
-    r"""Return the logarithm of the covering in Theorem 2; ``net=5`` stands for a smaller net.
+    r"""Return the logarithm :math:`\Lambda=\ln(2\cdot6^d/\beta)` in Theorem 2.
 
-    It is :math:`\Lambda=\ln(2\cdot6^d/\beta)`.
+    A net of :math:`6^d` directions covers the sphere; beta is the failure probability. ``net=5``
+    stands for the smaller net of :math:`5^d`.
     """
     return d * math.log(net) + math.log(2 / beta)
 
@@ -14,9 +15,8 @@ def equation_14_covering(d: int, beta: float, net: float = 6.0) -> float:
 def equation_14_slope(n: int, rho: float, covering: float) -> float:
     r"""Return the factor of the radius R in the bound (14).
 
-    It is :math:`\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n`.
-
-    The maximum in (14) counts as its second entry.
+    It is :math:`\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n`, Lambda the `covering` of
+    `equation_14_covering`. Of the maximum in (14), the second entry is taken.
     """
     return 4 * math.sqrt(covering / rho) / n + 8 * covering / n
 

@@ -44,9 +44,9 @@ def read_story(slug: str) -> Story | None:
 
 @cache
 def read_shared() -> tuple[Mapping[str, str], Mapping[str, Mapping[str, Any]]]:
-    """Return the sentences and the examples that stories share, by their names.
+    """Return the sentences that stories share, by name, and the examples that they share, by name.
 
-    Each may contain others that stand above it in the file.
+    A sentence may contain others that stand above it in the file, and so may an example.
     """
     tables = read_words(SHARED)
     check_keys(SHARED, tables, ("texts", "examples"))

@@ -52,7 +52,7 @@ def is_number(cell: str) -> bool:
 
 
 def is_one_number(line: str) -> bool:
-    """Return whether a line is one number by the marks ``.`` or ``,``; 12,5,7 is not."""
+    """Return whether a line is one number if ``.`` or ``,`` is its decimal mark; 12,5,7 is not."""
     parsed = _parse_number(line) if len(line) <= LONGEST_CELL else None
     return parsed is not None and any(_absolute_value(parsed[0], mark) is not None for mark in ".,")
 

@@ -40,7 +40,7 @@ def decode(content: bytes) -> tuple[str, str]:
 
 
 def _decode_with_encoding(content: bytes) -> tuple[str, str]:
-    """Return the text of a file and the name of its encoding."""
+    """Return the text of a file, and a note that names its encoding; empty for UTF-8."""
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "")
     if not encoding and content[:2000].count(0) > 0.4 * len(content[:2000]):
         encoding = "utf-16-le" if 0 in content[1:200:2] else "utf-16-be"

@@ -8,7 +8,9 @@ SMALLEST, LARGEST = 1e-6, 1e15
 
 
 def decimals_of(resolution: float) -> int:
-    """Return the decimals of a number with three digits of its blur; below 0 before the point.
+    """Return how many decimals show three digits of a number's uncertainty.
+
+    The count is negative if the last of these digits is before the decimal point.
 
     Examples
     --------

@@ -86,7 +86,7 @@ def read_table(text: str) -> Table:
 
 
 def numeric_columns(rows: Sequence[FileRow]) -> tuple[int, ...]:
-    """Return the places of the columns that hold mostly numbers."""
+    """Return the indices, from 0, of the columns with numbers in at least half of their cells."""
     width = len(rows[0].cells) if rows else 0
     # The rows are spread over the file, for text can stand in a block of them.
     sample = rows[:: math.ceil(len(rows) / SAMPLE)] if rows else rows
@@ -95,14 +95,14 @@ def numeric_columns(rows: Sequence[FileRow]) -> tuple[int, ...]:
 
 
 def counts_rows(cells: Sequence[str]) -> bool:
-    """Whether the cells are whole numbers that rise by one."""
+    """Return whether the cells are whole numbers, each one more than the cell before."""
     if len(cells) < 2 or not all(re.fullmatch(r"[0-9]{1,9}", c) for c in cells):
         return False
     return bool(np.all(np.diff([int(c) for c in cells]) == 1))
 
 
 def is_year(cell: str) -> bool:
-    """Return whether a cell is a year."""
+    """Return whether a cell is a whole number of four digits in the range `YEARS`."""
     return bool(re.fullmatch(r"[0-9]{4}", cell)) and YEARS[0] <= int(cell) <= YEARS[1]
 
 
@@ -234,7 +234,7 @@ def _are_decimal(lines: list[str]) -> bool:
 
 
 def _replace_spaces_by_tabs(text: str, spaces: str) -> str:
-    """Return a text of aligned columns with a tab between two cells."""
+    """Return a text in which a tab replaces every run of at least `spaces` between two cells."""
     stripped = "\n".join(line.strip(" ") for line in text.split("\n"))
     return re.sub(
         f"{_QUOTED}|{spaces}+", lambda part: "\t" if part[0][0] == " " else part[0], stripped

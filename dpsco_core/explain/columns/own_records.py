@@ -96,7 +96,7 @@ def distance_unit(publics: Sequence[Public]) -> float:
 
 
 def mean_radius(publics: Sequence[Public]) -> float:
-    """Return a bound on the l2 norm of the scaled mean."""
+    """Return a bound on the l2 norm of the records' mean, after `scaled`."""
     return math.hypot(*(one.within / one.unit for one in publics))
 
 
@@ -201,7 +201,9 @@ def setting_of_records(point: Scenario) -> Setting:
 
 
 def clip_advice(values: Vector, publics: Sequence[Public], point: Scenario) -> ClipAdvice:
-    r"""Return where simple clipping clips; raises `NotApplicable` where it cannot run.
+    r"""Return where simple clipping clips the records, with its noise and its largest bias.
+
+    Raises `NotApplicable` where simple clipping cannot run.
 
     Clipping moves the mean by at most the mean excess of the norm over R. The norm of a centred
     record has a p-th moment of at most :math:`d^{p/2}`, by Minkowski's inequality for its square:
@@ -265,7 +267,7 @@ def _release_by_method(
     point: Scenario,
     rng: np.random.Generator,
 ) -> OwnRelease:
-    """Return the release of one method, or its refusal."""
+    """Return the released means by one method, or an empty release with its refusal."""
     method = make_method(slug, point.calibration, point.tuning)
     try:
         plan = planned(point, slug, setting_of_records(point))

@@ -30,7 +30,7 @@ class NumberRecords:
     values: Vector  # the numbers, shape (rows, columns)
     left_out: int  # the number of rows that have a cell, but lack a number in a chosen column
     lacking: tuple[int, ...]  # the number of these rows that lack the number of each column
-    # for the first of these rows, the first cells without a number
+    # the first cell without a number in each of the first of these rows
     examples: tuple[UnusedCell, ...]
     assumptions: tuple[str, ...]  # sentences on what was assumed about the file and its numbers
     notes: tuple[str, ...]  # the assumptions, and what was left out

@@ -34,7 +34,7 @@ def one_step() -> Finding:
     rows = []
     for local, delta, n in ((1.0, 1e-5, 100), (0.5, 1e-8, 10_000), (1.0, 1e-6, 1000)):
         share = 1 / n  # The lemma's share m/|S|, with one record per step.
-        # The paper's noise has this standard deviation, in units of L.
+        # The noise of Lemma 2 has this standard deviation, in units of the Lipschitz constant.
         std = math.sqrt(-3 * math.log(delta)) / local
         claimed = share * math.expm1(local)
         inner = math.log1p(math.expm1(claimed) / share)

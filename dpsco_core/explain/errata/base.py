@@ -61,7 +61,8 @@ class Experiment:
 
     name: str
     run: Callable[[], Finding]
-    inputs: str  # the numbers, data and laws that it starts from; "each row" is one of its table
+    # The numbers, data and laws that the computation starts from; "each row" is one of its table.
+    inputs: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +128,10 @@ def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...
 
 
 def _erratum(file: str, table: dict[str, Any], paper: Paper, runs: ModuleType) -> Erratum:
-    """Return the erratum that a table of a file describes."""
+    """Return the erratum of one table in a file of words; `runs` has its experiment.
+
+    Raises `InvalidInput` if a key of the table is missing or unknown.
+    """
     place = f"{file}, {table.get('slug', 'an erratum')}"
     needed_keys = EXPERIMENT_KEYS if set(EXPERIMENT_KEYS) & table.keys() else ()
     check_keys(place, table, (*TEXTS, "modules", *needed_keys), ("check",))
@@ -160,7 +164,7 @@ def unit_setting(
     diameter: float = math.inf,
     lipschitz: float = math.inf,
 ) -> Setting:
-    """Return a setting whose moments are 1, in every direction and coordinate."""
+    """Return a setting in which records have moments of 1 in every direction and coordinate."""
     constants = Constants(
         coordinate_moment=1.0,
         directional_moment=1.0,

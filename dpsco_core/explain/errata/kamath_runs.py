@@ -32,7 +32,7 @@ def smoothing_noise() -> Finding:
     rows = []
     for c in (0.01, 0.1, 0.25, 0.5, 0.75, 1.0, 2.0):
         low, high = (float(v) for v in tau / n * smoothed_clip(outliers / tau, c))
-        noise = tau / (n * math.sqrt(RHO))  # the paper's noise in one dimension
+        noise = tau / (n * math.sqrt(RHO))  # the standard deviation that Algorithm 4 prints
         spent = (high - low) ** 2 / (2 * noise**2)
         rows.append((c, spent / RHO, spent, gaussian_delta(spent, claimed) / DELTA))
     worst = rows[0]
@@ -167,7 +167,7 @@ def bias_constant() -> Finding:
 
 
 def void_packing() -> Finding:
-    """Evaluate Theorem 1.4 at the spike probability of the proof, and at the best one."""
+    """Evaluate the lower bound of Theorem 1.4 at the proof's spike probability and at the best."""
     n, order, rows = 10_000, 4.0, []
     for d in (32, 64, 200, 1000):
         printed = min(1.0, math.sqrt(d / RHO) / n)
@@ -251,9 +251,9 @@ def lost_diameter_smoothed() -> Finding:
 
 
 def lost_diameter_coordinatewise() -> Finding:
-    """Compare Theorem 5.2 with a lower bound for its own class, as the set grows.
+    """Compare the rate of Theorem 5.2 with a lower bound for its own class, as the set grows.
 
-    The budget rho falls at the same time.
+    The budget rho falls with the squared diameter of the set.
     """
     d, order, rows, levels = 1, 2.0, [], []
     for diameter in (1.0, 1e2, 1e4, 1e6, 1e8):

@@ -256,7 +256,7 @@ def regulariser_without_privacy() -> Finding:
 
 
 def gradient_count() -> Finding:
-    """Compare the printed gradient count of Theorem 4.1 with the one that has the dropped term."""
+    """Compare the printed gradient count of Theorem 4.1 with that of its proof, a term larger."""
     rows = []
     n = 10**7
     for m, epsilon in ((100, 1.0), (100, 0.1), (10**15, 0.1), (10**17, 0.1)):

@@ -42,7 +42,7 @@ def accuracy_cap() -> Finding:
 
 
 def _projected(objective: Objective, alpha: float) -> float:
-    r"""Return the bound on the projected noise, times L, at the lambda of Theorem 2.
+    r"""Return the bound of Remark 1 on the projected noise, times L, at an accuracy of `alpha`.
 
     .. math:: L(\sqrt{\alpha\ell/\lambda}\,G/\varepsilon)^{1/2}
     """
@@ -191,7 +191,7 @@ class Curved:
 
     @property
     def modulus(self) -> float:
-        r""":math:`\Delta`, in the norm of the set."""
+        r"""The modulus of strong convexity :math:`\Delta` of Theorem 3, in the norm of the set."""
         return self.smoothness / (self.epsilon * self.n)
 
     @property
@@ -201,7 +201,7 @@ class Curved:
 
     @property
     def slope(self) -> float:
-        """The slope s that the curvature leaves of L."""
+        """The slope s that a record's curvature leaves of the Lipschitz constant L = 1."""
         return 1 - self.curvature * self.radius
 
     @property
@@ -211,7 +211,7 @@ class Curved:
 
     @property
     def ridge(self) -> float:
-        """The lambda that the paper prints, at rank 1, so that r = 1."""
+        """The weight lambda of the ridge that the paper prints, for records of rank r = 1."""
         return max(self.smoothness / (self.epsilon * self.n) - self.modulus, 0.0)
 
     def chances(self) -> tuple[float, float]:
@@ -230,7 +230,7 @@ class Curved:
 
 
 def modulus_units() -> Finding:
-    """Compute how often the minimisers of two data sets of Theorem 3 are near 0."""
+    """Compute how likely the minimisers on two neighbouring data sets of Theorem 3 are near 0."""
     rows = []
     for radius in (1.0, 1.25, 2.0, 5.0):
         curved_loss = Curved(radius=radius)

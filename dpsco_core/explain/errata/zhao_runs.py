@@ -24,12 +24,15 @@ DELTA = 1e-6
 
 
 def _by_15(epsilon: float) -> float:
-    """Return the rho (15) that a whole run may spend for an epsilon of at most 1."""
+    """Return the rho that (15) allows a whole run at (epsilon, `DELTA`), epsilon at most 1."""
     return equation_15_rho(epsilon, DELTA)
 
 
 def _by_24(groups: int, epsilon: float) -> ShuffleAmplification:
-    """Return the certificate by (24) of groups that meet the conditions of Theorem 6 and [24]."""
+    """Return the certificate by (24) for shuffled groups at (epsilon, `DELTA`).
+
+    The groups must meet the conditions of Theorem 6 and of its source [24].
+    """
     share = amplify(groups, epsilon, DELTA, "printed")
     assert share is not None
     return share
@@ -98,7 +101,7 @@ def moment_class() -> Finding:
     n, order, beta, epsilon, rows = 10**6, 3.0, 0.05, 1.0, []
     rho = _by_15(epsilon)
     for d in (1, 10, 100, 1000):
-        # the factor of the noise term in (14)
+        # This is the factor of the radius in the noise term of (14).
         slope = 4 * math.sqrt(covering_log(d, beta) / rho) / n
         values = []
         setting = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
@@ -271,7 +274,7 @@ def bias_of_expectations() -> Finding:
     for n, size, steps in ((10, 1e-3, 10**6), (100, 1e-4, 10**8), (1000, 1e-5, 10**10)):
         share = 1 + math.expm1(steps * math.log1p(-size)) / (size * steps)
         risk = share**2 / (2 * n)
-        # the claimed bound at L = 2, lambda = 1 and B = 0
+        # The bound (11) is evaluated at L = 2, lambda = 1 and B = 0.
         claimed = 4 / (2 * size * steps) + size * (4 + 1 / n)
         rows.append((n, size, steps, risk, claimed, risk / claimed))
     return Finding(
@@ -297,7 +300,7 @@ def lost_factors() -> Finding:
     signs = [first + second for first in (-1, 1) for second in (-1, 1)]
     # The function f is 0 or 1 at both records.
     supremum = sum(max(0, total) for total in signs) / len(signs)
-    # the step size, point, gradient and target of a step in the set [-1, 1]
+    # These are the step size, point, gradient and target of one step in the set [-1, 1].
     step, point, gradient, target = 1.0, 1.0, -1.0, 0.5
     projected = (min(1.0, point - step * gradient) - target) ** 2
     free = (point - step * gradient - target) ** 2

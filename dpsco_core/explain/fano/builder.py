@@ -83,12 +83,12 @@ class Builder:
 
     @property
     def sampling_information(self) -> float:
-        """The most that n records can reveal about the word, in nats: n beta."""
+        """The most that n records can reveal about the secret word, in nats: n beta."""
         return self.n * self.kl
 
     @property
     def privacy_information(self) -> float:
-        """The most that an output can reveal about the word: rho times `squared_changes`."""
+        """The most that a rho-zCDP output can reveal about the word, in nats."""
         return self.rho * self.squared_changes
 
     @property
@@ -125,13 +125,13 @@ class Builder:
 
     @property
     def _numbers(self) -> tuple[float, float, float, float, int, float]:
-        """Return the arguments of Fano's inequality under concentrated DP."""
+        """The arguments of `fano_cdp`: log N, r, alpha, beta, n and rho, in this order."""
         alpha, beta = self.total_variation, self.kl
         return self.log_size, self.separation, alpha, beta, self.n, self.rho
 
     @property
     def pure_bound(self) -> float:
-        """The bound on epsilon-DP algorithms, in its Markov form with the best t."""
+        """The lower bound on the mean error of epsilon-DP algorithms, at its best parameter t."""
         return fano_pure(self.log_size, self.separation, self.expected_changes, self.epsilon)
 
     @property
@@ -220,7 +220,7 @@ class PackingProof(SpikeProof):
 
     @property
     def ceiling(self) -> float:
-        """The bound for an output independent of the word: half of `separation`."""
+        """The lower bound for an output that is independent of the word: half of `separation`."""
         return self.separation / 2
 
     @property
@@ -237,12 +237,12 @@ class PackingProof(SpikeProof):
 
     @property
     def bound(self) -> float:
-        """The lower bound of form (F) at the spike probability q."""
+        """The lower bound by Fano's inequality for rho-zCDP at the spike probability q."""
         return spikes.spike_fano_cdp(self.q, self.n, self.d, self.order, self.rho)
 
     @property
     def pure_bound(self) -> float:
-        """The pure-DP bound at q, given the number of spikes."""
+        """The lower bound for epsilon-DP at the spike probability q, given the number of spikes."""
         return spikes.spike_pure(self.q, self.n, self.d, self.order, self.epsilon)
 
     @property
@@ -275,7 +275,7 @@ class SignProof(SpikeProof):
 
     @property
     def ceiling(self) -> float:
-        """The bound for an output independent of the word: half of all signs are wrong."""
+        """The mean error of an output that is independent of the word: half of its signs err."""
         return self.mean_norm
 
     @property
@@ -314,17 +314,17 @@ class DistanceProof(SignProof):
 
     @property
     def radius(self) -> float:
-        """The radius that is shown, in units of a sign."""
+        """The radius of the ball that the page shows, in units of a sign: sqrt(d/2)."""
         return math.sqrt(self.d / 2)
 
     @property
     def share(self) -> float:
-        """The largest share of all patterns in a ball of that radius."""
+        """The largest share of all sign patterns that a ball of `radius` contains."""
         return float(np.exp(distance.log_ball(self.d, np.array([self.radius]))[0]))
 
     @property
     def told(self) -> float:
-        """The information of an output with that many spikes, in nats: rho times their square."""
+        """The information, in nats, that an output has if `typical` records are spikes."""
         return self.rho * self.typical**2
 
     @property
@@ -335,7 +335,7 @@ class DistanceProof(SignProof):
 
     @property
     def farthest(self) -> float:
-        """The distance of the answer 0 from the signs."""
+        """The l2 distance of the answer 0 from every sign pattern: sqrt(d)."""
         return math.sqrt(self.d)
 
     @property
@@ -365,17 +365,17 @@ class ExpectileProof(SignProof):
 
     @property
     def log_likelihood_ratio(self) -> float:
-        """The largest log likelihood ratio of two patterns at that many spikes."""
+        """The largest log likelihood ratio of two patterns if `typical` records are spikes."""
         return self.epsilon * self.typical
 
     @property
     def failure(self) -> float:
-        """The failure probability of the whole group of spikes."""
+        """The delta of group privacy for a group of `typical` records."""
         return float(group_delta(self.epsilon, self.delta, np.array(float(self.typical))))
 
     @property
     def farthest(self) -> float:
-        """The mean distance of the answer 0 from the signs."""
+        """The l2 distance of the answer 0 from every sign pattern: sqrt(d)."""
         return math.sqrt(self.d)
 
     @property

@@ -54,7 +54,7 @@ def naming_chance(d: int = SIGNS) -> float:
 
 
 def mean_of(pattern: Vector) -> Vector:
-    """Return the average of the records of a pattern, shape (d,)."""
+    """Return the average of all records if the secret sign pattern is `pattern`, shape (d,)."""
     return SPIKES / RECORDS * proof(len(pattern)).spike_size * pattern
 
 

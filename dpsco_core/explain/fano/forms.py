@@ -189,12 +189,15 @@ def _distance_forms(cdp: tuple[int, int, float, float], cube: float) -> tuple[Fo
 
 
 def _pure_packing(q: float, n: int, d: int, order: float, epsilon: float) -> float:
-    """Return the packing bound for epsilon-DP at a spike probability."""
+    """Return the packing bound on the l2 error of epsilon-DP algorithms at spike probability q."""
     return packing_at(q, n, d, order, (epsilon, 0.0))
 
 
 def _closed_probability(instance: MeanInstance) -> float:
-    """Return the q at which half of Fano's factor is left in the paper's argument, within R."""
+    """Return the spike probability at which Fano's factor is 1/2 in the paper's argument.
+
+    The means stay within R.
+    """
     s = instance.scenario
     value = spikes.spike_closed_form_cdp(s.n, s.d, s.p, instance.rho)
     if value == 0:
@@ -204,13 +207,11 @@ def _closed_probability(instance: MeanInstance) -> float:
 
 
 def _closed_value(q: float, n: int, d: int, order: float, rho: float) -> float:
-    """Return the closed form at its own q, or at a smaller q that leaves half of the factor."""
+    """Return the closed form of the bound at q, at which at least half of Fano's factor is left."""
     if spikes.spike_closed_form_cdp(n, d, order, rho) == 0:
         return 0.0
     return spikes.mean_scale(q, order) / 4 * math.sqrt(d / 8)
 
-
-# -- The numbers of the proofs ------------------------------------------------------------------
 
 Numbers = dict[str, float | str]
 _PACKED = ("squared_changes", "information", "error", "bound")
@@ -218,12 +219,12 @@ _BY_DISTANCE = ("typical", "told", "radius", "share", "hit", "farthest", "neares
 
 
 def proofs(instance: MeanInstance) -> dict[str, Numbers]:
-    """Return the proofs on the instance, each with the form in which it ends and at that form's q.
+    """Return the numbers of each proof on the instance, by the name of the proof.
 
-    The last number of a proof, its `bound`, is the value of the form. Two forms have other q, so
-    that a proof for zCDP algorithms and one for pure DP share no number that depends on q. On all
-    signs the first is Fano's by distance, and there is a third one, by expectiles, under pure and
-    approximate budgets.
+    Each proof is evaluated at the spike probability q of the form in which it ends, and its last
+    number, `bound`, is the value of that form. The proofs for zCDP and for pure DP have other q,
+    and so share no number that depends on q. On all sign patterns the proof for zCDP is Fano's by
+    distance, and under pure and approximate budgets there is a third proof, by expectiles.
     """
     forms = {rung.key: rung for rung in ladder(instance)}
     head = "fano" if instance.scenario.distribution == "spike" else "hypercube"

@@ -68,17 +68,17 @@ class MeanInstance:
 
     @property
     def setting(self) -> Setting:
-        """The setting that the bounds are evaluated at."""
+        """The setting of the point, at which the bounds are evaluated."""
         return self.scenario.setting
 
     @property
     def rho(self) -> float:
-        """The rho of the bounds for concentrated DP."""
+        """The rho at which bounds on zCDP algorithms are evaluated."""
         return self.setting.rho
 
     @property
     def epsilon(self) -> float:
-        """The epsilon of the bounds for pure DP."""
+        """The epsilon at which bounds on pure algorithms are evaluated."""
         return self.setting.pure_epsilon
 
     @property
@@ -87,7 +87,11 @@ class MeanInstance:
         return self.setting.constants.mean_gradient_bound
 
     def level(self, binds: Class, hard: Proof) -> leakage.Leakage | Level | float | None:
-        """Return the part of the budget that a bound uses; None if its notion does not fit."""
+        """Return the privacy parameters of bounds on a class of algorithms, `binds`.
+
+        They are rho, epsilon, (epsilon, delta) or, for tracing, the leakage that these allow. None
+        if the budget says nothing of (epsilon, delta).
+        """
         if binds == "approx":
             approximate = approximate_level(self.setting)
             if approximate is None or hard == "hypercube":
@@ -113,7 +117,7 @@ class MeanInstance:
         return probability
 
     def proof(self, q: float) -> PackingProof | SignProof:
-        """Return the numbers of Fano's proof at q: of the code, or of the signs."""
+        """Return the numbers of Fano's proof at spike probability q on the point's instance."""
         s = self.scenario
         proof = PackingProof if s.distribution == "spike" else SignProof
         return proof(n=s.n, d=s.d, order=s.p, q=q, rho=self.rho, epsilon=self.epsilon)
@@ -171,9 +175,6 @@ def mean_instance(
     )
 
 
-# -- The bounds as functions of the spike probability -------------------------------------------
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FanoCurve:
     """A bound as a function of the spike probability."""
@@ -195,7 +196,7 @@ class FanoCurve:
 
 
 def packing_at(q: float, n: int, d: int, order: float, level: Level) -> float:
-    """Return the packing bound at a spike probability."""
+    """Return the packing bound on the l2 error at spike probability q, tail index `order`."""
     return packing.packing("l2", q, n, d, order, *level)
 
 
@@ -220,7 +221,7 @@ _FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float
 
 
 def curves(instance: MeanInstance) -> tuple[FanoCurve, ...]:
-    """Return the bounds over the spike probability, each with its best one.
+    """Return each lower bound as a curve over the spike probability, with its largest value.
 
     Bounds on every (epsilon, delta) algorithm are included if the budget has an epsilon; at delta =
     0 they are bounds on pure algorithms.
@@ -266,9 +267,6 @@ def largest(curves: Sequence[FanoCurve], notion: Class) -> dict[Class, FanoCurve
         )[0]
         for kind in classes
     }
-
-
-# -- Comparison with bounds that need no privacy ------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,10 @@ class Nearest:
 
 
 def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
-    """Return the projection of `point`, one finite number a dimension, on the set."""
+    """Return the projection of `point` on the set of a shape, with what a figure shows of it.
+
+    Raises `InvalidInput` unless the point has one finite number for each dimension.
+    """
     ok = len(point) == D and all(math.isfinite(x) for x in point)
     require(ok, "point", f"{D} finite numbers", point)
     x, constraint = np.array(point, dtype=float), shape.constraint

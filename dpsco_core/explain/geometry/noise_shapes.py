@@ -90,7 +90,7 @@ def _draw_noise(mechanism: Shaped, count: int, seed: int) -> Matrix:
 
 
 def _exponent_of_density(mechanism: Shaped) -> float:
-    """Return the exponent r of the norm in the density; for the normal law it is 2."""
+    """Return the exponent r of the norm in the noise's density; Gaussian noise has r = 2."""
     return mechanism.norm.smooth_exponent if mechanism.noise == "generalized gaussian" else 2.0
 
 
@@ -111,7 +111,10 @@ def _exact_mean_square(mechanism: Shaped) -> float:
 
 @lru_cache(maxsize=1024)
 def _mean_ratio_on_sphere(d: int, exponent: float, dual: float) -> float:
-    """Return the mean ratio of two squared norms under the noise's law of directions."""
+    """Return the mean of the squared l_dual norm over the squared l_exponent norm.
+
+    It is over the direction of noise whose density has the norm l_exponent, in d = 2 or 3.
+    """
     points, weights = _sphere_quadrature(d)
     octant = (points > 0).all(axis=1)  # The signs of a point do not change its norms.
     points, weights = points[octant], weights[octant]

@@ -42,11 +42,11 @@ def comparison_point(scenario: Scenario) -> Scenario:
 
 @lru_cache(maxsize=1000)
 def usual_methods(scenario: Scenario, level: Level) -> tuple[str, ...]:
-    """Return the methods with which a scenario begins where nobody has chosen any, in order.
+    """Return the slugs of the methods with which a scenario begins if nobody has chosen any.
 
-    These are the default methods. Under pure DP they are as many private methods that can run under
-    it; in lq a method made for that geometry comes first. All of them are quick; if no method is
-    quick, these are the default methods after all.
+    They are the problem's default methods. Under pure DP, private methods that can run under it
+    take the places of those that cannot; in lq, a method made for that geometry comes first. These
+    methods must be quick: if none is, the default methods stay.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Fit:
 
     @property
     def runs(self) -> bool:
-        """Whether the method runs in the scenario, which it does unless it has refused."""
+        """Whether the method can run at the point: it has not refused."""
         return not self.refusal
 
     @property
@@ -141,7 +141,7 @@ class Fit:
 
 @lru_cache(maxsize=500)
 def fitting(point: Scenario) -> tuple[Fit, ...]:
-    """Return whether each of the point's methods can run, and how long it takes, in order."""
+    """Return, for each of the point's methods in order, if it can run and how long a run takes."""
     fits = []
     evaluation = 0.0 if problem_class(point.problem).exact_risk else EVALUATION
     for slug in point.methods:

@@ -40,7 +40,10 @@ class Source:
 
 
 def release_source(slug: str) -> tuple[Source, ...]:
-    """Return the code of a run: the method's `release`, its parts, and the functions they call."""
+    """Return the source code that a run of a method executes, function by function.
+
+    The method's `release` comes first, then the functions and the parts of a plan that it uses.
+    """
     kind = method_class(slug)
     release = inspect.unwrap(kind.release)  # The release of a plugin may be wrapped.
     source = _source_of(release.__qualname__, release)
@@ -123,7 +126,7 @@ def _names_in_code(code: CodeType) -> Iterator[str]:
 
 
 def _source_of(title: str, function: Any) -> Source:
-    """Return a function's source with its title and its place."""
+    """Return the source code of a function under a title, with the path of its file."""
     assert isinstance(function, FunctionType)
     path = function.__module__.replace(".", "/") + ".py"
     if not path.startswith("dpsco_core/"):  # The author of a plugin knows where its code is.

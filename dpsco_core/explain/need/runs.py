@@ -46,7 +46,10 @@ class Runs:
         self.label = f"{plain.to_query()}"
 
     def log_errors(self, place: float, trials: int) -> Vector:
-        """Return the logarithms of the errors of the first trials at a place, shape (trials,)."""
+        """Run the first trials where the unknown has the value ``unscaled(place)``.
+
+        Return the logarithms of their errors, shape (trials,).
+        """
         point = point_at(self.base, self.unknown, unscaled(place, self.unknown))
         with one_blas_thread():
             errors = [self._error_of_trial(point, trial) for trial in range(trials)]

@@ -78,7 +78,7 @@ class Need:
     high: float = math.nan
     # the end of the range beyond which the answer lies; NaN if it lies inside
     limit: float = math.nan
-    near: float  # the value of the unknown at the last trials
+    near: float  # the value of the unknown between the last two sets of trials
     # The slope of log error against the log of the unknown at the last trials; for rho, the slope
     # against the log of its square root.
     slope: float
@@ -217,7 +217,7 @@ def _find_place_by_few_trials(
 
 
 def _pilot_slope(places: list[float], levels: list[float]) -> float:
-    """Return the slope of all points, limited to the slopes that an error of a mean can have."""
+    """Return the slope of the pilot medians over their places, limited to the range `SLOPES`."""
     if len(places) < 2:
         return FIRST_SLOPE
     if len(places) == 2:
@@ -228,7 +228,10 @@ def _pilot_slope(places: list[float], levels: list[float]) -> float:
 
 
 def _final_runs(runs: Runs, middle: float, spacing: float, ends: tuple[float, float]) -> _FinalRuns:
-    """Run the trials on either side of the middle; fewer if there are many records."""
+    """Run the last two sets of trials, at a distance `spacing` on either side of the middle.
+
+    If there are many records, fewer trials are run.
+    """
     spacing = min(spacing, 0.5 * (ends[1] - ends[0]))
     middle = min(max(middle, ends[0] + spacing), ends[1] - spacing)
     point = point_at(runs.base, runs.unknown, unscaled(middle, runs.unknown))
@@ -310,9 +313,6 @@ def _required_value(
     return Floor(value=value, bound=card.slug, binds=algorithms, laws=card.laws.words)
 
 
-# -- The answer in words, for the page and the command line --------------------------------------
-
-
 def in_words(answer: Need, *, users: bool = False) -> tuple[str, ...]:
     """Return a sentence with the answer, and one with the answer of a lower bound if there is one.
 
@@ -372,5 +372,5 @@ def _describe_amount(answer: Need, value: float, people: str) -> str:
 
 
 def _format_number(value: float) -> str:
-    """Return a number as text with few digits."""
+    """Return a number as text: whole from 1000 on, otherwise with three digits."""
     return f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.3g}"

@@ -37,7 +37,7 @@ class Account:
     outcome: Outcome  # the outcome of the run; `not_applicable` if it could not run
     budget: Budget  # the budget that the run may spend
     spendings: tuple[Spending, ...]  # the entries in order, with consecutive equal entries merged
-    entries: tuple[Entry, ...]  # all entries of the run
+    entries: tuple[Entry, ...]  # the entries of the run, as its ledger records them
 
     @property
     def parallel(self) -> bool:
@@ -81,7 +81,7 @@ def spendings(entries: tuple[Entry, ...], budget: Budget) -> tuple[Spending, ...
 
 
 def _price_entries(entries: tuple[Entry, ...], budget: Budget) -> list[float]:
-    """Return the price of each entry in one notion: rho or epsilon."""
+    """Return the price of each entry, all in rho or all in epsilon."""
     is_pure = [entry.mechanism in PURE for entry in entries]
     if isinstance(budget, PureDP) or (isinstance(budget, ApproxDP) and all(is_pure)):
         return [entry.epsilon for entry in entries]
@@ -98,7 +98,10 @@ def _price_entries(entries: tuple[Entry, ...], budget: Budget) -> list[float]:
 
 
 def _joint_price(entries: tuple[Entry, ...], prices: list[float]) -> float:
-    """Return the price of all entries together; of a partition, that of its dearest block."""
+    """Return the price of all entries together.
+
+    Of the entries on blocks of a partition, only those of the most expensive block count.
+    """
     total = 0.0
     blocks: dict[tuple[int, int], float] = {}
     for entry, price in zip(entries, prices, strict=True):

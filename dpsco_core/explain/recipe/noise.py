@@ -101,7 +101,7 @@ def noise_for(
     assert batch is not None and records is not None
 
     def excess(log_noise: float) -> float:
-        """Return the log of the epsilon at a noise multiplier over the wanted epsilon."""
+        """Return ln(epsilon reached / epsilon wanted) at the noise multiplier e^log_noise."""
         own_rho = math.exp(-2 * log_noise) / 2
         cost = batched_gaussian_epsilon(
             own_rho, delta, batch_size=batch, count=records, releases=releases
@@ -166,7 +166,7 @@ def _price_by_sensitivity(
     rate: float,
     over_sensitivity: float,
 ) -> Priced:
-    """Return the price of releases by their noise over the sensitivity to a replaced record."""
+    """Return the price of releases whose noise is given over the sensitivity to a replacement."""
     add_remove = over_sensitivity if sampling == "none" else None
     return _price_releases(
         epsilon, delta, releases, sampling, rate, 2 * over_sensitivity, add_remove
@@ -182,7 +182,7 @@ def _price_releases(
     replace_one: float | None,
     add_remove: float | None,
 ) -> Priced:
-    """Return the noise and the price of releases under both kinds of neighbours."""
+    """Return the price of releases, with the noise multiplier of each kind of neighbours."""
     return Priced(
         releases=releases,
         sampling=sampling,

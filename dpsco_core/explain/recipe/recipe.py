@@ -86,21 +86,21 @@ class NoisyRelease:
 
     @property
     def on_sum(self) -> float | None:
-        """The noise on the sum of the batch."""
+        """The standard deviation of the noise on the sum of a batch; None without a batch."""
         if self.batch is None:
             return None
         return self.noise * self.batch if self.is_mean else self.noise
 
     @property
     def on_mean(self) -> float | None:
-        """The noise on the mean of the batch."""
+        """The standard deviation of the noise on the mean of a batch; None without a batch."""
         if self.batch is None:
             return None
         return self.noise if self.is_mean else self.noise / self.batch
 
     @property
     def noise_multiplier(self) -> float | None:
-        """The noise on the sum over the length of a record, as Opacus counts it."""
+        """The noise on the sum of a batch over the largest length of a record, as in Opacus."""
         if self.on_sum is None or self.length is None:
             return None
         return self.on_sum / self.length
@@ -150,7 +150,7 @@ class Recipe:
     steps: int | None
     batch: int | None  # the number of records, or users, in a step or in the only release
     step_size: float | None
-    averaged: int | None  # The answer is the average of this many last points.
+    averaged: int | None  # the number of last points whose average is the answer
     releases: tuple[NoisyRelease, ...]
     spent: Budget | None
     accountant: str
@@ -180,7 +180,7 @@ class Recipe:
 
     @property
     def main_release(self) -> NoisyRelease | None:
-        """The releases with the largest share of the budget; of equal ones the last."""
+        """The entry of the recipe with the largest share of the budget; of equal ones the last."""
         return max(reversed(self.releases), key=lambda r: round(r.share, 9), default=None)
 
     @property
@@ -296,7 +296,10 @@ def _list_releases(
 def _sampled_add_remove(
     budget: Budget, spending: Spending, diagnostics: Mapping[str, float]
 ) -> float | None:
-    """Return the noise multiplier of a sampled release under add/remove, if it has one."""
+    """Return the noise multiplier that Poisson-sampled steps need under add/remove neighbours.
+
+    None for releases of other mechanisms, and for a zCDP budget.
+    """
     if spending.mechanism != "poisson gaussian" or not isinstance(budget, ApproxDP):
         return None
     rate, steps = diagnostics["sampling_rate"], int(diagnostics["steps"])
@@ -350,7 +353,7 @@ def _batch_of_run(
     diagnostics: Mapping[str, float],
     spendings: Sequence[Spending],
 ) -> int | None:
-    """Return the number of records, or users, in a step or in the only release."""
+    """Return the number of records, or users, in a step or in the only release, if known."""
     step = _step_batch(point, card, diagnostics)
     if step is not None:
         return step
@@ -392,7 +395,7 @@ def _describe_accountant(run: Account) -> str:
 def _has_disjoint_batches(
     point: Scenario, card: MethodCard, diagnostics: Mapping[str, float]
 ) -> bool:
-    """Return whether the batches of a run's steps are disjoint."""
+    """Return whether the records are enough for a batch of their own at every step of a run."""
     batch = _step_batch(point, card, diagnostics)
     records = _count_records(point, card)
     return batch is not None and batch < records and batch * diagnostics["steps"] <= records

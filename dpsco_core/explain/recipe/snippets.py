@@ -33,7 +33,7 @@ THIS_LIBRARY = "dpsco_core"
 
 
 def snippet(recipe: Recipe, library: str) -> str:
-    """Return the code of a library for a recipe; empty if the library lacks the mechanism.
+    """Return a script that runs a recipe with a library; empty if it lacks the mechanism.
 
     Raises `InvalidInput` if the library is none of `LIBRARIES`.
 

@@ -42,8 +42,8 @@ def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
 def leading(rows: Sequence[Row]) -> Row | None:
     """Return the smallest proven upper bound, or the smallest rate where none is proven.
 
-    First comes what meets the floor. Another bound that is below the floor is about a narrower
-    class of laws or losses, and does not lead either.
+    A bound on the class of the floor comes first. A bound below the floor is about a narrower class
+    of laws or losses, and never leads.
     """
     largest_lower, proven = floor(rows), best_upper(rows, "explicit")
     if largest_lower is None:

@@ -77,8 +77,6 @@ def contains(latex: str, token: str) -> bool:
     return re.search(rf"{re.escape(token)}(?![_'])", plain) is not None
 
 
-# -- Conditions on sizes and budgets, with the numbers on both sides -------------------------------
-
 _COMPARED = re.compile(r"(<=|>=|<|>|=)")
 _PIECE = re.compile(r"\d+\.?\d*|[A-Za-z_']+|\S")
 _OPERAND = re.compile(r"[\w.]+$|\)")

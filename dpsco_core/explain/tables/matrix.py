@@ -138,7 +138,7 @@ def _holds(bound: Bound, scenario: Scenario) -> bool:
 
 
 def _runs(slug: str, scenario: Scenario) -> bool:
-    """Return whether a method runs at a scenario."""
+    """Return whether a method has a plan at a scenario's single point."""
     try:
         make_method(slug, "tight", "practical").plan(replace(scenario, methods=(slug,)).setting)
     except NotApplicable:

@@ -64,7 +64,7 @@ class PaperTable:
         """The slugs of the table's bounds; bounds whose cards name the table come first."""
 
         def rank(card: BoundCard) -> tuple[bool, bool, bool]:
-            """Return the rank of a card in the table: bounds of the paper come first."""
+            """Return the sorting key of a card: of the table first, then rates, then uppers."""
             return self.key not in card.tables, card.constant == "explicit", card.kind == "lower"
 
         cards = (b.card for b in BOUNDS if self.key in b.card.tables or self.holds(b.card))
@@ -77,8 +77,8 @@ _APPROX = {"delta": 1e-6, "rho": None, "geometry": "l2", "q": None}
 _USERS = {"problem": "geometric-median", "n": 1_000_000, "d": 2, "m": 100, "epsilon": 0.5}
 
 
-def _is_on_risk(card: BoundCard, *papers: Paper) -> bool:
-    """Return whether a card is about risks, and is from one of the papers."""
+def _is_in_l2_of(card: BoundCard, *papers: Paper) -> bool:
+    """Return whether a card is from one of the papers, and about the l2 geometry."""
     return card.paper in papers and card.geometry == "l2"
 
 
@@ -88,7 +88,7 @@ TABLES: tuple[PaperTable, ...] = (
         title="Zhao et al. 2024, Table I",
         source="Table I of Zhao et al. (2024): excess risk under heavy tails, with the earlier "
         "work that it compares with; below, its theorems and their explicit forms.",
-        holds=lambda c: _is_on_risk(c, ZHAO_2024, KAMATH_SINGHAL_ULLMAN_2020),
+        holds=lambda c: _is_in_l2_of(c, ZHAO_2024, KAMATH_SINGHAL_ULLMAN_2020),
         covered={"problem": "quadratic", "distribution": "student-t", "n": 10_000, "d": 2, "m": 1}
         | {"p": 2.0, "epsilon": 0.5}
         | _APPROX,
@@ -98,7 +98,7 @@ TABLES: tuple[PaperTable, ...] = (
         title="Kamath, Liu and Zhang 2022",
         source="The theorems of Kamath, Liu and Zhang (2022), which has no table: mean estimation, "
         "convex and strongly convex risks, and their lower bounds.",
-        holds=lambda c: _is_on_risk(c, KAMATH_2022, WANG_2020),
+        holds=lambda c: _is_in_l2_of(c, KAMATH_2022, WANG_2020),
         covered={"problem": "mean", "distribution": "student-t", "n": 10_000, "d": 20, "m": 1}
         | {"p": 2.0, "epsilon": 0.5}
         | _APPROX,
@@ -108,7 +108,7 @@ TABLES: tuple[PaperTable, ...] = (
         title="Su, Zhao and Wang 2023, Table 1",
         source="Table 1 of Su, Zhao and Wang (2023): Lipschitz losses on sets of small Gaussian "
         "width, convex and strongly convex.",
-        holds=lambda c: _is_on_risk(c, SU_2023),
+        holds=lambda c: _is_in_l2_of(c, SU_2023),
         covered={"problem": "quadratic"} | _BOUNDED | _APPROX,
     ),
     PaperTable(
@@ -180,7 +180,7 @@ class Row:
     """One bound at one scenario."""
 
     bound: Bound
-    value: float  # the value of the bound; NaN if the bound is about another problem
+    value: float  # the value of the bound; NaN if the bound is not about the scenario
     terms: tuple[tuple[str, float], ...]
     # the conditions that fail, or the reason why the bound is about another problem
     failures: tuple[str, ...]
@@ -194,7 +194,7 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether it is about the scenario and all of its hypotheses hold."""
+        """Whether the bound is about the scenario's problem, and all of its hypotheses hold."""
         return self.is_relevant and not self.failures
 
 
@@ -210,7 +210,10 @@ def rows(
     point: Scenario,  # the scenario; it is valid, and its sweep and methods do not matter
     slugs: tuple[str, ...],
 ) -> tuple[Row, ...]:
-    """Return the bounds at a scenario, those whose hypotheses hold first; otherwise in order."""
+    """Return the row of each of `slugs` at a scenario.
+
+    Bounds about its problem come first, and among these the bounds whose hypotheses hold.
+    """
     canonical = canonical_point(point)
     listed = [_row_at(canonical, slug) for slug in slugs]
     return tuple(sorted(listed, key=lambda r: (not r.is_relevant, not r.holds)))
@@ -218,7 +221,7 @@ def rows(
 
 @lru_cache(maxsize=20_000)
 def _row_at(point: Scenario, slug: str) -> Row:
-    """Return the row of a bound at a point."""
+    """Return the table row of a bound at a point: its value, its terms and what fails."""
     row = bound(slug)
     reason = _undefined_reason(point, row.card)
     if reason:
@@ -254,9 +257,6 @@ def _undefined_reason(point: Scenario, card: BoundCard) -> str:
     return ""
 
 
-# -- The slopes of bounds -----------------------------------------------------------------------
-
-
 def slopes(point: Scenario, slug: str) -> dict[str, float]:
     """Return the logarithmic slopes of a bound in n, d and the budget, by central differences.
 
@@ -268,7 +268,7 @@ def slopes(point: Scenario, slug: str) -> dict[str, float]:
 
 @lru_cache(maxsize=20_000)
 def _slopes_at(point: Scenario, slug: str) -> tuple[tuple[str, float], ...]:
-    """Return the slopes of a bound on each axis."""
+    """Return pairs (axis, slope of the bound's logarithm) for each of `SLOPES`."""
     return tuple((axis, _slope_on_axis(point, slug, axis)) for axis in SLOPES)
 
 
@@ -296,9 +296,6 @@ def _move_field(point: Scenario, field: str, is_up: bool) -> Scenario:
     else:
         new_value = value * STEP if is_up else value / STEP
     return replace(point, **{field: new_value}).validate(sampling=False)
-
-
-# -- The scenario at which the page Explore draws a bound ---------------------------------------
 
 
 def drawn_scenario(point: Scenario, card: BoundCard) -> Scenario:

@@ -12,7 +12,9 @@ MOST_ELEMENTS = 6_000_000
 
 
 def items_drawn(n: int, d: int) -> tuple[float, ...]:
-    """Return the m over which users are drawn: as many items as take little time, at least 2.
+    """Return the numbers of items per user at which n users are drawn in d dimensions.
+
+    They are those of which a sample takes little time, and at least two.
 
     Examples
     --------

@@ -51,7 +51,10 @@ def theorem_accelerated(level: UserLevel) -> float:
 
 
 def printed_accelerated_run(level: UserLevel) -> float:
-    """Return the least n at which Algorithm 3 runs as printed, delta < 1/(nm) included."""
+    """Return the least number n of users with which Algorithm 3 runs as printed.
+
+    Its condition that delta is below 1/(nm) is included; infinite if no n will do.
+    """
     try:
         printed_phases(level.with_users(2))
     except NotApplicable as refused:
@@ -113,7 +116,7 @@ NEEDS = (
 def frontier(
     level: UserLevel, epsilons: Sequence[float] = EPSILONS
 ) -> dict[str, tuple[float, ...]]:
-    """Return the least number of users for each of `NEEDS`, over epsilon."""
+    """Return, for each of `NEEDS` by its slug, the least number of users at each epsilon."""
     points = [replace(level, epsilon=epsilon) for epsilon in epsilons]
     return {need.slug: tuple(need.least_users(point) for point in points) for need in NEEDS}
 

@@ -48,7 +48,7 @@ MEASURED_ITEMS = (1, 10, 1000, 10_000, 100_000, 1_000_000)
 
 @lru_cache(maxsize=1)
 def _base_setting() -> Setting:
-    """Return the setting from which the settings of all cells are derived."""
+    """Return the one setting whose sizes and constants `unit_setting` replaces."""
     return Scenario(
         problem="quadratic", distribution="gaussian", methods=(GROUP,), d=2, n=100
     ).setting
@@ -121,7 +121,10 @@ def _make_map(
     values: NDArray[np.float64],
     holds: NDArray[np.bool_],
 ) -> Contest:
-    """Return a map of values over users and items."""
+    """Return the contest of methods over users and items, without ties.
+
+    `values` and `holds` have the shape (methods, users, items), and are copied.
+    """
     ties = np.zeros(values.shape[1:], dtype=bool)
     plane = user_plane(users, items)
     return Contest(

@@ -32,7 +32,7 @@ MOST_POINTS = 10**9  # the largest number of points that a search considers
 class Tuning:
     r"""The free parameters of a plan, which is private for all their values."""
 
-    test_share: float = 0.4  # :math:`\varepsilon_1/\varepsilon`, in (0, 1)
+    test_share: float = 0.4  # the share :math:`\varepsilon_1/\varepsilon` of the test, in (0, 1)
     # :math:`\gamma` in (0, 1/2], the probability that perfectly concentrated points fail the test;
     # it determines the threshold.
     false_halt: float = 0.005
@@ -157,13 +157,17 @@ def _plan(
     tuning: Tuning,
     advice: bool = True,
 ) -> FilterPlan:
-    """Return the plan of the test and the noise that spend this budget."""
+    """Return a plan whose test and noise spend (epsilon, delta) together.
+
+    Raises `NotApplicable` if there is none; `advice` says whether its message names a sufficient
+    number of points.
+    """
     check_size(count)
     check_count("steps", steps)
     ApproxDP(epsilon=epsilon, delta=delta)
 
     def plan_for(points: int) -> FilterPlan | None:
-        """Return the plan for this many points, or None if there is none."""
+        """Return the plan for this many points, or None if F5 and F6 prove none."""
         return _try_plan(kind, points, steps, epsilon, delta, keep, tuning)
 
     plan = plan_for(count)

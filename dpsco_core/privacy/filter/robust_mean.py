@@ -124,13 +124,13 @@ class RobustFilter:
         Raises `InvalidInput` unless there are at least two points.
         """
         points = checked_points(points)
-        count, broken = len(points), self._broken(points)
-        if not broken.any() and self._concentrated(points):
+        count, broken = len(points), self._find_broken(points)
+        if not broken.any() and self._are_concentrated(points):
             counts = np.full(count, count, dtype=np.int64)
             return Examination(score=float(count), counts=counts, inclusion=np.ones(count))
         # A broken point counts as its own neighbour.
         near_counts, counts = np.ones((2, count), dtype=np.int64)
-        near_counts[~broken], counts[~broken] = self._neighbours(points[~broken])
+        near_counts[~broken], counts[~broken] = self._count_neighbours(points[~broken])
         inclusion = self.inclusion_of(counts)
         return Examination(score=int(near_counts.sum()) / count, counts=counts, inclusion=inclusion)
 
@@ -139,7 +139,7 @@ class RobustFilter:
         count = len(counts)
         width = (self.upper - self.lower) * count
         p: Vector = np.clip((counts - self.lower * count) / width, 0.0, 1.0)
-        # 2K/3 is not a double, hence the tolerance
+        # The tolerance is needed because thresholds such as 2K/3 are not doubles.
         p[counts >= self.upper * count * (1 - 1e-12)] = 1.0
         return p
 
@@ -153,7 +153,7 @@ class RobustFilter:
         indices = np.flatnonzero(weights)
         if not len(indices):
             return np.zeros(points.shape[1])
-        is_clean = not self._broken(points)[indices].any()
+        is_clean = not self._find_broken(points)[indices].any()
         require(is_clean, "weights", "0 for broken points", "a positive weight")
         anchor = points[indices[0]]
         total = np.zeros(points.shape[1])
@@ -177,8 +177,8 @@ class RobustFilter:
         assert rng is not None
         return self.mean(points, draw_coins(inclusion, rng))
 
-    def _broken(self, points: Matrix) -> NDArray[np.bool_]:
-        """Return which points, shape (K, d), are broken: NaN, infinite or too far away."""
+    def _find_broken(self, points: Matrix) -> NDArray[np.bool_]:
+        """Return, shape (K,), whether each point is broken: NaN, infinite or too far away."""
         farthest = FARTHEST * self.score_radius
         # In the usual case no point is broken.
         if points.max() <= farthest and points.min() >= -farthest:
@@ -186,7 +186,7 @@ class RobustFilter:
         usable = (points.max(axis=1) <= farthest) & (points.min(axis=1) >= -farthest)
         return np.asarray(~usable)
 
-    def _concentrated(self, points: Matrix) -> bool:
+    def _are_concentrated(self, points: Matrix) -> bool:
         """Return whether all points are within half the score radius of their mean, or of 0."""
         radius = self.score_radius * (1 - _rounding(points.shape[1])) / 2
         return any(
@@ -194,8 +194,10 @@ class RobustFilter:
             for centre in _centres(points)
         )
 
-    def _neighbours(self, points: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Count the points within the two radii of each of K usable points, shape (K,) each.
+    def _count_neighbours(self, points: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Count, for each of K usable points, the points within the score and the filter radius.
+
+        The two results have shape (K,) each.
 
         In the order of the distances r from a centre, the pair j, k is near if :math:`r_j+r_k` is
         within the score radius, and far if :math:`|r_j-r_k|` exceeds the filter radius. For each
@@ -238,7 +240,10 @@ class RobustFilter:
         return counts[0], counts[1]
 
     def _distances_from_centre(self, points: Matrix) -> Vector:
-        """Return the distances from a centre with most points within half the score radius."""
+        """Return the distances of points, shape (K,), from one of the two centres.
+
+        It is the centre that has more points within half the score radius.
+        """
         candidates = [np.concatenate(list(_lengths(points, c))) for c in _centres(points)]
         return max(
             candidates, key=lambda lengths: np.count_nonzero(lengths <= self.score_radius / 2)
@@ -246,7 +251,10 @@ class RobustFilter:
 
 
 def _centres(points: Matrix) -> tuple[Vector, Vector]:
-    """Return candidate centres; any point would be a valid centre."""
+    """Return the mean of the points and 0, two centres to measure distances from.
+
+    Results are the same for every centre; a good one decides more pairs without their distance.
+    """
     return points.mean(axis=0), np.zeros(points.shape[1])
 
 

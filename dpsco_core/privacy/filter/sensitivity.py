@@ -107,7 +107,8 @@ def sharp_weights_sensitivity(keep: RobustFilter, count: int, score_floor: float
 def _largest_pull(keep: RobustFilter, ratio: float) -> float:
     r"""Return :math:`\max_u p(u)(1+\min\{1,(1-u)r\})` over u in [a, 1], exactly.
 
-    It decreases from b on, increases below 1 - 1/r, and is a concave parabola in between.
+    With r = `ratio`, it increases below u = 1 - 1/r, is a concave parabola between there and b, and
+    decreases above b.
     """
     a, b = keep.lower, keep.upper
     bend = min(max(a, 1 - 1 / ratio), b)
@@ -155,9 +156,9 @@ def member_floor(
 
 
 def sure_members(keep: RobustFilter, count: int, score_floor: float) -> bool:
-    """Return whether F3 (theory/lowy-liu-asi.md, 2.0) holds, so that some points are sure members.
+    """Return whether F3 (theory/lowy-liu-asi.md, 2.0) holds.
 
-    These are at least `score_floor` points.
+    At least `score_floor` points are then members of the mean with probability 1.
     """
     return keep.form == "A" and score_floor >= keep.upper * count
 

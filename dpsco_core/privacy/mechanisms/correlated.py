@@ -74,7 +74,7 @@ class Encoding:
 
     label: ClassVar[str] = "steps on disjoint records, encoded together"
 
-    steps: int  # T
+    steps: int  # the number T of steps
     size: int  # the number of coordinates per step
     l2_sensitivity: float  # the sensitivity of the value of one step
     rho: float  # the rho of all steps together
@@ -139,5 +139,5 @@ class CorrelatedSteps:
         return noisy
 
     def _fresh(self, rng: np.random.Generator) -> Vector:
-        """Draw the next row of the noise Z."""
+        """Draw the row of the noise Z for the next step, shape (size,)."""
         return gaussian_noise(self.encoding.size, self.encoding.noise_std, rng)

@@ -22,7 +22,7 @@ class Exponential:
 
     label: ClassVar[str] = "choice"
 
-    sensitivity: float  # largest change of any one of the scores between neighbours
+    sensitivity: float  # the largest change of any one score between neighbours
     epsilon: float  # the choice is epsilon-DP, and zCDP with the rho of `choice_rho`
     # Shape (candidates,): b, the logarithm of a base measure; it must not depend on the data.
     log_base: Vector | None = None

@@ -64,7 +64,7 @@ class GaussianNoise:
         )
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus noise."""
+        """Return `value` plus Gaussian noise in every entry."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
@@ -141,7 +141,7 @@ class ShuffledGaussian:
         return replace(approximate_entry("shuffled gaussian", *values), disjoint_blocks=groups)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus noise."""
+        """Return `value` plus Gaussian noise in every entry."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
@@ -218,7 +218,7 @@ class AllocatedGaussian:
         return self.certificate.entry(size=value.size, largest_norm=self.largest_norm, label=label)
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus noise."""
+        """Return `value` plus Gaussian noise in every entry."""
         return add_gaussian_noise(value, self.noise_std, rng)
 
 
@@ -299,9 +299,13 @@ def gaussian_entry(
     disjoint_blocks: int,
     *,
     proven_l2_sensitivity: float | None = None,
-    noise_std: float | None = None,  # None: the noise for the sensitivity and rho
+    # The standard deviation of the noise; if None, it follows from the sensitivity and rho.
+    noise_std: float | None = None,
 ) -> Entry:
-    """Return the ledger's entry of Gaussian noise on a value, or on each of several values."""
+    """Return the ledger's entry of Gaussian noise on values of `size` numbers, rho-zCDP each.
+
+    A record is in one of `disjoint_blocks` such values.
+    """
     std = gaussian_noise_std(l2_sensitivity, rho) if noise_std is None else noise_std
     return Entry(
         mechanism="gaussian",

@@ -21,7 +21,7 @@ class LaplaceNoise:
 
     label: ClassVar[str] = "value"
 
-    l1_sensitivity: float  # largest change of the value in l1 norm between neighbours
+    l1_sensitivity: float  # the largest change of the value in l1 norm between neighbours
     epsilon: float  # the share of the budget
 
     def __post_init__(self) -> None:
@@ -40,7 +40,7 @@ class LaplaceNoise:
         return laplace_entry("laplace", label, self.l1_sensitivity, self.epsilon, np.size(value))
 
     def draw(self, value: Vector, rng: np.random.Generator) -> Vector:
-        """Return `value` plus noise."""
+        """Return `value` plus Laplace noise in every entry."""
         return add_laplace_noise(value, self.noise_scale, rng)
 
 
@@ -50,7 +50,7 @@ class SphericalLaplaceNoise:
 
     label: ClassVar[str] = "value"
 
-    l2_sensitivity: float  # largest change of the value in l2 norm between neighbours
+    l2_sensitivity: float  # the largest change of the value in l2 norm between neighbours
     epsilon: float  # the share of the budget
 
     def __post_init__(self) -> None:

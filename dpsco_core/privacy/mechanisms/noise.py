@@ -120,8 +120,8 @@ def draw_coins(probabilities: Vector, rng: np.random.Generator) -> Vector:
 
 
 def generalized_gaussian_noise(
-    shape: tuple[int, int],  # (rows, d)
-    exponent: float,  # r, at least 1, infinity allowed: 2 gives N(0, sigma^2 I)
+    shape: tuple[int, int],  # the number of vectors, and their dimension d
+    exponent: float,  # the r of the norm, in [1, infinity]; 2 gives N(0, sigma^2 I)
     noise_scale: float,
     rng: np.random.Generator,
 ) -> Vector:

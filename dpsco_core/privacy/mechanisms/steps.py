@@ -13,7 +13,7 @@ DRAWN_AT_ONCE = 100_000  # the number of entries drawn at once: under 1 MB
 
 
 class BudgetExceeded(Exception):
-    """The error of a release beyond the budget or beyond what was accounted for; none is drawn."""
+    """A release would exceed the budget or what was accounted for; no noise is drawn."""
 
 
 @dataclass
@@ -65,12 +65,15 @@ class Steps:
         return total
 
     def idle_noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return noise of the same distribution for steps that read no record."""
+        """Return noise like `noise`, shape (count, d), for steps that read no record.
+
+        Such steps need no privacy, and do not count as releases.
+        """
         self._check(count, d)
         return self._noise_of((count, d), rng)
 
     def _noise_of(self, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return noise of this shape, drawn from the generator."""
+        """Draw Gaussian or generalized Gaussian noise of a shape (rows, d), a release a row."""
         if self.exponent == 2:
             return gaussian_noise(shape, self.noise_std, rng)
         return generalized_gaussian_noise(shape, self.exponent, self.noise_std, rng)

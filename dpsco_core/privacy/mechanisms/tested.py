@@ -195,7 +195,7 @@ class TestedReleases:
 
     release: TestedGaussian
     size: int
-    rng: np.random.Generator  # draws all noise, the threshold's first
+    rng: np.random.Generator  # the generator of all noise, the threshold's first
 
     def __post_init__(self) -> None:
         """Refuse a size that is no positive integer."""
@@ -272,5 +272,5 @@ class TestedSteps:
         return add_gaussian_noise(value, self.release.noise_std, self.rng)
 
     def _noisy(self, number: float, scale: float) -> float:
-        """Return a number plus Laplace noise of a scale."""
+        """Return a number plus fresh Laplace noise of the given scale."""
         return float(add_laplace_noise(np.array([number]), scale, self.rng)[0])

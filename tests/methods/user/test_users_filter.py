@@ -292,8 +292,8 @@ def test_the_shortcut_agrees_with_all_pairs_exactly(
     x = np.random.default_rng(d).normal(size=(50, d))
     x *= 0.4999 * keep.score_radius / np.linalg.norm(x - x.mean(axis=0), axis=1).max()
     short = keep.examine(x)
-    assert keep._concentrated(x)
-    monkeypatch.setattr(RobustFilter, "_concentrated", lambda self, points: False)
+    assert keep._are_concentrated(x)
+    monkeypatch.setattr(RobustFilter, "_are_concentrated", lambda self, points: False)
     monkeypatch.setattr(robust_filter, "BLOCK", 120)  # two rows a block
     full = keep.examine(x)
     assert short.score == full.score == 50

@@ -145,7 +145,7 @@ def shortcut_taken_too_soon(patch: Patch) -> None:
     """Call points concentrated when they are within 9 of their mean."""
     patch.setattr(
         RobustFilter,
-        "_concentrated",
+        "_are_concentrated",
         lambda self, points: bool(np.abs(points - points.mean(axis=0)).max() <= 9),
     )
 

@@ -67,7 +67,7 @@ class PaperPanel:
 
     scenario: Scenario
     curves: tuple[SlopedCurve, ...]
-    # for each method without a curve, by its slug, the reason why it did not run
+    # the reason why a method did not run, by the slug of each method without a curve
     refusals: Mapping[str, str]
 
     @property
@@ -172,7 +172,10 @@ def _values_on_axis(point: Scenario, axis: str) -> tuple[float, ...]:
 def _fit_rate(
     sweep: Scenario, rate: str, x: tuple[float, ...], mean: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """Return the rate at the points, times the constant that fits the logarithms of the means."""
+    """Return a rate at the points x of a sweep, times the constant that fits the mean errors.
+
+    The fit is of logarithms. The result is empty if the rate or a mean is not positive and finite.
+    """
     if not rate or not all(value > 0 for value in mean):
         return ()
     row = bound(rate)

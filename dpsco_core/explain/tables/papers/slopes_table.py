@@ -32,7 +32,7 @@ def slope_cells(panels: Sequence[PaperPanel]) -> list[list[str]]:
 
 
 def figure_json(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> dict[str, Any]:
-    """Return the numbers of a figure as plain objects."""
+    """Return the curves and slopes of a paper's figure as plain values, for JSON."""
     return {
         "paper": entry.key,
         "experiments_note": NO_EXPERIMENTS,
@@ -49,7 +49,7 @@ def figure_json(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> dict[st
 
 
 def _curve_json(curve: SlopedCurve) -> dict[str, Any]:
-    """Return a curve as JSON values."""
+    """Return a curve of a panel, its errors and its slopes, as plain values for JSON."""
     return {
         "method": curve.method,
         "rate": curve.rate or None,
@@ -92,7 +92,7 @@ def latex_table(entry: ReproducedPaper, panels: Sequence[PaperPanel]) -> str:
 
 
 def _statement_of_rate(method: str) -> str:
-    """Return the statement of the rate that predicts a method's slopes; empty if none does."""
+    """Return the number of the statement whose rate predicts a method's slopes; empty if none."""
     rate = method_card(method).rate
     return bound(rate).card.statement if rate else ""
 
@@ -108,7 +108,7 @@ def _latex_cells(curve: SlopedCurve) -> list[str]:
 
 
 def _format_slope(value: float) -> str:
-    """Return a slope with two digits."""
+    """Return a slope as text with two decimals."""
     return f"{round(value, 2) + 0.0:.2f}"
 
 

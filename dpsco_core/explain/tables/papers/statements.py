@@ -52,7 +52,7 @@ class Statement:
 
     @property
     def constants(self) -> str:
-        """What the constants of the value are: `"1"` where the paper hides them."""
+        """The word for the constants in the value: "1" where the paper hides them, or "printed"."""
         return "1" if self.card.constant == "rate" else "printed"
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def section_tables(
 
 
 def paper_json(entry: ReproducedPaper, tables: Sequence[SectionTable]) -> dict[str, Any]:
-    """Return a paper and its sections as plain objects."""
+    """Return a paper, the statements of its sections and what is left out, for JSON."""
     return {
         "paper": entry.key,
         "title": entry.paper.title,
@@ -156,7 +156,10 @@ def _belongs(entry: ReproducedPaper, card: BoundCard, table: str) -> bool:
 
 
 def placed_rows(entry: ReproducedPaper, points: Sequence[Scenario]) -> list[list[Row]]:
-    """Return the rows of each section at its point, each bound in one of them."""
+    """Return the rows of each section at its point; each bound is in one section only.
+
+    That is the first section in which the bound holds, or else the first that it is about.
+    """
     evaluated: dict[str, list[tuple[int, Row]]] = {}
     for place, (section, point) in enumerate(zip(entry.sections, points, strict=True)):
         table = section.table
@@ -193,7 +196,7 @@ def _statements_at(point: Scenario, listed: Sequence[Row], seconds: float) -> tu
 
 
 def _sharpest_proof(card: BoundCard, explicit: Iterable[Row]) -> Row | None:
-    """Return the sharpest proven bound on the mean: of the method, or of the class it is about."""
+    """Return the sharpest of the `explicit` rows that are about what `card` is about, or None."""
     alike = [r for r in explicit if _is_about(r.bound.card, card) and math.isfinite(r.value)]
     sign = 1 if card.kind == "upper" else -1
     ordered = sorted(alike, key=lambda r: sign * r.value)
@@ -201,7 +204,10 @@ def _sharpest_proof(card: BoundCard, explicit: Iterable[Row]) -> Row | None:
 
 
 def _is_about(proof: BoundCard, card: BoundCard) -> bool:
-    """Return whether a proof is about the method or the class of a bound."""
+    """Return whether the bound `proof` is about what `card` is about.
+
+    For an upper bound that is its method, for a lower one its class of algorithms and data.
+    """
     kind = (proof.kind, proof.quantity, proof.guarantee)
     if kind != (card.kind, card.quantity, "expectation"):
         return False
@@ -219,7 +225,10 @@ Runs = dict[str, tuple[tuple[Outcome, ...], str]]
 
 
 def _run_methods(point: Scenario, methods: Sequence[str], most_seconds: float) -> Runs:
-    """Return the outcomes of every method, with as many trials as the time allows."""
+    """Return, by method, its outcomes and why they are fewer than asked for, or "".
+
+    All methods together take about `most_seconds` on the reference machine.
+    """
     allowed = {}
     reasons = {}
     for method in methods:
@@ -241,7 +250,10 @@ def _run_methods(point: Scenario, methods: Sequence[str], most_seconds: float) -
 
 
 def _measured_error(point: Scenario, card: BoundCard, runs: Runs) -> Measured | None:
-    """Return the mean error of the method that a bound is about."""
+    """Return the measured error of the method that an upper bound is about; None without runs.
+
+    Where the bound counts gradients, their number is measured instead.
+    """
     if card.method not in runs or card.kind == "lower":
         return None
     outcomes, reason = runs[card.method]
