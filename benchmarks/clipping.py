@@ -17,7 +17,7 @@ SIZES = (3000, 30_000, 300_000)
 
 
 def excess_risks(problem: str, law: str, n: int, trials: int) -> dict[str, float]:
-    """Return the mean excess risk of every method that runs on the problem."""
+    """Return the mean excess risk over the trials, by method, of those that run on the problem."""
     scenario = Scenario(
         problem=problem,
         distribution=law,

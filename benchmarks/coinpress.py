@@ -21,7 +21,7 @@ DIAMETERS = (4.0, 40.0, 400.0, 10_000.0)
 
 
 def error_ratio(law: str, n: int, d: int, rho: float, diameter: float, trials: int) -> float:
-    """Return the mean error of adaptive clipping over that of CoinPress."""
+    """Return the mean error of adaptive clipping over that of CoinPress; NaN if one cannot run."""
     point = Scenario(
         distribution=law,
         methods=METHODS,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DASHBOARD = ("-m", "dpsco_app")  # the same command as `make app`
-PATIENCE = 120  # seconds
+PATIENCE = 120  # The seconds within which the server must answer.
 
 
 @contextmanager

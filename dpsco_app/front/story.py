@@ -53,8 +53,8 @@ TO_CURVES = (
 TO_PICTURE = "The whole picture, where a radius is chosen privately"
 # Half the width of the plane of records in the three views, from the closest to the widest.
 NEAREST_VIEW, NEAR_VIEW, MIDDLE_VIEW = 2.0, 3.0, 9.0
-CLOSER = 1.5  # the factor by which the averages are magnified once the noise is small
-DISTANCE = 1000  # the distance of the visitor's record at the start
+CLOSER = 1.5  # The factor by which the averages are magnified once the noise is small.
+DISTANCE = 1000  # The distance of the visitor's record from the centre at the start.
 MOVED_RECORD = (-0.8 * DISTANCE, -0.6 * DISTANCE)
 AVERAGES = ("records", "means")
 AVERAGES_AND_FAR = (*AVERAGES, "far")
@@ -76,7 +76,7 @@ def _leads() -> tuple[tuple[str, str], ...]:
 
 
 def story(numbers: Why) -> ScrollStory:
-    """Return the story: its steps, and the prices that they show at a heavy and at a light tail."""
+    """Return the story: its steps with their numbers, and the prices at both tails."""
     sides = numbers.heavy, numbers.light
     lines = [{"p": one.p, "prices": one.guarantees, "floors": one.floors} for one in sides]
     return ScrollStory(

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.figure.style import named_colours
-from dpsco_app.front.changes import listed, offered, why_these
+from dpsco_app.front.changes import initial_methods_reason, listed_methods, slider_values
 from dpsco_app.parts.control_words import contents_of_fold, law_name, laws_in_order, methods_text
 from dpsco_app.parts.differences import READ, differences
 from dpsco_app.parts.fields import (
@@ -206,7 +206,9 @@ def _draw_one(
             options_of_widget |= {"format_func": number_text}
             words = text(control.plain, scenario)
             with st.container(key=f"slider_{'area_' * bool(area)}{field}"):
-                st.select_slider(label, offered(field, scenario, value), value, **options_of_widget)
+                st.select_slider(
+                    label, slider_values(field, scenario, value), value, **options_of_widget
+                )
                 ends = f"<div class='ends'>{ends_html(field)}</div>"
                 about_html = f"<b>{number_text(value)}</b><span>{words}</span>{area}{ends}"
                 st.html(f"<div class='about' aria-hidden='true'>{about_html}</div>")
@@ -259,12 +261,12 @@ def _draw_methods(
     label: str, value: list[str], scenario: Scenario, options: dict[str, Any]
 ) -> None:
     """Draw the chosen algorithms as chips with the marks of their lines, others on demand."""
-    hidden = [m for m in listed(scenario) if m not in value]
+    hidden = [m for m in listed_methods(scenario) if m not in value]
     names = _methods_with_chips(scenario)
     called = short_names(names)
     options |= {"format_func": lambda slug: f"{SIGNS[symbol_of(slug)]} {called[slug]}"}
     st.pills(label, names, default=value, selection_mode="multi", **options)
-    if reason := why_these(scenario):
+    if reason := initial_methods_reason(scenario):
         st.caption(reason)
     if hidden and value:
         lists_all = bool(st.session_state.get(LISTS_ALL))
@@ -280,7 +282,7 @@ def _draw_methods(
 def _methods_with_chips(scenario: Scenario) -> list[str]:
     """Return the algorithms that have a chip: all of them on demand, or those that are chosen."""
     lists_all = st.session_state.get(LISTS_ALL) or not scenario.methods
-    return [m for m in listed(scenario) if lists_all or m in scenario.methods]
+    return [m for m in listed_methods(scenario) if lists_all or m in scenario.methods]
 
 
 def style(scenario: Scenario) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.changes import none_chosen
+from dpsco_app.front.changes import no_method_message
 from dpsco_app.front.links import BASE
 from dpsco_app.front.screen import FrontScreen, front_screen
 from dpsco_app.front.second import Companions, companions_of
@@ -150,7 +150,7 @@ class Curves:
             pairs.append(self.companions_of(candidate))
             return pairs[0].scenarios
 
-        refused = refusal(scenario, self.limits, companions) or none_chosen(scenario)
+        refused = refusal(scenario, self.limits, companions) or no_method_message(scenario)
         return refused, next(iter(pairs), None)
 
     # -- the progress of the run --------------------------------------------------------------

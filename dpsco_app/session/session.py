@@ -9,7 +9,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.front import links
 from dpsco_app.front.address import PageView
 from dpsco_app.front.because import because
-from dpsco_app.front.changes import BUDGET, Sweep, changed, level_of, offered
+from dpsco_app.front.changes import BUDGET, Sweep, change_field, level_of, slider_values
 from dpsco_app.front.questions.guesses import PriceGuess, guess_of
 from dpsco_app.front.second import pin_text
 from dpsco_app.front.view import ADDRESS, View
@@ -163,7 +163,7 @@ class Session:
             scenario = replace(previous, **{field: value})
         else:
             limits = self.curves.limits
-            scenario, self._sweep, words = changed(previous, field, value, self._sweep, limits)
+            scenario, self._sweep, words = change_field(previous, field, value, self._sweep, limits)
         scenario, warning = self._following(previous, _with_offset_in_range(scenario), field)
         self._take(scenario)
         self.because = because(previous, scenario, field)
@@ -384,5 +384,5 @@ def _with_offset_in_range(scenario: Scenario) -> Scenario:
     """Move a value into its range after another field has changed that range."""
     if not scenario.offset:  # An offset of zero is valid for every set.
         return scenario
-    offsets = offered("offset", scenario, scenario.offset)
+    offsets = slider_values("offset", scenario, scenario.offset)
     return scenario if scenario.offset in offsets else replace(scenario, offset=offsets[-1])

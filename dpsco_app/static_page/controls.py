@@ -6,7 +6,7 @@ from html import escape
 
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.changes import listed, offered
+from dpsco_app.front.changes import listed_methods, slider_values
 from dpsco_app.front.questions.prices import slider_areas
 from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.front.view import View
@@ -69,7 +69,7 @@ def _control_html(
     label = text(control.label, scenario)
     match widget(control):
         case "slider":
-            values = offered(field, scenario, value)
+            values = slider_values(field, scenario, value)
             words = text(control.plain, scenario)
             return slider_html(label, field, values, values.index(value), words, area)
         case "slugs":
@@ -127,7 +127,7 @@ def _menu_html(label: str, field: str, offers: Sequence[tuple[str, str]], value:
 
 def _methods_html(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
     """Return the algorithms as checkboxes, each with the mark and the colour of its line."""
-    slugs = listed(scenario)
+    slugs = listed_methods(scenario)
     names = short_names(slugs)
 
     def chip(slug: str) -> str:

@@ -8,9 +8,9 @@ import streamlit as st
 
 from dpsco_app.figure.colours import INK, PAGE
 from dpsco_app.front.bound_lines import class_name
-from dpsco_app.front.changes import offered
+from dpsco_app.front.changes import slider_values
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.second import in_short, overlays, pinned
+from dpsco_app.front.second import fit_one_panel, in_short, pinned
 from dpsco_app.front.study import chosen_point, place
 from dpsco_app.front.view import View
 from dpsco_app.pages.explore.menus import draw_bounds_menu, take
@@ -133,7 +133,7 @@ def _about_pin(pinned_scenario: Scenario, scenario: Scenario) -> str:
     if pinned_scenario == scenario:
         return "**Pinned.** Change a setting and run: both runs will be drawn."
     words = in_short(pinned_scenario, scenario) or "the same settings"
-    if overlays(pinned_scenario, scenario):
+    if fit_one_panel(pinned_scenario, scenario):
         return f"**Pinned**, dashed: {words}."
     return f"**Pinned:** {words}. Its axis or its quantity is another one: it has the second panel."
 
@@ -224,7 +224,7 @@ def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
     start, end = scenario.grid[0], scenario.grid[-1]
     scenario_value = getattr(scenario, axis)
     value = scenario_value if start <= scenario_value <= end else place(chosen_point(scenario))
-    values = [x for x in offered(axis, scenario, value) if start <= x <= end]
+    values = [x for x in slider_values(axis, scenario, value) if start <= x <= end]
     return {
         "symbol": SYMBOL[axis],
         "field": axis,

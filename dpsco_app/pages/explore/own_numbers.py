@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from plotly.graph_objects import Figure, Scatter
 
-from dpsco_app.front.changes import offered
+from dpsco_app.front.changes import slider_values
 from dpsco_app.pages.explore.own_releases import (
     RELEASED,
     digits_text,
@@ -228,7 +228,7 @@ def fitting(fits: Sequence[Tail], scenario: Scenario) -> Scenario:
     lead = fits[heaviest(fits)]
     least_order = 2.0 if lead.index > 2 else 0.0
     order = joint_order(
-        fits, [p for p in offered("p", scenario, 2.0) if p >= least_order], scenario.margin
+        fits, [p for p in slider_values("p", scenario, 2.0) if p >= least_order], scenario.margin
     )
     spare = [m for m in OPTIONS["margin"] if order + m <= lead.index]
     if lead.kind == "heavy" and spare and max(spare) < scenario.margin:
