@@ -105,7 +105,7 @@ def answer(studies: Sequence[Study]) -> Answer:
     elif useless and len(set(costs)) == 1:
         headline = _capital(_both_places(panels)), costs[0]
     else:
-        left, right = map(_placed, costs, wheres)
+        left, right = map(_cost_with_place, costs, wheres)
         headline = (f"{_capital(left)}{';' if any(verdicts) else ','}", right)
     if lacks_reference:
         details = f". {without_reference(first_panel.study)}"
@@ -214,7 +214,7 @@ def _cost(study: Study, x: float | None, quantity: str) -> str:
     return cost_words(row.price, quantity) + f", {verdict}" * bool(verdict)
 
 
-def _placed(cost: str, place: str) -> str:
+def _cost_with_place(cost: str, place: str) -> str:
     """Return the cost with the words for its data, which come first if the cost has "data" too."""
     if "data" not in cost:
         return f"{cost} {place}"
