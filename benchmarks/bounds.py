@@ -27,7 +27,7 @@ from dpsco_core.geometry.geometries import GEOMETRIES  # noqa: E402
 from dpsco_core.results.report import evaluate  # noqa: E402
 from dpsco_core.scenario import Scenario  # noqa: E402
 
-LIMIT = 50.0  # the largest allowed CPU time in milliseconds
+LIMIT = 50.0  # The largest allowed CPU time in milliseconds.
 REPEATS = 3
 SLIDERS = ("n", "d", "epsilon", "delta", "p", "m", "diameter")
 

@@ -115,8 +115,8 @@ DRAG = """async (slider, seconds) => {
 }"""
 
 Times = dict[str, float]
-OTHER_VISITORS = 3  # the number of visitors beside the one who is timed
-seeds = count(1)  # each visit has its own seed, so that none reuses the runs of another
+OTHER_VISITORS = 3  # The number of visitors beside the one who is timed.
+seeds = count(1)  # Each visit has its own seed, so that none reuses the runs of another.
 
 
 @contextmanager

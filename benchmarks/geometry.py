@@ -27,7 +27,7 @@ from dpsco_core.geometry import (
 )
 
 ROUNDS = 9
-SECONDS = 0.01  # the time of one round in seconds
+SECONDS = 0.01  # The time of one round in seconds.
 TARGETS = {"l1 ball, d = 100": 25.0, "lq ball, q = 1.5, d = 1000": 1000.0}
 
 

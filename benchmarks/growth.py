@@ -19,7 +19,7 @@ RECORDS = [5_000, 20_000, 80_000, 320_000]
 DIMENSIONS = [10, 40, 160, 640]
 STEPS = [16, 64, 256]
 CELLS = [4, 16, 64]
-MEANS = methods_for("mean", "item")  # estimators that read rows
+MEANS = methods_for("mean", "item")  # These estimators read rows of plain records.
 OPTIMISERS = ("sco.noisy-gd", "sco.clipped", "sco.phased-sgd", "sco.private-sgd")
 
 

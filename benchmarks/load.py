@@ -34,11 +34,12 @@ from benchmarks.visitor import Answer, VisitFailed, Visitor
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "load.json"
-THINK_SECONDS = (3.0, 15.0)  # the range of a visitor's pause between actions, uniformly distributed
+# The range of a visitor's pause between actions, uniformly distributed.
+THINK_SECONDS = (3.0, 15.0)
 PRESETS = ("preset_What privacy costs", "preset_Privacy is free", "preset_The price at every tail")
 SLIDERS = ("field_p", "field_epsilon", "field_d")
 BUTTON = "explore_run"
-FINISHED = " runs in "  # a part of the status line, as in "560 runs in 0.3 s"
+FINISHED = " runs in "  # A part of the status line, as in "560 runs in 0.3 s".
 BOUNDS, RUN, PRESET, OPEN = "bounds update", "run", "preset", "opening"
 # The share of each action among the next actions of a visitor.
 SHARES = {BOUNDS: 0.75, RUN: 0.15, PRESET: 0.1}

@@ -24,7 +24,7 @@ from dpsco_core.scenario import Scenario
 
 D = 100
 TRIALS = 5
-PURE_EPSILON = 1.0  # the pure budget that implies rho = 0.5
+PURE_EPSILON = 1.0  # The pure budget that implies rho = 0.5.
 CLIPPED_STEP = "clipped step over two passes"
 METHODS = tuple(slug for slug in methods_for("logistic") if method_card(slug).level == "item")
 

@@ -21,8 +21,8 @@ from dpsco_core.privacy import Ledger
 from dpsco_core.scenario import Scenario
 
 N, D = 100_000, 100
-LEVEL = 5.0  # the level at which the other libraries clip every coordinate
-RADIUS = 20.0  # the radius to which the plain version clips every row
+LEVEL = 5.0  # The level at which the other libraries clip every coordinate.
+RADIUS = 20.0  # The radius to which the plain version clips every row.
 LAWS = ("student-t", "pareto", "skewed-pareto", "log-normal", "gaussian", "elliptical-t")
 
 

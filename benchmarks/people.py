@@ -32,7 +32,8 @@ SIZES = (
     (1000, 64, 10, 4.0),
     (10_000, 16, 10, 2.0),
 )
-FACTORS = np.geomspace(0.02, 2.0, 41)  # multiples of the planned radius that are tried in hindsight
+# Multiples of the planned radius that are tried in hindsight.
+FACTORS = np.geomspace(0.02, 2.0, 41)
 
 
 def planned_errors(point: Scenario, trials: int) -> dict[str, float]:

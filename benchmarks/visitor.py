@@ -26,7 +26,7 @@ RUN_IS_DONE = (
     ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
 )
 FAILED = (ForwardMsg.ScriptFinishedStatus.FINISHED_WITH_COMPILE_ERROR,)
-LARGEST_MESSAGE = 200_000_000  # bytes, Streamlit's own limit
+LARGEST_MESSAGE = 200_000_000  # Streamlit's own limit, in bytes.
 
 
 class VisitFailed(RuntimeError):

@@ -44,7 +44,7 @@ BOUND_ONES = {
     "zCDP": "zCDP algorithm",
     "sampling": "algorithm, private or not,",
 }
-LINE = 33  # the largest number of letters in a line beside the name of a limit
+LINE = 33  # The largest number of letters in a line beside the name of a limit.
 WIDER_NOTE = "a wider class of losses: methods for this problem may have smaller errors"
 
 

@@ -10,8 +10,8 @@ from dpsco_core.results.price import BETTER, Ratio
 CLOSE = 1.21
 # If the ratio of the ends is larger than this, the interval is stated instead of the factor.
 LOOSE = 1.5
-VAGUE = 10.0  # if the upper end is larger, too few trials have run to state a factor
-DISTINCT_FROM_ONE = 1.05  # a smaller factor would be printed as 1.0
+VAGUE = 10.0  # If the upper end is larger, too few trials have run to state a factor.
+DISTINCT_FROM_ONE = 1.05  # A smaller factor would be printed as 1.0.
 LARGEST_FACTOR = 100.0
 # The words before the quantity if no factor is stated.
 LESS_PREFIX, SAME_PREFIX = "less ", "about the same "

@@ -31,7 +31,7 @@ NOTES = {
 # The axis extends by this share below the edge at which an error of 0 is drawn. Within the same
 # share above that edge there are no ticks.
 ROOM = 0.06
-SPAN = 1e6  # the largest ratio of the largest measured value to the low end of the axis
+SPAN = 1e6  # The largest ratio of the largest measured value to the low end of the axis.
 # To show a lower bound, the axis may extend at most this factor below the lowest measured error.
 DEEP = 30.0
 
@@ -119,7 +119,7 @@ def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
     Proven values near the measured ones are inside, too. `price` says that the axis has prices.
     """
     measured = [y for panel in panels for y in panel.measured if y > 0]
-    if price:  # prices beyond the span of the axis are cut off
+    if price:  # Prices beyond the span of the axis are cut off.
         low = min([*measured, 1.0])
         return low / 1.3, max([1.0, *(y for y in measured if y <= low * SPAN)]) * 1.3
     smallest = max(measured, default=0.0) / SPAN

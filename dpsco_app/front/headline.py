@@ -22,7 +22,7 @@ from dpsco_core.results.measured import Measurement
 from dpsco_core.scenario import Scenario
 
 LIMIT = "limit"  # Words about a limit have this mark, where others have their method.
-STEADY = 1.05  # limits along the axis count as equal if their largest ratio is at most this
+STEADY = 1.05  # Limits along the axis count as equal if their largest ratio is at most this.
 # The sentence if no private answer is better than one without data.
 AS_WELL = {
     "level": "Ignoring the data does as well.",

@@ -32,7 +32,7 @@ WITHOUT_DATA = "answering without data"
 ENTERS = "not private, so it may be here"
 # If Fano's bound is within this relative distance of the limit, one label names both.
 LABEL_TOLERANCE = 0.1
-PALE = 0.45  # the opacity of lines that are not the subject of the open card
+PALE = 0.45  # The opacity of lines that are not the subject of the open card.
 SHORT = {
     "Proven possible": "possible",
     "With privacy": "private",

@@ -58,7 +58,7 @@ from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
 from dpsco_core.results.price import Ratio
 
-MOST_NAMED = 5  # the largest number of measured lines with a colour and a row of their own
+MOST_NAMED = 5  # The largest number of measured lines with a colour and a row of their own.
 GREY: Pair = METHODS["grey"]
 EDGE = "a log axis has no 0, so it is drawn at the lower edge"
 FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")

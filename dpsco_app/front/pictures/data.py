@@ -17,13 +17,14 @@ from dpsco_core.data.hard import HardInstance
 from dpsco_core.explain.picture import coordinate_sample
 from dpsco_core.scenario import Scenario
 
-MOST_SPIKED = 0.1  # the largest share of far records for which the others are called "the rest"
-WIDTH, GROUND = 150, HEIGHT - 5.0  # the width, and the distance of the axis from the top, in pixels
-NEAR_X, FAR_X = 8.0, WIDTH - 6.0  # the positions of most records and of the far ones
-TALL = 58.0  # the height of the tallest bar
-STACK = 7  # the largest number of dots in a stack
-DOT, PITCH = 2.6, 7.0  # the radius of a dot, and the distance between two dots in a stack
-BARS = 44  # the number of bars in a histogram
+MOST_SPIKED = 0.1  # The largest share of far records for which the others are called "the rest".
+# The width, and the distance of the axis from the top, in pixels.
+WIDTH, GROUND = 150, HEIGHT - 5.0
+NEAR_X, FAR_X = 8.0, WIDTH - 6.0  # The positions of most records and of the far ones.
+TALL = 58.0  # The height of the tallest bar.
+STACK = 7  # The largest number of dots in a stack.
+DOT, PITCH = 2.6, 7.0  # The radius of a dot, and the distance between two dots in a stack.
+BARS = 44  # The number of bars in a histogram.
 LETTERS = "font-family='Source Sans,Source Sans 3,Arial,sans-serif' font-size='12'"
 
 

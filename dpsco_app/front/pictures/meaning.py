@@ -37,7 +37,7 @@ WHY_CLIP = "Unclipped, one record could move the answer anywhere: no noise hides
 CHIEFLY = 3.0  # If one of two parts exceeds this multiple of the other, it is named alone.
 # The height of a picture with names below it, and the radius of its ball, in pixels.
 LARGE_HEIGHT, LARGE_RADIUS = 92.0, 40.0
-RADIUS = 27.0  # the radius of the ball in the other pictures, in pixels
+RADIUS = 27.0  # The radius of the ball in the other pictures, in pixels.
 # The distance in pixels of the ball's centre from the left and the top of a large picture.
 CENTRE = 46.0
 LARGE_WIDTHS = {AVERAGE: 156, CLIP: 156, NOISE: 96}
