@@ -73,7 +73,7 @@ def hindsight_errors(point: Scenario, trials: int) -> dict[str, float]:
 
 
 def main(trials: int = 20) -> None:
-    """Print both tables in Markdown."""
+    """Print the errors by norm and diameter, and those by sizes, as two tables in Markdown."""
     print("| n = 1,000, m = 256, d = 10, p = 2 | " + " | ".join(METHODS) + " |")
     print("|---" * (1 + len(METHODS)) + "|")
     for offset, diameter in PLACES:

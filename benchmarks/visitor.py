@@ -108,7 +108,7 @@ class Visitor:
         return tuple(key for key, widget in self.widgets.items() if widget.id in self._values)
 
     async def open(self) -> Answer:
-        """Open the page and wait until it is drawn."""
+        """Open the page; return the server's answer once the page is drawn."""
         return await self._send()
 
     async def press(self, key: str) -> Answer:

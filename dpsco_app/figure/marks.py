@@ -14,7 +14,7 @@ HALO = 0.75  # The opacity of the background behind the factor.
 
 
 def regions_of(place: PanelBox) -> list[Part]:
-    """Return the filled regions of a panel, in Plotly's form."""
+    """Return the filled regions of a panel, with edges and hover points, as Plotly's traces."""
     traces = []
     for region in place.panel.regions:
         x, upper = place.extended(region.x, region.upper)
@@ -54,7 +54,7 @@ def regions_of(place: PanelBox) -> list[Part]:
 
 
 def lines_of(place: PanelBox) -> list[Part]:
-    """Return the curves of a panel, in Plotly's form."""
+    """Return the lines of a panel, with their marks and intervals, as Plotly's traces."""
     traces = []
     for line in place.panel.lines:
         colour = place.theme.colour(line.colour)

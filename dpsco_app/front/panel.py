@@ -130,7 +130,7 @@ class FrontPanel:
         return [area]
 
     def _edge(self) -> Line:
-        """Return the line along the upper edge of the region of impossible errors."""
+        """Return the line of the proven limit, for a panel that draws no red region below it."""
         return Line(
             key="floor",
             name="proven limit",

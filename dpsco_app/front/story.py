@@ -67,7 +67,7 @@ def curves_query(scenario: Scenario, view: View) -> str:
     return urlencode(links.query(scenario) | ADDRESS.to_query(view), safe=",")
 
 
-def _leads() -> tuple[tuple[str, str], ...]:
+def _explore_links() -> tuple[tuple[str, str], ...]:
     """Return the links of the last step, to measured curves at the same n, d and budget."""
     return tuple(
         (f"Explore at p = {scenario.p:g}: measured on the hardest data", curves_query(scenario, v))
@@ -235,7 +235,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 parts=PRICES,
                 main="prices",
             ),
-            leads=_leads(),
+            leads=_explore_links(),
         ),
         ScrollStep(
             title="What nobody can beat",
@@ -250,7 +250,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "records that are hardest to hide carry a part of the mean.",
             ),
             state=closer(floor=True, parts=PRICES, main="prices"),
-            leads=_leads()[:1],
+            leads=_explore_links()[:1],
         ),
     )
 

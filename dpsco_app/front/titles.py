@@ -123,7 +123,7 @@ def drag_words(axis: str) -> str:
 
 
 def no_window(scenario: Scenario) -> tuple[str, ...]:
-    """Return why there is no window; empty if there is one."""
+    """Return lines of words on why the figure has no window; empty if it has one."""
     if unequal(scenario):
         return (
             "<b>No band here</b>: the bounds are worst cases",

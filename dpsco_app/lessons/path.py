@@ -24,7 +24,7 @@ class LessonPath:
 
     @property
     def measured(self) -> int:
-        """The number of lessons whose runs have been read."""
+        """The number of lessons that have been run and judged in this visit."""
         return len(self._measured)
 
     def predict(self, slug: str, answer: Answer) -> None:

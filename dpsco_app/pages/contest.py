@@ -114,7 +114,7 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
         return [value_text(float(value), holds=bool(holds)) for value, holds in pairs]
 
     def hover_text(row: int, column: int) -> str:
-        """Return the hover text of a cell."""
+        """Return the hover text of a cell: its place on both axes, and each method's value."""
         values = zip(names, texts(row, column), strict=True)
         idle = [IDLE] if contest.winners[row, column] == len(names) else []
         return "<br>".join([cell_text(plane, row, column), *map(" ".join, values), *idle])

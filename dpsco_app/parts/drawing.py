@@ -97,7 +97,7 @@ def theme() -> Theme:
 
 
 def is_phone() -> bool:
-    """Return whether the screen has the size of a phone."""
+    """Return whether this window is so narrow that it gets the figures for phones."""
     return window.size() == "compact"
 
 

@@ -100,7 +100,7 @@ def draw_differences(
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:
-    """List in one box the errors in an address and in its teacher mode."""
+    """Draw one box that lists errors in the address: `sentences`, and those of the teacher mode."""
     complaints = [escaped_markdown(sentence) for sentence in (*teaching.wrong(), *sentences)]
     listed = (
         f" {complaints[0]} "

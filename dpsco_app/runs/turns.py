@@ -97,7 +97,7 @@ class Turns:
             self._slice_start = present
             return True
 
-    def go(self, turn: "Turn") -> None:
+    def remove(self, turn: "Turn") -> None:
         """Remove a run from the queue, if it is in it."""
         with self._lock:
             if turn in self._queue:
@@ -108,7 +108,7 @@ class Turn:
     """The place of one run in the queue."""
 
     def __init__(self, turns: Turns) -> None:
-        """Make a turn that has not begun."""
+        """Make a turn that is not in the queue yet."""
         self._turns = turns
         self._began = 0.0
         self._left = SLICE_SECONDS  # The seconds left of the slice.
@@ -140,7 +140,7 @@ class Turn:
 
     def leave(self) -> None:
         """End the turn, so that another visitor's run may go on."""
-        self._turns.go(self)
+        self._turns.remove(self)
         self._left = SLICE_SECONDS
 
 

@@ -224,7 +224,10 @@ class Session:
         return self.scenarios.is_apart(self.page.name)
 
     def value(self, field: str) -> Any:
-        """Return the value of a field's control, whether it is shown or not."""
+        """Return the value of a field's control, or of the control for the notion of privacy.
+
+        A hidden control of the budget keeps the last value that it had.
+        """
         if field == NOTION:
             return notions_of(self.scenario)[0]
         value = getattr(self.scenario, field)
@@ -278,7 +281,7 @@ class Session:
     # -- the curves ---------------------------------------------------------------------------
 
     def press_run(self) -> None:
-        """Run the present settings, as the visitor asks."""
+        """Run the present settings, as if the visitor had pressed the button Run."""
         self.forgive()
         self._settle(is_requested=True)
 
@@ -334,7 +337,7 @@ class Session:
         self.look(CURVES, replace(self.view, pin=pin_text(result.scenario)))
 
     def unpin(self) -> None:
-        """Remove the pinned study from the figure."""
+        """Remove the run that was kept for comparison."""
         self.look(CURVES, replace(self.view, pin=""))
 
     def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:

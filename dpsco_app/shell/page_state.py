@@ -59,7 +59,7 @@ class PageState(Page[V]):
         KNOWN_SOMEWHERE.update(self.names)
 
     def key(self, field: str) -> str:
-        """Return the key of the widget for a field."""
+        """Return the session key of the widget for a field of the view."""
         return (f"{self.name}_field_" if self.prefix is None else self.prefix) + field
 
     @property
@@ -88,7 +88,7 @@ class PageState(Page[V]):
     # -- the widgets ------------------------------------------------------------------------
 
     def fill_widgets(self, view: V) -> None:
-        """Put a view into the widgets' state."""
+        """Set the page's widgets to the values of a view."""
         st.session_state[PRESENT] = ""
         for name in self.names:
             value = getattr(view, name)

@@ -213,6 +213,6 @@ def handle_messages(visit: Visit, message: str) -> None:
 
 
 def screen_json(visit: Visit, theme: Theme, view: str = CURVES) -> str:
-    """Return the screen of a view as JSON."""
+    """Return everything that the view of the curves or of the picture shows, as JSON."""
     screen = visit.picture(theme) if view == PICTURE else visit.screen(theme)
     return json.dumps(screen, ensure_ascii=False, allow_nan=False)

@@ -181,7 +181,7 @@ def symbol_of(card: BoundCard) -> str:
 
 
 def _hover_text(row: Row) -> str:
-    """Return the hover text of a bound's mark."""
+    """Return the hover text of a bound's mark: its name, value, scope and first failures."""
     laws = row.bound.card.laws.words
     scope = in_print(f"binds every {row.binds}, over {laws}" if row.binds else f"for {laws}")
     lines = [f"<b>{marked(row)}</b>", in_digits(row.value), scope]

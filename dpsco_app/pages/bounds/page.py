@@ -66,7 +66,7 @@ STYLE = """<style>
 
 
 def page() -> None:
-    """Draw the page of the papers' tables."""
+    """Draw the page Bounds: a table of theorems as a figure, and one theorem in full."""
     draw_views("bounds")
     st.html(STYLE)
     draw_page(STATE, {WHOLE: _draw_table}, {WHOLE: QUESTION})

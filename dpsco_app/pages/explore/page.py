@@ -162,7 +162,7 @@ def draw_sidebar(scenario: Scenario, lead: str = "", card: str = "") -> None:
 
 
 def _draw_second_panel(scenario: Scenario) -> None:
-    """Draw the choice of what the second panel shows."""
+    """Draw the menu of what the second panel shows, and the button for the visitor's own file."""
     st.selectbox(
         "Beside your data, show",
         SECONDS,

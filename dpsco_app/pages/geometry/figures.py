@@ -241,7 +241,7 @@ def point_table(projected: Nearest) -> pd.DataFrame:
 
 
 def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:
-    """Return the table of Gaussian widths for the screen."""
+    """Return the table of Gaussian widths by set and d, each with its proven ends."""
     return pd.DataFrame(
         {
             "Set": [geometry_name(row.kind) for row in rows],
@@ -254,7 +254,7 @@ def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:
 
 
 def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
-    """Return the table of noise energies for the screen."""
+    """Return the table of squared dual norms by noise and q, as measured and as bounded."""
     return pd.DataFrame(
         {
             "Noise": [NOISE_NAMES[row.noise] for row in rows],

@@ -104,7 +104,7 @@ p { overflow-wrap: anywhere; }
 
 
 def page() -> None:
-    """Draw the page of the lessons."""
+    """Draw the page Learn at the step that its address names."""
     st.html(STYLE)
     draw_views(LEARN)
     top = st.container()

@@ -85,6 +85,6 @@ DRAW = {"gap": _draw_window, "prove": draw_proof_part}
 
 
 def page() -> None:
-    """Draw the page of the lower bounds and their proofs."""
+    """Draw the page Lower bounds: the window between bounds, or one of the proofs."""
     st.html(STYLE)
     draw_page(STATE, DRAW, words.QUESTIONS, names=PARTS, symbols=words.HOW_TO_READ)

@@ -40,7 +40,7 @@ class View(PageView):
 
 
 def notion_of_proof(view: View, scenario: Scenario) -> Notion:
-    """Return the notion of privacy that a proof is about."""
+    """Return the notion of privacy that a proof is about: the budget's, or zCDP if chosen."""
     notion = notions_of(scenario)[0]
     return "zcdp" if notion == "approx" and view.whom == "zcdp" else notion
 

@@ -23,7 +23,7 @@ from dpsco_core.privacy.budget import Budget
 
 VOID = 1e-12  # A bound below this value counts as void.
 
-# The floors by notion, under the names that Explore gives their lines.
+# These words name the algorithms that a bound binds, by the notion of privacy.
 ALGORITHMS: dict[Notion, str] = {
     "approx": "every (ε, δ) algorithm",
     "zcdp": "every zCDP algorithm",

@@ -41,7 +41,7 @@ STATE = PageState(name="errata", default=View())
 
 
 def page() -> None:
-    """Draw the page of the errata."""
+    """Draw the page of the errata: a table of all, and one of them in full."""
     draw_views("errata")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
@@ -65,7 +65,7 @@ def count_words() -> str:
 
 
 def _draw_table() -> None:
-    """Draw the table of all errata."""
+    """Draw the table of all errata, with topic, kind of error and paper."""
     frame = pd.DataFrame(
         {
             "About": [topic(e) for e in ERRATA],
@@ -77,7 +77,7 @@ def _draw_table() -> None:
 
 
 def _option_name(slug: str) -> str:
-    """Return the name of an erratum in the menu."""
+    """Return the name of an erratum in the menu: its topic and its paper."""
     entry = erratum(slug)
     return f"{topic(entry)} ({entry.paper})"
 

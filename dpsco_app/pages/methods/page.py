@@ -17,7 +17,7 @@ TAB = "methods_tab"
 
 
 def page() -> None:
-    """Draw the page of the methods."""
+    """Draw the page Methods: which one to choose, the table of all, or one method."""
     draw_views("methods")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 

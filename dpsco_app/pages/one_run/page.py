@@ -45,7 +45,7 @@ RADIUS = STATE.key("radius")
 
 
 def page() -> None:
-    """Draw the page that shows the parts of one run."""
+    """Draw the page One run: the path of a run, and the parts of its error."""
     draw_views("one-run")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 

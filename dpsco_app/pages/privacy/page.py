@@ -37,7 +37,7 @@ from dpsco_app.pages.privacy.state import (
     faults_of,
     ledger_run,
     point_of,
-    private,
+    private_methods,
 )
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.export import Table
@@ -216,7 +216,7 @@ TOOLS = {
 
 def _draw_ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     """Run a private method once and draw how its releases share the budget."""
-    offered = private(scenario)
+    offered = private_methods(scenario)
     if not offered:
         raise InvalidInput("The scenario has no private algorithm: choose one.")
     running = [m for m in offered if refusal(canonical(ledger_run(scenario, m)), m) is None]

@@ -105,8 +105,8 @@ def point_of(view: View, scenario: Scenario) -> Point:
     return Point(kind=kind, epsilon=scenario.epsilon, delta=scenario.delta or view.read_at)
 
 
-def private(scenario: Scenario) -> tuple[str, ...]:
-    """Return the private methods of a scenario."""
+def private_methods(scenario: Scenario) -> tuple[str, ...]:
+    """Return the slugs of a scenario's private methods."""
     return tuple(m for m in scenario.methods if m in PRIVATE_SLUGS)
 
 

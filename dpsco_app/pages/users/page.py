@@ -68,7 +68,7 @@ _frontier = _cache()(frontier)
 
 
 def page() -> None:
-    """Draw the page on users."""
+    """Draw the page Users, with the part that its address names."""
     draw_views("users")
     draw_page(
         STATE,

@@ -30,7 +30,7 @@ QUESTION = "Which method is best where?"
 
 
 def page() -> None:
-    """Draw the map of who wins where."""
+    """Draw the page Who wins: a map of the best method over two fields."""
     draw_views("who-wins")
     draw_page(state.STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 

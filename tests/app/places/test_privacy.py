@@ -32,7 +32,7 @@ from dpsco_app.pages.privacy.state import (
     faults_of,
     ledger_run,
     privacy_query,
-    private,
+    private_methods,
 )
 from dpsco_app.pages.privacy.words import (
     CONVERSION_NAMES,
@@ -427,7 +427,7 @@ def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None
     # A link may ask for this fault, and the page explains why it does not apply.
     assert faults_of(chosen) == list(FAULTS)
     for slug in PRIVATE_SLUGS:
-        assert private(replace(RUN, methods=("sco.erm", slug))) == (slug,)
+        assert private_methods(replace(RUN, methods=("sco.erm", slug))) == (slug,)
         assert replace(View(), audited=slug).audit().validate().method == slug
         assert method_card(slug).privacy != "none"
 
