@@ -2,16 +2,18 @@
 
 import streamlit as st
 
-if __name__ == "__main__":  # the script of every visit
+# Streamlit runs this file as a script for every visit, and the server imports it once.
+if __name__ == "__main__":
     from dpsco_app.shell.main import main
 
     main()
-else:  # once, by the server
+else:
     from dpsco_core.base.limits import require_environment
     from dpsco_core.plugins import extend
 
     require_environment()
-    extend.load_installed()  # before any page is read, which lists what there is
+    # Plug-ins are loaded before any page is imported, since pages list the registered methods.
+    extend.load_installed()
     from dpsco_app.shell import guard, lost, preload
 
     app = st.App(__file__, middleware=(*guard.MIDDLEWARE, *lost.MIDDLEWARE, *preload.MIDDLEWARE))

@@ -42,18 +42,18 @@ STUDIES = "studies in two processes"
 GROWTH = "growth: exponent of the time"
 UNEQUAL = "mean.plan: error over that of the best other private mean"
 PEOPLE = "user.mean-adaptive: error over that of the best other private mean"
-# The largest value that each measurement may reach; for studies, the smallest.
+# The largest allowed value of each measurement; for the efficiency of studies, the smallest one.
 TARGETS = {
     MEMORY: {
-        # The target is missed: norms from memory take 0.8, the weighted sum from the cache 0.57 to
-        # 0.6.
+        # The target is missed: of the time of `x.mean(axis=0)`, norms from memory take 0.8, and the
+        # weighted sum from the cache 0.57 to 0.6.
         "mean.clipped": 1.4,
         "mean.cwme-cdp": 2.5,
         "mean.cwme-pure": 2.5,
         "mean.smoothed": 12.0,
-        # The target is missed: a clipped sum for the centre takes 1.4, products with it 0.8, norms
-        # and places of rows 0.3, and copying and adding the third of the rows outside of the
-        # smallest ball 0.9.
+        # The target is missed: of the time of `x.mean(axis=0)`, a clipped sum for the centre takes
+        # 1.4, products with the centre 0.8, norms and places of rows 0.3, and copying and adding
+        # the third of the rows that lies outside the smallest ball 0.9.
         "mean.adaptive": 3.2,
     },
     SAMPLING: dict.fromkeys(means.LAWS, 1 / 3),
@@ -67,14 +67,14 @@ Table = dict[str, dict[str, float]]
 
 
 def bounds_milliseconds() -> float:
-    """Return the milliseconds of every bound at seven points, with empty caches."""
+    """Return the milliseconds that all bounds take at seven values of n, with empty caches."""
     started = time.perf_counter()
     evaluate_all(Scenario(d=37, axis="n", grid=(511, 1023, 2047, 5119, 10_239, 20_479, 51_199)))
     return 1000 * (time.perf_counter() - started)
 
 
 def logistic_task() -> Table:
-    """Print and return excess risk and CPU seconds of logistic regression at two sizes."""
+    """Print and return the excess risk and CPU seconds of every method and library, at two n."""
     rows = {}
     for n in (10_000, 100_000):
         print(f"\nlogistic regression, t(3) features, d = 100, rho = 0.5, n = {n:,}")
@@ -87,7 +87,7 @@ def logistic_task() -> Table:
 
 
 def growth_table() -> dict[str, float]:
-    """Print the seconds at every size and return the fitted exponents."""
+    """Print the seconds of every task at each size; return the fitted exponents, by task."""
     exponents = {}
     print("\ngrowth, seconds at each size")
     for curve in growth.measure():
@@ -100,7 +100,7 @@ def growth_table() -> dict[str, float]:
 
 
 def show(title: str, values: dict[str, float], previous: Table) -> None:
-    """Print a table with its targets and the results of the last run."""
+    """Print the values of one benchmark beside their targets and the values of the last run."""
     print(f"\n{title}")
     for name, value in values.items():
         goal = TARGETS.get(title, {}).get(name)
@@ -112,7 +112,10 @@ def show(title: str, values: dict[str, float], previous: Table) -> None:
 
 
 def main(quick: bool) -> None:
-    """Run all benchmarks, print, compare with the last run, and store the results."""
+    """Run the benchmarks, print the results beside those of the last run, and store them.
+
+    `quick` leaves out all that takes minutes, such as growth and the logistic task.
+    """
     previous: Table = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     result: Table = {}
 
@@ -138,7 +141,7 @@ def main(quick: bool) -> None:
         keep(GROWTH, growth_table())
         keep(UNEQUAL, unequal.ratio_to_others())
         keep(PEOPLE, people.ratio_to_others())
-    for name in means.missing():
+    for name in means.missing_peers():
         print(f"\n{name} was not measured: it is not installed (`make bench` installs it).")
     if not quick:
         result |= logistic_task()

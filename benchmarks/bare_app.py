@@ -7,7 +7,7 @@ st.set_page_config(layout="wide")
 
 
 def show_first_page() -> None:
-    """Draw a figure whose title is the slider's value."""
+    """Draw a page whose slider changes a figure, to time its opening and a move of the slider."""
     st.title("One")
     value = st.sidebar.select_slider("Tail index p", [2, 3, 4, 5, 6])
     with st.container(key="figure_wide"):
@@ -17,7 +17,7 @@ def show_first_page() -> None:
 
 
 def show_second_page() -> None:
-    """Draw a heading."""
+    """Draw a page with nothing but a heading, to time a change of page."""
     st.title("Two")
 
 

@@ -27,7 +27,7 @@ from dpsco_core.geometry.geometries import GEOMETRIES  # noqa: E402
 from dpsco_core.results.report import evaluate  # noqa: E402
 from dpsco_core.scenario import Scenario  # noqa: E402
 
-LIMIT = 50.0  # the largest allowed CPU time in milliseconds
+LIMIT = 50.0  # The largest allowed CPU time in milliseconds.
 REPEATS = 3
 SLIDERS = ("n", "d", "epsilon", "delta", "p", "m", "diameter")
 
@@ -75,7 +75,7 @@ def row_times(point: Scenario) -> dict[str, float]:
 
 
 def cells(problems: Sequence[str]) -> Iterator[tuple[str, Scenario]]:
-    """Yield every combination of the problems' choices with its scenario."""
+    """Yield the name and scenario of each allowed problem, set, budget and number of items."""
     for problem in problems:
         for geometry in GEOMETRIES:
             for budget in BUDGETS:
@@ -86,14 +86,17 @@ def cells(problems: Sequence[str]) -> Iterator[tuple[str, Scenario]]:
 
 
 def least_times(point: Scenario, slider: str) -> dict[str, float]:
-    """Return each row's least time over several steps of a slider, with warm caches."""
+    """Return the least CPU milliseconds of each bound over several steps of a slider, by slug.
+
+    The caches are warm: the bounds have been evaluated at the point itself before.
+    """
     row_times(point)
     runs = [row_times(move_scenario(point, slider, step)) for step in range(1, REPEATS + 1)]
     return {slug: min(run[slug] for run in runs) for slug in runs[0]}
 
 
 def main(sliders: Sequence[str], problems: Sequence[str]) -> None:
-    """Print the slow cells and rows of each slider."""
+    """Print, for each slider, the cells above the limit and the bounds that take longest."""
     for slider in sliders:
         totals, rows, slow = [], Counter[str](), 0
         for name, point in cells(problems):

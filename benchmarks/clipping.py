@@ -17,7 +17,7 @@ SIZES = (3000, 30_000, 300_000)
 
 
 def excess_risks(problem: str, law: str, n: int, trials: int) -> dict[str, float]:
-    """Return the mean excess risk of every method that runs on the problem."""
+    """Return the mean excess risk over the trials, by method, of those that run on the problem."""
     scenario = Scenario(
         problem=problem,
         distribution=law,
@@ -37,7 +37,7 @@ def excess_risks(problem: str, law: str, n: int, trials: int) -> dict[str, float
 
 
 def main(trials: int = 10) -> None:
-    """Print the table in Markdown."""
+    """Print the mean excess risks over `trials` runs, one row per problem, law and n."""
     print("| problem | law | n | " + " | ".join(METHODS) + " |")
     print("|---" * (3 + len(METHODS)) + "|")
     for problem in ("quadratic", "logistic"):

@@ -21,7 +21,7 @@ DIAMETERS = (4.0, 40.0, 400.0, 10_000.0)
 
 
 def error_ratio(law: str, n: int, d: int, rho: float, diameter: float, trials: int) -> float:
-    """Return the mean error of adaptive clipping over that of CoinPress."""
+    """Return the mean error of adaptive clipping over that of CoinPress; NaN if one cannot run."""
     point = Scenario(
         distribution=law,
         methods=METHODS,
@@ -44,7 +44,7 @@ def error_ratio(law: str, n: int, d: int, rho: float, diameter: float, trials: i
 
 
 def main(trials: int = 14) -> None:
-    """Print one row per distribution, in Markdown."""
+    """Print the ratios of errors over all settings, one row per law, as a table in Markdown."""
     print(
         "| law | settings | geometric mean | above 1.02 | largest | where (n, d, rho, diameter) |"
     )

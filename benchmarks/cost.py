@@ -48,12 +48,12 @@ SIZES: Sizes = (
 
 
 def cost_table() -> dict[str, float]:
-    """Return measured over predicted seconds for each method at three sizes."""
+    """Return measured over predicted seconds of a study with each method, at three sizes."""
     ratios: dict[str, float] = {}
     for slug in METHOD_SLUGS:
         for n, d in ((2000, 20), (50_000, 20), (5000, 200)):
             scenario = timed_scenario(slug, n, d)
-            list(study(replace(scenario, trials=1)))  # this first run fills the caches with plans
+            list(study(replace(scenario, trials=1)))  # This run only fills the caches with plans.
             started = time.perf_counter()
             list(study(scenario))
             spent = time.perf_counter() - started
@@ -62,7 +62,7 @@ def cost_table() -> dict[str, float]:
 
 
 def timed_scenario(slug: str, n: int, d: int) -> Scenario:
-    """Return the scenario for the comparison of a method's cost with the clock."""
+    """Return a scenario of five trials that a method accepts, to time it at n and d."""
     card = method_card(slug)
     strong = bool(card.rate) and bound(card.rate).card.loss_class.strongly_convex
     problems = (*(("quadratic",) if strong else ("mean", "logistic")), *card.problems)
@@ -79,18 +79,24 @@ def timed_scenario(slug: str, n: int, d: int) -> Scenario:
 
 
 def coefficients(slug: str, sizes: Sizes = SIZES) -> np.ndarray:
-    """Return a method's coefficients: of a release from rows, or of a step or run in a study."""
+    """Return a method's fitted cost in nanoseconds: fixed, per row, per element and per column.
+
+    The cost is that of a release for a mean estimator, and otherwise that of a step or a run.
+    """
     return fit(_release_task(slug), sizes) if slug in MEANS else study_fit(slug, sizes)
 
 
 def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) -> np.ndarray:
-    """Return fitted non-negative nanoseconds (fixed, per row, per element, per column)."""
+    """Time the tasks that `work` makes for each n and d; return the fitted nanoseconds.
+
+    They are fixed, per row, per element and per column, and none is negative.
+    """
     rows, times = [], []
     for n, d in sizes:
         run_once = work(n, d)
         clock = []
         for _ in range(5):
-            # the time of this process alone, so that a busy machine does not matter
+            # This clock counts only this process, so that a busy machine does not matter.
             started = time.process_time()
             run_once()
             clock.append(time.process_time() - started)
@@ -100,8 +106,11 @@ def fit(work: Callable[[int, int], Callable[[], object]], sizes: Sizes = SIZES) 
 
 
 def _solve_nonnegative(rows: Sequence[Sequence[float]], times: Sequence[float]) -> np.ndarray:
-    """Return the coefficients, none negative, that predict the times with least relative error."""
-    weights = 1 / np.array(times)  # the weights make errors relative
+    """Return the non-negative coefficients of least relative error, for a machine of speed 1.
+
+    Each row holds what the coefficients multiply, and `times` the measured nanoseconds.
+    """
+    weights = 1 / np.array(times)  # These weights turn absolute errors into relative ones.
     solution, _ = nnls(np.array(rows) * weights[:, None], np.ones(len(times)))
     return solution / machine_speed()
 
@@ -119,7 +128,7 @@ def _sampling_task(slug: str) -> Callable[[int, int], Callable[[], object]]:
 
 
 def _release_task(slug: str) -> Callable[[int, int], Callable[[], object]]:
-    """Return a function from n and d to the work of a release."""
+    """Return a function from n and d to the work of a release by a mean estimator."""
 
     def work(n: int, d: int) -> Callable[[], object]:
         """Return the work of a release on n records in d dimensions."""
@@ -136,7 +145,10 @@ def _release_task(slug: str) -> Callable[[int, int], Callable[[], object]]:
 
 
 def study_fit(slug: str, sizes: Sizes) -> np.ndarray:
-    """Return coefficients of a step or a run, from the sizes that the method accepts."""
+    """Return the nanoseconds of a method's pass, fitted at the sizes that the method accepts.
+
+    They are fixed, per row, per element and per column; a pass is a step or a whole run.
+    """
     rows, times = [], []
     for n, d in sizes:
         scenario = replace(timed_scenario(slug, n, d), distribution="gaussian", trials=3)
@@ -153,7 +165,10 @@ def study_fit(slug: str, sizes: Sizes) -> np.ndarray:
 
 
 def coefficient_line(family: type[Any], name: str, kind: str, fitted: np.ndarray) -> str:
-    """Return a line of source code, with the file of the class where it belongs."""
+    """Return the file and class of a law or method, and the line of code for its coefficients.
+
+    `name` is the attribute that the line sets, and `kind` the class of its value.
+    """
     names = ("fixed", "per_row", "per_element", "per_column")
     terms = ", ".join(f"{term}={value:.3g}" for term, value in zip(names, fitted, strict=True))
     path = family.__module__.replace(".", "/")
@@ -175,7 +190,10 @@ def fit_all(chosen: Sequence[str] = ()) -> None:
 
 
 def main(count: int = drawn.COUNT) -> None:
-    """Print measured over predicted seconds of random scenarios, the worst last."""
+    """Print measured over predicted seconds where they differ threefold, and then a summary.
+
+    The ratios are those of `count` random scenarios.
+    """
     ratios = []
     for scenario, ratio in drawn.ratios(count):
         ratios.append(ratio)

@@ -115,8 +115,8 @@ DRAG = """async (slider, seconds) => {
 }"""
 
 Times = dict[str, float]
-OTHER_VISITORS = 3  # the number of visitors beside the one who is timed
-seeds = count(1)  # each visit has its own seed, so that none reuses the runs of another
+OTHER_VISITORS = 3  # The number of visitors beside the one who is timed.
+seeds = count(1)  # Each visit has its own seed, so that none reuses the runs of another.
 
 
 @contextmanager
@@ -131,21 +131,27 @@ def visit(browser: Browser, address: str, path: str = "", query: str = "") -> It
 
 
 def page_times(page: Page, event_name: str, rest: float = 0.6) -> Times:
-    """Return the page's times once `event_name` has occurred and the page is quiet."""
+    """Return the page's times in seconds, by event, once `event_name` has occurred.
+
+    The page must also have been quiet for `rest` seconds.
+    """
     page.wait_for_function(RESTED, arg=[event_name, rest], timeout=TIMEOUT)
     logged: Times = page.evaluate("window.__log")
     return logged
 
 
 def time_after(page: Page, event: str, act: Callable[[], None], event_name: str) -> Times:
-    """Return the times after an event that `act` triggers."""
+    """Return the times in seconds, by event, after the DOM event that `act` triggers.
+
+    The answer waits until `event_name` has occurred.
+    """
     page.evaluate(WATCH, event)
     act()
     return page_times(page, event_name)
 
 
 def move_slider(page: Page, name: str, key: str, event_name: str = "figure") -> Times:
-    """Press a key on a slider, and return the times until `event_name` and until the page is quiet.
+    """Press a key on a slider; return the times in seconds, by event, once the page is quiet.
 
     `name` is the slider's label, and `key` the key in the notation of Playwright.
     """
@@ -156,13 +162,16 @@ def move_slider(page: Page, name: str, key: str, event_name: str = "figure") -> 
 
 
 def times_after_click(page: Page, role: str, name: str, event_name: str = "figure") -> Times:
-    """Return the times after a click on the element with this role and name."""
+    """Return the times in seconds, by event, after a click on the element of this role and name."""
     target = page.get_by_role(role, name=name, exact=True).first  # type: ignore[arg-type]
     return time_after(page, "click", target.click, event_name)
 
 
 def opening_times(browser: Browser, address: str, rounds: int, query: str = "") -> list[Times]:
-    """Return the times of new visitors, without the first, who warms the server up."""
+    """Return the times of opening the page, by event, for each of `rounds` new visitors.
+
+    One more visitor comes before them, untimed, to warm the server up.
+    """
     opened = []
     for _ in range(rounds + 1):
         with visit(browser, address, query=query) as page:
@@ -171,7 +180,7 @@ def opening_times(browser: Browser, address: str, rounds: int, query: str = "") 
 
 
 def move_times(browser: Browser, address: str, rounds: int) -> tuple[list[Times], list[Times]]:
-    """Return the times after moves of the tail index, to new values and back."""
+    """Return the times after moves of the tail index: to new values, and back to an old one."""
     new, ran = [], []
     for _ in range(rounds):
         with visit(browser, address) as page:
@@ -181,7 +190,7 @@ def move_times(browser: Browser, address: str, rounds: int) -> tuple[list[Times]
 
 
 def first_answer_time(move: Times) -> float:
-    """Return the time until the page first shows or draws something new."""
+    """Return the seconds after a move until the heading or the figure changes."""
     return min(move["figure"], move.get("heading", move["figure"]))
 
 
@@ -229,7 +238,7 @@ def page_change_times(
 
 
 def place_times(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, list[float]]]:
-    """Yield the times of other pages, by name."""
+    """Yield the name of each further measurement, on other pages or presets, and its seconds."""
     parts = []
     for _ in range(rounds):
         with visit(browser, address, "geometry") as page:
@@ -283,7 +292,7 @@ def browser_path() -> str:
 
 
 def measure(rounds: int = ROUNDS) -> Iterator[tuple[str, float]]:
-    """Yield the median times by name, the frames per second last."""
+    """Yield the name and value of each measurement: first medians in seconds, then frame rates."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
         with server(BARE_APP) as (address, _):
@@ -311,7 +320,7 @@ def measure(rounds: int = ROUNDS) -> Iterator[tuple[str, float]]:
 
 
 def main() -> None:
-    """Measure, print, compare with the last run, and store the result."""
+    """Measure the dashboard, print the results beside targets and the last run, and store them."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
     previous = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     result = {}

@@ -27,10 +27,10 @@ LEAST_SHARE = 0.1
 
 
 def ratios(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[Scenario, float]]:
-    """Yield random scenarios with the processor time of a cell over the predicted time.
+    """Yield random scenarios, each with the processor time of a cell over the predicted time.
 
-    One trial of each is run, after another one has filled what is kept between cells: a scenario
-    near the cap would take minutes.
+    Only single cells are timed, after a first one has filled the caches, because a whole study
+    near the limit would take minutes.
     """
     rng = random.Random(seed)
     for _ in range(count):
@@ -48,7 +48,7 @@ def ratios(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[Scenario, flo
 
 
 def summary_line(ratios: Sequence[float]) -> str:
-    """Return a line on how close the predictions are."""
+    """Return a line on how close the ratios of measured to predicted time are to 1."""
     within_3, within_10 = (
         sum(1 / factor <= ratio <= factor for ratio in ratios) for factor in (3.0, 10.0)
     )

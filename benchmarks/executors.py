@@ -38,7 +38,7 @@ STUDIES = {
 
 
 def measure_efficiency() -> dict[str, float]:
-    """Return efficiencies, milliseconds per cell, and the machine's spare capacity."""
+    """Return efficiencies, milliseconds per cell and the machine's spare capacity, by name."""
     started = time.perf_counter()
     with processes(WORKERS) as pool:
         for _ in _warm(pool):
@@ -46,7 +46,7 @@ def measure_efficiency() -> dict[str, float]:
         numbers = {"start of two workers, s": time.perf_counter() - started}
         numbers["spare"] = spare_share(pool)
         for name, scenario in STUDIES.items():
-            list(study(replace(scenario, trials=1)))  # this first run fills the caches with plans
+            list(study(replace(scenario, trials=1)))  # This run only fills the caches with plans.
             serial = min(_seconds(scenario, None) for _ in range(2))
             spread = min(_seconds(scenario, pool) for _ in range(2))
             numbers[f"ms of a cell, {name}"] = 1000 * serial / scenario.cells
@@ -55,10 +55,10 @@ def measure_efficiency() -> dict[str, float]:
 
 
 def time_million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
-    """Return the seconds of a private mean of a million rows drawn as they are read.
+    """Return the seconds that a private mean takes for a million rows, drawn as they are read.
 
-    Here, and over two workers: the time of n = 10^9 rows is a thousand times as long, because the
-    pieces are all alike and few are under way at a time.
+    One number is for this process alone, and one for two workers. The time grows in proportion to
+    n, because all pieces of the rows are alike and few of them are in memory at a time.
     """
     scenario = Scenario(n=n, d=d)
     setting, problem = scenario.setting, scenario.instance.problem
@@ -66,7 +66,7 @@ def time_million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
     plan = estimator.plan(setting)
 
     def release(pool: Executor | None) -> float:
-        """Release a mean; return the seconds for a million rows."""
+        """Release a mean, in the pool if there is one; return the seconds for a million rows."""
         rows = problem.stream(n, np.random.default_rng(1))
         source = rows if pool is None else SpreadRows(rows, pool)
         started = time.perf_counter()
@@ -81,20 +81,23 @@ def time_million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
 
 
 def _warm(pool: Executor) -> list[float]:
-    """Start the workers of a pool; return the seconds that each needs for a load."""
+    """Give every worker of a pool the same load, which starts it; return each one's seconds."""
     calls = [pool.submit(_load, 0.5) for _ in range(workers_of(pool))]
     return [call.result() for call in calls]
 
 
 def spare_share(pool: Executor) -> float:
-    """Return the available share of two cores: work in one process over that in two."""
+    """Return the available share of two cores: the time of a load alone over that of two at once.
+
+    It is 1 if nobody else uses the machine.
+    """
     single_seconds = min(_load(0.5) for _ in range(2))
     joint_seconds = min(max(_warm(pool)) for _ in range(2))
     return single_seconds / joint_seconds
 
 
 def _load(size: float) -> float:
-    """Draw normal numbers; return the seconds."""
+    """Draw 20 million normal numbers for each unit of `size`; return the seconds."""
     started = time.perf_counter()
     rng = np.random.default_rng(0)
     for _ in range(int(200 * size)):
@@ -103,14 +106,14 @@ def _load(size: float) -> float:
 
 
 def _seconds(scenario: Scenario, pool: Executor | None) -> float:
-    """Run a study; return the seconds."""
+    """Run a study, in the pool if there is one; return the seconds."""
     started = time.perf_counter()
     assert len(list(study(scenario, pool))) == scenario.cells
     return time.perf_counter() - started
 
 
 def main() -> None:
-    """Print the table."""
+    """Print every measurement, beside its target where there is one."""
     for name, value in (measure_efficiency() | time_million_rows()).items():
         target = f"  target {TARGETS[name]:g}" if name in TARGETS else ""
         print(f"{name:<56} {value:8.2f}{target}")

@@ -28,7 +28,7 @@ CASES = (
 
 
 def excess_risks(problem: str, n: int, diameter: float, trials: int) -> dict[str, float]:
-    """Return the mean excess risk of every method that runs on the problem."""
+    """Return the mean excess risk over the trials, by method, of those that run on the problem."""
     scenario = Scenario(
         problem=problem, methods=METHODS, n=n, d=20, p=3.0, diameter=diameter, trials=trials
     )
@@ -39,7 +39,7 @@ def excess_risks(problem: str, n: int, diameter: float, trials: int) -> dict[str
     return {method: sum(values) / len(values) for method, values in errors.items()}
 
 
-class Independent(CorrelatedSteps):
+class IndependentSteps(CorrelatedSteps):
     """Equally private steps with independent noise."""
 
     def release(self, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -52,11 +52,11 @@ class IndependentLedger(Ledger):
     """A ledger that opens steps with independent noise, for the comparison alone."""
 
     def open(self, sequence: Any, *, label: str = "") -> Any:
-        """Open steps whose noise is independent."""
-        return Independent(encoding=super().open(sequence, label=label).encoding)
+        """Return steps with independent noise, which are as private as those of the base class."""
+        return IndependentSteps(encoding=super().open(sequence, label=label).encoding)
 
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
-        """Return a ledger of independent steps for each block."""
+        """Return one ledger for each disjoint block of records, all with independent noise."""
         return tuple(
             IndependentLedger(b.budget, _parent=b._parent, _part=b._part)
             for b in super().disjoint(blocks)
@@ -64,9 +64,9 @@ class IndependentLedger(Ledger):
 
 
 def compare_noises(problem: str, steps: int | None, trials: int) -> tuple[int, float, float]:
-    """Return the steps, and the mean risks with correlated and with independent noise.
+    """Return the number of steps, and mean excess risks with correlated and independent noise.
 
-    Those of the plan, or so many of the same length in all.
+    `steps` replaces the planned number of steps; the steps together are then as long as planned.
     """
     point = Scenario(problem=problem, n=10_000, d=20, p=3.0, epsilon=1.0, delta=1e-6)
     method = CorrelatedDescent()
@@ -92,7 +92,7 @@ def compare_noises(problem: str, steps: int | None, trials: int) -> tuple[int, f
 
 
 def main(trials: int = 20) -> None:
-    """Print the table in Markdown."""
+    """Print both tables in Markdown: the methods' excess risks, and those of the two noises."""
     print("| problem | n | diameter | " + " | ".join(METHODS) + " |")
     print("|---" * (3 + len(METHODS)) + "|")
     for problem, n, diameter in CASES:

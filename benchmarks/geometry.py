@@ -27,7 +27,7 @@ from dpsco_core.geometry import (
 )
 
 ROUNDS = 9
-SECONDS = 0.01  # the time of one round in seconds
+SECONDS = 0.01  # The time of one round in seconds.
 TARGETS = {"l1 ball, d = 100": 25.0, "lq ball, q = 1.5, d = 1000": 1000.0}
 
 
@@ -47,7 +47,7 @@ def best_microseconds(work: Callable[[], object]) -> float:
 
 
 def constraint_sets(d: int) -> dict[str, ConstraintSet]:
-    """Return the sets whose projections are timed."""
+    """Return the sets in d dimensions whose projections are timed, by name."""
     named_sets: dict[str, ConstraintSet] = {
         "l2 ball": Ball(d=d, radius=1.0),
         "l1 ball": L1Ball(d=d, radius=1.0),
@@ -78,7 +78,7 @@ def time_projections() -> dict[str, dict[str, float]]:
 
 
 def time_steps() -> dict[str, float]:
-    """Return microseconds of l_1.1 mirror steps onto sets of 100 dimensions."""
+    """Return the microseconds of an l_1.1 mirror step onto each set, in 100 dimensions."""
     mirror = PowerMirror.for_space(RegularSpace(d=100, exponent=1.1))
     w, g = np.zeros(100), np.random.default_rng(2).standard_normal(100) * 100
     named_sets = {
@@ -94,7 +94,7 @@ def time_steps() -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the times of projections and of mirror steps."""
     print("projections: microseconds, and over np.sort of the same size")
     for name, row in time_projections().items():
         target = f"  target {TARGETS[name]:g} us" if name in TARGETS else ""

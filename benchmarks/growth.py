@@ -19,7 +19,7 @@ RECORDS = [5_000, 20_000, 80_000, 320_000]
 DIMENSIONS = [10, 40, 160, 640]
 STEPS = [16, 64, 256]
 CELLS = [4, 16, 64]
-MEANS = methods_for("mean", "item")  # estimators that read rows
+MEANS = methods_for("mean", "item")  # These estimators read rows of plain records.
 OPTIMISERS = ("sco.noisy-gd", "sco.clipped", "sco.phased-sgd", "sco.private-sgd")
 
 
@@ -48,7 +48,7 @@ class Growth:
 
 
 def measure() -> list[Growth]:
-    """Return the growth of every task."""
+    """Time every task at its sizes; leave out tasks that can run at fewer than two of them."""
     curves = []
     for slug in (*MEANS, *OPTIMISERS):
         by_n = [make_release(slug, n, 20) for n in RECORDS]
@@ -78,7 +78,7 @@ def _growth(
 
 
 def make_release(slug: str, n: int, d: int) -> Work | None:
-    """Return a release from data drawn in advance; None if the method cannot run."""
+    """Return the work of a release from n records, drawn in advance; None if it is not possible."""
     problem_slug = "mean" if "mean" in method_card(slug).problems else "logistic"
     scenario = Scenario(problem=problem_slug, methods=(slug,), n=n, d=d)
     problem, setting = scenario.instance.problem, scenario.setting
@@ -100,7 +100,7 @@ def _steps_task(count: int) -> Work:
     sample.features.norms()
 
     def work() -> None:
-        """Compute the clipped means."""
+        """Compute the clipped mean of the gradients `count` times."""
         for _ in range(count):
             clipped_mean(sample.gradients(w), 10.0)
 
@@ -112,7 +112,7 @@ def _study_task(count: int) -> Work:
     scenario = Scenario(methods=("mean.clipped",), n=5000, trials=count)
 
     def work() -> None:
-        """Run all cells."""
+        """Run all cells of the study."""
         for cell in cells_of(replace(scenario, trials=count)):
             run_cell(cell)
 

@@ -25,7 +25,10 @@ NAMES = {"zcdp": "zCDP", "approx": "(ε, δ)", "pure": "pure"}
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """The edge of the provable region in a cell, and the smallest measured error."""
+    """The edge of the red region for one scenario, and the least mean error that was measured.
+
+    `bound` is the slug of the theorem behind the edge, and `method` the slug of the best method.
+    """
 
     scenario: Scenario
     bound: str
@@ -35,7 +38,7 @@ class Gap:
 
 
 def measure_gap(scenario: Scenario) -> Gap | None:
-    """Return the gap on a scenario's hardest data; None if the figure has no region."""
+    """Return the gap on a scenario's hardest data; None without a region or a private method."""
     hard = hardest_case(replace(scenario, methods=default_methods(scenario.problem)))
     if hard is None or hard.problem != scenario.problem:
         return None
@@ -58,7 +61,7 @@ def measure_gap(scenario: Scenario) -> Gap | None:
 
 
 def cells(problems: Sequence[str]) -> Iterator[tuple[str, str, str, Gap | None]]:
-    """Yield problem, set, budget and gap of every cell with that problem."""
+    """Yield problem, set, kind of budget and gap, for every set and two kinds of budget."""
     for problem in problems:
         for geometry in SETS:
             for budget in ("zcdp", "approx"):
@@ -69,7 +72,7 @@ def cells(problems: Sequence[str]) -> Iterator[tuple[str, str, str, Gap | None]]
 
 
 def main(problems: Sequence[str]) -> None:
-    """Print the table."""
+    """Print the edges, the measured errors and their ratios as a table in Markdown."""
     print("| problem | set | budget | region | measured | ratio | bound | method |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for problem, geometry, budget, risk_gap in cells(problems):

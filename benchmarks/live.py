@@ -29,13 +29,13 @@ TARGETS = {
 }
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *message: object) -> None:
-        """Say nothing."""
+        """Ignore a message; the base class would print one for every request."""
 
 
 def visit(address: str) -> dict[str, float]:
-    """Return the measurements of one visit."""
+    """Open the page in a fresh browser; return its times and memory, by the names of `TARGETS`."""
     with sync_playwright() as play:
         path = shutil.which("chromium") or shutil.which("google-chrome")
         browser = play.chromium.launch(executable_path=path, args=FLAGS)
@@ -60,8 +60,8 @@ def visit(address: str) -> dict[str, float]:
 
 
 def main(rounds: int) -> None:
-    """Print the median times of some visits beside their targets."""
-    handler = partial(Quiet, directory=str(FOLDER))
+    """Print the median times and memory of `rounds` visits beside their targets."""
+    handler = partial(QuietHandler, directory=str(FOLDER))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         visits = [visit(f"http://127.0.0.1:{server.server_port}") for _ in range(rounds)]

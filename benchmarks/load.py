@@ -34,11 +34,12 @@ from benchmarks.visitor import Answer, VisitFailed, Visitor
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "load.json"
-THINK_SECONDS = (3.0, 15.0)  # the range of a visitor's pause between actions, uniformly distributed
+# The range of a visitor's pause between actions, uniformly distributed.
+THINK_SECONDS = (3.0, 15.0)
 PRESETS = ("preset_What privacy costs", "preset_Privacy is free", "preset_The price at every tail")
 SLIDERS = ("field_p", "field_epsilon", "field_d")
 BUTTON = "explore_run"
-FINISHED = " runs in "  # a part of the status line, as in "560 runs in 0.3 s"
+FINISHED = " runs in "  # A part of the status line, as in "560 runs in 0.3 s".
 BOUNDS, RUN, PRESET, OPEN = "bounds update", "run", "preset", "opening"
 # The share of each action among the next actions of a visitor.
 SHARES = {BOUNDS: 0.75, RUN: 0.15, PRESET: 0.1}
@@ -85,7 +86,10 @@ def on_cores(cores: int) -> Iterator[tuple[str, psutil.Process]]:
 
 
 async def visit(visitor: Visitor, log: Log, deadline: float, chance: random.Random) -> None:
-    """Act like a visitor until the deadline."""
+    """Perform random actions with pauses between them, and log each one.
+
+    The visit ends before the deadline, in seconds of the monotonic clock, or when an action fails.
+    """
     while True:
         pause = chance.uniform(*THINK_SECONDS)
         if time.monotonic() + pause > deadline:
@@ -100,7 +104,10 @@ async def visit(visitor: Visitor, log: Log, deadline: float, chance: random.Rand
 
 
 async def enter(visitor: Visitor) -> Answer:
-    """Open the page and announce the browser, which starts the page's run."""
+    """Open the page and announce the browser, which starts the page's run; return both answers.
+
+    The two answers are returned as one.
+    """
     page = await visitor.open()
     if page.says(FINISHED):
         return page
@@ -114,10 +121,10 @@ async def enter(visitor: Visitor) -> Answer:
 
 
 async def act(visitor: Visitor, action: str, chance: random.Random) -> Answer:
-    """Perform one action; each visitor has a seed, so that no other has run the same cells."""
+    """Perform one action of `SHARES`, with a random slider or preset; return the answer."""
     if action == RUN:
         await visitor.slide("field_d", chance.choice((-1, 1)))
-        # The run is too large: the page offers the nearest allowed one.
+        # The button is disabled if the run is too large; the page then offers the nearest one.
         if visitor.widgets[BUTTON].disabled:
             await visitor.press("nearest")
         return await visitor.press(BUTTON)
@@ -131,9 +138,12 @@ async def act(visitor: Visitor, action: str, chance: random.Random) -> Answer:
 async def run_load(
     address: str, process: psutil.Process | None, sessions: int, seconds: float
 ) -> dict[str, Any]:
-    """Open the sessions, let them act, and return the measurements."""
+    """Open the sessions, let them act for some seconds, and return the measurements by name.
+
+    `process` is the server's, or None if the server runs on another machine.
+    """
     log, warm = Log(), Log()
-    # the first visit loads and computes everything that is shared
+    # The first visit loads and computes everything that visitors share, so it is not logged.
     async with Visitor(address) as warm_up:
         warm.note(OPEN, await enter(warm_up))
         warm.note(BOUNDS, await act(warm_up, BOUNDS, random.Random(0)))
@@ -142,7 +152,8 @@ async def run_load(
     memory_before = memory_megabytes(process)
     async with AsyncExitStack() as stack:
         visitors = []
-        for i in range(sessions):  # sessions start one after another, as people arrive
+        # Each session has a seed of its own, so that no other session has run the same cells.
+        for i in range(sessions):
             visitor = await stack.enter_async_context(Visitor(address, f"seed={i + 1}"))
             log.note(OPEN, await enter(visitor))
             visitors.append(visitor)
@@ -205,7 +216,7 @@ def processor_seconds(process: psutil.Process | None) -> float:
 
 
 def show(result: dict[str, Any]) -> None:
-    """Print the measurements."""
+    """Print the measurements of `run_load`, with times in seconds."""
     print(
         f"{result['sessions']} sessions for {result['seconds']:.0f} s on {result['cores']} cores "
         f"({result['machine']}, {result['date']}); load average "
@@ -235,7 +246,7 @@ def show(result: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Measure, print, and store the result."""
+    """Run the load test that the command line describes; exit with status 1 if an action failed."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=300.0)

@@ -24,13 +24,13 @@ from dpsco_core.scenario import Scenario
 
 D = 100
 TRIALS = 5
-PURE_EPSILON = 1.0  # the pure budget that implies rho = 0.5
+PURE_EPSILON = 1.0  # The pure budget that implies rho = 0.5.
 CLIPPED_STEP = "clipped step over two passes"
 METHODS = tuple(slug for slug in methods_for("logistic") if method_card(slug).level == "item")
 
 
 def make_task(n: int) -> Scenario:
-    """Return the task at n records."""
+    """Return the scenario of logistic regression on n records, without methods."""
     return Scenario(
         problem="logistic",
         distribution="student-t",
@@ -48,14 +48,14 @@ def make_task(n: int) -> Scenario:
 
 
 def draw(n: int, trial: int) -> tuple[Logistic, LinearSample]:
-    """Draw the problem and a sample of it."""
+    """Return the problem and a sample of n records, which the number of the trial seeds."""
     problem = make_task(n).instance.problem
     assert isinstance(problem, Logistic)
     return problem, problem.sample(n, np.random.default_rng([7, trial]))
 
 
 def time_clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, float]:
-    """Return a clipped gradient step's time over two blocked passes, at n = 100,000."""
+    """Return the time of a clipped gradient over that of two passes over n = 100,000 features."""
     _, sample = draw(100_000, 0)
     w = np.full(D, 0.2)
     x = sample.features.x
@@ -71,25 +71,28 @@ def time_clipped_step(ratios: Callable[..., dict[str, float]]) -> dict[str, floa
             total += margins[low : low + size] @ x[low : low + size]
         return total
 
-    sample.features.norms()  # computed once for all steps of a run
+    sample.features.norms()  # A run computes the norms once for all its steps: they are not timed.
     return ratios(two_passes, {CLIPPED_STEP: lambda: clipped_mean(sample.gradients(w), 10.0)})
 
 
 def measure_methods(n: int) -> dict[str, tuple[float, float, str]]:
-    """Return mean excess risk, median CPU seconds and a remark for every method and library."""
+    """Return mean excess risk, median CPU seconds and a remark for every method and library.
+
+    The remark says why nothing was measured, and is empty otherwise.
+    """
     rows: dict[str, tuple[float, float, str]] = {}
     for slug in METHODS:
-        rows[slug] = _method(slug, n)
+        rows[slug] = _measure_method(slug, n)
     for name, package, fit in PEERS:
         if importlib.util.find_spec(package) is None:
             rows[name] = (np.nan, np.nan, f"{package} is not installed")
         else:
-            rows[name] = _peer(fit, n)
+            rows[name] = _measure_peer(fit, n)
     return rows
 
 
-def _method(slug: str, n: int) -> tuple[float, float, str]:
-    """Return the error, the seconds and a refusal of a method of the catalogue."""
+def _measure_method(slug: str, n: int) -> tuple[float, float, str]:
+    """Return a method's mean excess risk, median CPU seconds and refusal, empty if it can run."""
     scenario = make_task(n)
     method = make_method(slug, "tight", "practical")
     setting = scenario.setting
@@ -112,8 +115,8 @@ def _method(slug: str, n: int) -> tuple[float, float, str]:
 Fit = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def _peer(fit: Fit, n: int) -> tuple[float, float, str]:
-    """Return the error and the seconds of another library's fit."""
+def _measure_peer(fit: Fit, n: int) -> tuple[float, float, str]:
+    """Return the mean excess risk and median CPU seconds of a library's fit, and an empty text."""
     errors, clock = [], []
     for trial in range(TRIALS):
         problem, sample = draw(n, trial)

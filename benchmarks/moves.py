@@ -38,7 +38,7 @@ FIELD, START_VALUE, NEW_VALUE, OTHER_VALUE, FAR_VALUE = "epsilon", 1.0, 2.0, 0.5
 
 
 def count_calls(act: Callable[[], object]) -> Counter[CodeType]:
-    """Count the calls of each project function, in all threads started meanwhile."""
+    """Run `act`; return how often it called each function of the project, in any thread."""
     calls: Counter[CodeType] = Counter()
 
     def profile(frame: FrameType, event: str, _: object) -> None:
@@ -57,13 +57,13 @@ def count_calls(act: Callable[[], object]) -> Counter[CodeType]:
 
 
 def session_of(page: AppTest) -> Session:
-    """Return the session of a page."""
+    """Return the session of the visit that a page belongs to."""
     session: Session = page.session_state[visit.SESSION]
     return session
 
 
-def store(page: AppTest, value: float) -> None:
-    """Run the page's study at a value without the page, so that its bounds stay uncached."""
+def run_without_page(page: AppTest, value: float) -> None:
+    """Run the page's study at another epsilon, outside the page, which stores only its cells."""
     result = session_of(page).curves.result
     assert result is not None
     for scenario in result.scenarios:
@@ -72,7 +72,7 @@ def store(page: AppTest, value: float) -> None:
 
 
 def count_calls_of_move(page: AppTest, value: float) -> Counter[CodeType]:
-    """Move the slider, run the page to its end, and return the calls."""
+    """Move the slider of epsilon, run the page to its end, and count the calls by function."""
     slider = page.select_slider(key=PREFIX + FIELD).set_value(value)
     calls = count_calls(slider.run)
     assert not page.exception, page.exception[0].message
@@ -86,7 +86,7 @@ def place_of(code: CodeType) -> str:
 
 
 def print_calls(name: str, calls: Counter[CodeType], limit: int) -> None:
-    """Print the calls of one slider move."""
+    """Print how many functions a move called, and the `limit` functions with the most calls."""
     named_calls = [code for code in calls if not code.co_name.startswith("<")]
     own_calls = [code for code in named_calls if place_of(code).startswith("dpsco_app")]
     files, own_files = (
@@ -102,7 +102,7 @@ def print_calls(name: str, calls: Counter[CodeType], limit: int) -> None:
 
 
 def main(limit: int) -> None:
-    """Print the calls of moves to new runs, to new bounds, and to stored results."""
+    """Print the calls of three moves: to a new run, to new bounds, and to what is all stored."""
     explore.HOLD_BACK_SECONDS = explore.QUIET_SECONDS = 0.0
     screen.LIVE_SECONDS = curves.BESIDE_SECONDS = math.inf
     explore.when_there = lambda: (arrive(), st.rerun())
@@ -111,7 +111,7 @@ def main(limit: int) -> None:
         count_calls_of_move(page, value)
     print_calls("new runs", count_calls_of_move(page, FAR_VALUE), limit)
     count_calls_of_move(page, START_VALUE)
-    store(page, NEW_VALUE)
+    run_without_page(page, NEW_VALUE)
     new = count_calls_of_move(page, NEW_VALUE)
     count_calls_of_move(page, START_VALUE)
     for name, calls in (("new bounds", new), ("all known", count_calls_of_move(page, NEW_VALUE))):

@@ -22,9 +22,9 @@ POOLED, ADAPTIVE = "mean.sample", "user.mean-adaptive"
 CLIPPED = ("user.mean-group", "user.mean-clipped")
 METHODS = (POOLED, *CLIPPED, ADAPTIVE)
 PROTOTYPE = Scenario(n=1000, m=256, d=10, p=2.0, margin=0.2, epsilon=1.0, delta=1e-6)
-# pairs: the norm of the mean, and the diameter of the ball
+# Each pair is the norm of the mean and the diameter of the ball.
 PLACES = ((1.0, 4.0), (0.8, 4.0), (0.8, 2.0))
-TARGETS = {"n=1,000, m=256, d=10, p=2": 0.25}  # the largest allowed ratio
+TARGETS = {"n=1,000, m=256, d=10, p=2": 0.25}  # The largest allowed ratio to the other methods.
 SIZES = (
     *((n, 256, 10, 2.0) for n in (300, 1000, 3000)),
     *((1000, m, 10, 2.0) for m in (4, 16, 64)),
@@ -32,11 +32,12 @@ SIZES = (
     (1000, 64, 10, 4.0),
     (10_000, 16, 10, 2.0),
 )
-FACTORS = np.geomspace(0.02, 2.0, 41)  # multiples of the planned radius that are tried in hindsight
+# Multiples of the planned radius that are tried in hindsight.
+FACTORS = np.geomspace(0.02, 2.0, 41)
 
 
 def planned_errors(point: Scenario, trials: int) -> dict[str, float]:
-    """Return the mean error of every method that runs at the point."""
+    """Return the mean error, by method, of those that run at the point with their own plans."""
     errors: dict[str, list[float]] = {}
     for outcome in study(replace(point, methods=METHODS, trials=trials).validate()):
         if not outcome.not_applicable:
@@ -45,18 +46,18 @@ def planned_errors(point: Scenario, trials: int) -> dict[str, float]:
 
 
 def ratio_to_others() -> dict[str, float]:
-    """Return the mean error of adaptive users' means over the best other method, by size."""
+    """Return the adaptive method's mean error over that of the best clipped one, by sizes."""
     return {f"n={n:,}, m={m}, d={d}, p={p:g}": _ratio(n, m, d, p) for n, m, d, p in SIZES}
 
 
 def _ratio(n: int, m: int, d: int, p: float) -> float:
-    """Return the planned error of the adaptive method over that of the best clipped one."""
+    """Return the adaptive method's mean error over that of the best clipped one, at these sizes."""
     errors = planned_errors(replace(PROTOTYPE, n=n, m=m, d=d, p=p), 10)
     return errors[ADAPTIVE] / min(errors[slug] for slug in CLIPPED)
 
 
 def hindsight_errors(point: Scenario, trials: int) -> dict[str, float]:
-    """Return the mean error of both clipped means at the best radius in hindsight."""
+    """Return the mean error of each clipped mean at its best radius in hindsight, by method."""
     problem = point.instance.problem
     errors = {slug: np.zeros(len(FACTORS)) for slug in CLIPPED}
     plans = {slug: make_method(slug, "tight", "practical").plan(point.setting) for slug in CLIPPED}
@@ -72,7 +73,7 @@ def hindsight_errors(point: Scenario, trials: int) -> dict[str, float]:
 
 
 def main(trials: int = 20) -> None:
-    """Print both tables in Markdown."""
+    """Print the errors by norm and diameter, and those by sizes, as two tables in Markdown."""
     print("| n = 1,000, m = 256, d = 10, p = 2 | " + " | ".join(METHODS) + " |")
     print("|---" * (1 + len(METHODS)) + "|")
     for offset, diameter in PLACES:

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-DASHBOARD = ("-m", "dpsco_app")  # the same command as `make app`
-PATIENCE = 120  # seconds
+DASHBOARD = ("-m", "dpsco_app")  # This is the command of `make app`.
+PATIENCE = 120  # The seconds within which the server must answer.
 
 
 @contextmanager

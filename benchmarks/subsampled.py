@@ -42,7 +42,7 @@ def private_answer(method: Any, problem: Any, records: Any, point: Scenario, see
 
 
 def is_covered(method: Any, point: Scenario, seed: int) -> bool:
-    """Return whether one data set's ball contains the true mean, or the minimiser."""
+    """Return whether the ball of a data set drawn by this seed contains the mean or minimiser."""
     problem = point.instance.problem
     records: Any = problem.sample(point.n, np.random.default_rng([seed, 1]))
     size = point.n // BLOCKS
@@ -61,13 +61,14 @@ def is_covered(method: Any, point: Scenario, seed: int) -> bool:
         ]
     )
     distances = np.linalg.norm(parts - parts.mean(axis=0), axis=1)
-    # The average of the blocks is closer to each block than the true mean is.
+    # The first root makes up for the blocks' average, which is closer to each block than the true
+    # mean is. The second root is that of a block's share of the records.
     radius = np.quantile(distances, LEVEL) / np.sqrt(1 - 1 / BLOCKS) * np.sqrt(size / point.n)
     return bool(np.linalg.norm(whole - truth) <= radius)
 
 
 def main(trials: int = 200, records: int = 6000) -> None:
-    """Print the coverages in Markdown."""
+    """Print the coverages in per cent as a table in Markdown, over `trials` data sets each."""
     print("| method | " + " | ".join(LAWS) + " |")
     print("|---" * (1 + len(LAWS)) + "|")
     for slug, problem, d in METHODS:

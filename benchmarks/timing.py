@@ -13,21 +13,21 @@ ROUNDS = 25
 
 
 def time_call(work: Work) -> float:
-    """Return the time of one call."""
+    """Return the wall-clock seconds of one call."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
 def ratios(reference: Work, works: dict[str, Work], rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the median ratio of each processor time to the reference's, measured in turn.
+    """Return the median ratio of each work's time to that of the reference, by name.
 
-    The reference runs right before each of the others: a machine that slows down slows both. It is
-    the time of this process alone: a machine that does something else in between does not count.
+    The reference runs right before each work, so that a machine that slows down slows both. Only
+    the processor time of this process counts, whatever else the machine does.
     """
 
     def spent(work: Work) -> float:
-        """Do the work; return the seconds of this process."""
+        """Do the work; return the processor seconds of this process."""
         started = time.process_time()
         work()
         return time.process_time() - started
@@ -43,16 +43,16 @@ def ratios(reference: Work, works: dict[str, Work], rounds: int = ROUNDS) -> dic
 
 
 def best_time(work: Work, rounds: int = 3, shortest: float = 0.05) -> float:
-    """Return the least time of one call; short calls repeat until they fill `shortest`."""
-    first_seconds = time_call(work)  # this round only fills the caches
+    """Return the least seconds of one call over some rounds of at least `shortest` seconds."""
+    first_seconds = time_call(work)  # This call also fills the caches.
     calls = max(1, round(shortest / max(first_seconds, 1e-9)))
 
-    def repeated() -> None:
-        """Do the work several times."""
+    def repeat_work() -> None:
+        """Do the work as often as fills one round."""
         for _ in range(calls):
             work()
 
-    return min(time_call(repeated) for _ in range(rounds)) / calls
+    return min(time_call(repeat_work) for _ in range(rounds)) / calls
 
 
 def exponent(sizes: list[int], times: list[float]) -> float:

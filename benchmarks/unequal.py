@@ -14,16 +14,19 @@ CASES = ((10_000, 500, 1.0), (10_000, 500, 0.0), (3000, 100, 1.0), (3000, 100, 0
 
 
 def ratio_to_others() -> dict[str, float]:
-    """Return the mean error of PLAN over the least error of the others, for each case.
+    """Return the mean error of `mean.plan` over the least one of its rivals, for each case.
 
-    Student t data with p = 2.5 and mean 0, at epsilon 1 and 20 trials.
+    Data are Student t with p = 2.5 and mean 0; epsilon is 1, and there are 20 trials.
     """
     return {f"n={n:,}, d={d}, a={a:g}": _ratio(n, d, a) for n, d, a in CASES}
 
 
 def _ratio(n: int, d: int, decay: float) -> float:
-    """Return the error of the plan over the least error of its rivals."""
-    methods = tuple(m for m in methods_for("mean", "item") if _rival_methods(method_card(m)))
+    """Return the mean error of `mean.plan` over the least one of its rivals, in one case.
+
+    `decay` says how fast the scales of the coordinates fall; 0 makes them equal.
+    """
+    methods = tuple(m for m in methods_for("mean", "item") if _is_rival(method_card(m)))
     scenario = Scenario(n=n, d=d, decay=decay, p=2.5, offset=0.0, methods=methods)
     table = summary(frame(study(scenario.validate())))
     errors = dict(zip(table["method"], table["mean_error"], strict=True))
@@ -31,6 +34,6 @@ def _ratio(n: int, d: int, decay: float) -> float:
     return float(plan_errors / min(error for error in errors.values() if error == error))
 
 
-def _rival_methods(card: MethodCard) -> bool:
-    """Return whether a method is a rival: private under zCDP."""
+def _is_rival(card: MethodCard) -> bool:
+    """Return whether a method's error is compared: whether the method is private under zCDP."""
     return card.privacy == "zcdp"

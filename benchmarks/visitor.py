@@ -26,7 +26,7 @@ RUN_IS_DONE = (
     ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
 )
 FAILED = (ForwardMsg.ScriptFinishedStatus.FINISHED_WITH_COMPILE_ERROR,)
-LARGEST_MESSAGE = 200_000_000  # bytes, Streamlit's own limit
+LARGEST_MESSAGE = 200_000_000  # Streamlit's own limit, in bytes.
 
 
 class VisitFailed(RuntimeError):
@@ -79,14 +79,14 @@ class Visitor:
         self._patience = patience
         self._socket: ClientConnection | None = None
         self._values: dict[str, WidgetState] = {}
-        self._cached_messages: dict[
-            str, ForwardMsg
-        ] = {}  # messages that the server need not send again
+        # The server need not send these messages again: it refers to them by their hash.
+        self._cached_messages: dict[str, ForwardMsg] = {}
         self._page = ""
-        self.widgets: dict[str, Any] = {}  # the latest description of each widget, by key or label
+        # The latest description of each widget, by its key, or by its label if it has no key.
+        self.widgets: dict[str, Any] = {}
 
     async def __aenter__(self) -> Self:
-        """Open the connection."""
+        """Connect to the server; the page itself is not opened yet."""
         self._socket = await connect(
             self._stream, subprotocols=["streamlit"], max_size=LARGEST_MESSAGE, compression=None
         )
@@ -108,34 +108,34 @@ class Visitor:
         return tuple(key for key, widget in self.widgets.items() if widget.id in self._values)
 
     async def open(self) -> Answer:
-        """Open the page and wait until it is drawn."""
+        """Open the page; return the server's answer once the page is drawn."""
         return await self._send()
 
     async def press(self, key: str) -> Answer:
-        """Click the button with this key."""
+        """Click the button with this key; return the server's answer."""
         return await self._send(WidgetState(id=self.widgets[key].id, trigger_value=True))
 
     async def slide(self, key: str, steps: int) -> Answer:
-        """Move a slider over a list of values by some steps, up to its end."""
+        """Move a slider by some steps of its list of values, at most to its end."""
         slider = self.widgets[key]
         options = list(slider.options)
         place = options.index(self._values[slider.id].string_array_value.data[0]) + steps
         place = max(0, min(len(options) - 1, place))
-        return await self._set(_listed(slider.id, [options[place]]))
+        return await self._set(_list_state(slider.id, [options[place]]))
 
     async def tell(self, key: str, event: str) -> Answer:
-        """Send an event of one of the page's own components."""
+        """Send an event of the page's component with this key; return the server's answer."""
         state = WidgetState(id=f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{self.widgets[key].id}__events")
         state.json_trigger_value = json.dumps([{"event": event, "value": True}])
         return await self._send(state)
 
     async def _set(self, state: WidgetState) -> Answer:
-        """Set a widget; return what the server answers."""
+        """Set a widget to this state; return the server's answer."""
         self._values[state.id] = state
         return await self._send()
 
     async def _send(self, trigger: WidgetState | None = None) -> Answer:
-        """Ask the server to run the page again; return what it answers."""
+        """Ask the server to run the page again, with a click if any; return the answer."""
         assert self._socket is not None
         message = BackMsg()
         client = message.rerun_script
@@ -155,7 +155,10 @@ class Visitor:
             raise VisitFailed(f"No answer within {self._patience:g} s.") from timeout
 
     async def _read(self, started: float) -> Answer:
-        """Read messages until the script has finished, including scripts that restart."""
+        """Read messages until the script has finished, even if it restarts; return the answer.
+
+        `started` is when the message was sent, in seconds of the performance counter.
+        """
         assert self._socket is not None
         texts: list[str] = []
         widget_ids: set[str] = set()
@@ -185,14 +188,14 @@ class Visitor:
                 if what == "plotly_chart" and figure is None:
                     figure = time.perf_counter() - started
                 if what is not None:
-                    widget_ids.add(self._learn(what, getattr(element, what)))
-                    texts += _written(getattr(element, what))
+                    widget_ids.add(self._record_widget(what, getattr(element, what)))
+                    texts += _element_texts(getattr(element, what))
             elif kind == "script_finished":
                 if message.script_finished in FAILED:
                     raise VisitFailed("The script could not be read.")
                 if message.script_finished in RUN_IS_DONE:
                     seconds = time.perf_counter() - started
-                    # Widgets that are not drawn have no state.
+                    # A browser forgets the state of widgets that are no longer drawn.
                     if message.script_finished == RUN_IS_DONE[0]:
                         self._values = {k: v for k, v in self._values.items() if k in widget_ids}
                     return Answer(
@@ -200,35 +203,35 @@ class Visitor:
                     )
         raise VisitFailed("The connection was closed.")
 
-    def _learn(self, kind: str, element: Any) -> str:
-        """Record a widget with its state and return its identity; empty if it is no widget.
+    def _record_widget(self, kind: str, element: Any) -> str:
+        """Record a widget and its state; return its identity, empty if the element is no widget.
 
         What the visitor has set stays, unless the server sets another value.
         """
         identity = getattr(element, "id", "")
         if not isinstance(identity, str) or not identity.startswith("$$"):
             return ""
-        key = identity.split("-", 2)[-1]  # the key is the end of an identity, "None" without a key
+        key = identity.split("-", 2)[-1]  # An identity ends in the key, or in "None" without one.
         self.widgets[element.label if key == "None" else key] = element
         if identity not in self._values or getattr(element, "set_value", False):
-            state = first_state(kind, element)
+            state = initial_state(kind, element)
             if state is not None:
                 self._values[identity] = state
         return identity
 
 
-def first_state(kind: str, element: Any) -> WidgetState | None:
-    """Return the initial state of a new widget in a browser: the default or the server's value."""
+def initial_state(kind: str, element: Any) -> WidgetState | None:
+    """Return a new widget's state in a browser: the server's value or the default; else None."""
     fixed = element.set_value if hasattr(element, "set_value") else False
     state = WidgetState(id=element.id)
     match kind:
         case "slider" if element.options:
             raw = element.raw_value if fixed else [element.options[int(i)] for i in element.default]
-            state = _listed(element.id, raw)
+            state = _list_state(element.id, raw)
         case "button_group":
             contents = [option.content for option in element.options]
             raw = element.raw_values if fixed else [contents[i] for i in element.default]
-            state = _listed(element.id, raw)
+            state = _list_state(element.id, raw)
         case "selectbox":
             state.string_value = element.raw_value if fixed else element.options[element.default]
         case "number_input":
@@ -242,15 +245,15 @@ def first_state(kind: str, element: Any) -> WidgetState | None:
     return state
 
 
-def _listed(identity: str, values: Iterable[str]) -> WidgetState:
-    """Return the state of a widget with a list of values."""
+def _list_state(identity: str, values: Iterable[str]) -> WidgetState:
+    """Return the state of the widget with this identity whose value is a list of texts."""
     state = WidgetState(id=identity)
     state.string_array_value.data.extend(values)
     return state
 
 
-def _written(element: Any) -> Iterator[str]:
-    """Yield the texts of an element."""
+def _element_texts(element: Any) -> Iterator[str]:
+    """Yield the texts that an element of the page shows, if any."""
     for name in ("body", "text"):
         value = getattr(element, name, "")
         if isinstance(value, str) and value:

@@ -16,7 +16,7 @@ FAINT: Pair = ("#8a8e94", "#85888c")
 PAGE: Pair = ("#ffffff", "#191916")
 GRID: Pair = ("rgba(0,0,0,.08)", "rgba(255,255,255,.10)")
 PALE: Pair = ("#d5d5cf", "#4a4a46")  # The colour of map cells in which no method wins.
-ACCENT: Pair = ("#0b57d0", "#8ab4f8")  # the colour of controls
+ACCENT: Pair = ("#0b57d0", "#8ab4f8")  # The colour of controls.
 # The opacity of a figure and its table whose settings have changed since they were computed.
 FADED = 0.4
 

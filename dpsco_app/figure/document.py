@@ -38,7 +38,7 @@ class Type:
 
     @property
     def leading(self) -> float:
-        """The distance of two lines of text."""
+        """The distance between the baselines of two lines of text, in points."""
         return LEADING * self.size
 
 
@@ -200,7 +200,7 @@ def _paginated_strips(strips: Sequence[Strip]) -> list[list[tuple[float, Strip]]
             pages.append([])
             top = MARGIN
         for strip in group:
-            # The strip does not fit on the rest of the page.
+            # A group that is longer than a page is broken where a strip no longer fits.
             if pages[-1] and top + strip.space + strip.height > end:
                 pages.append([])
                 top = MARGIN
@@ -211,7 +211,7 @@ def _paginated_strips(strips: Sequence[Strip]) -> list[list[tuple[float, Strip]]
 
 
 def _strip_groups(strips: Sequence[Strip]) -> Iterator[list[Strip]]:
-    """Yield groups of strips that must stand on one page."""
+    """Yield the strips in groups, each of which should stand on one page."""
     group: list[Strip] = []
     for strip in strips:
         group.append(strip)
@@ -223,7 +223,7 @@ def _strip_groups(strips: Sequence[Strip]) -> Iterator[list[Strip]]:
 
 
 def _page_canvas(page: Sequence[tuple[float, Strip]], foot: str) -> Canvas:
-    """Return a page of strips, with a rule where a strip asks for one, and its foot."""
+    """Return a drawn page: its strips, each at its distance from the top, and the text `foot`."""
     canvas = Canvas(figsize=(PAGE_WIDTH / POINTS, PAGE_HEIGHT / POINTS))
     for top, strip in page:
         for left, depth, text, kind in strip.pieces:
@@ -237,7 +237,7 @@ def _page_canvas(page: Sequence[tuple[float, Strip]], foot: str) -> Canvas:
 
 
 def _rule_line(ends: list[float], height: float) -> Line2D:
-    """Return a thin horizontal line."""
+    """Return a thin horizontal line; its ends and its height are shares of the page."""
     return Line2D(ends, [height, height], color=RULE, linewidth=0.4)
 
 

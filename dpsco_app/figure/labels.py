@@ -29,7 +29,10 @@ MOST_ROOM = 64  # The most pixels by which panels shrink to make room for long n
 
 
 def placed_words(place: PanelBox, words: Words) -> Part | None:
-    """Return words inside a panel, clear of every line; None if no place is clear."""
+    """Return words as Plotly's annotation inside a panel, clear of every line.
+
+    The place is kept clear of later words; the answer is None if no place is clear.
+    """
     theme = place.theme
     type_size = theme.px((12 if words.is_small else 13.5) if theme.size.ladder else 12)
     plain = [without_bold(text) for text in words.lines]
@@ -51,7 +54,10 @@ def placed_words(place: PanelBox, words: Words) -> Part | None:
 
 
 def _corner_inside(place: PanelBox, words: Words, size: Point) -> Point | None:
-    """Return the corner of words in a panel, inside the region that they label, if any."""
+    """Return the lower left corner, in pixels, of words of this size; None if no place is clear.
+
+    Words that label a region lie inside the region.
+    """
     edge = [r for r in place.panel.regions if r.key == words.below and words.below]
     ceiling = place.pixels(edge[0].x, edge[0].upper) if edge else []
 
@@ -68,7 +74,7 @@ def _corner_inside(place: PanelBox, words: Words, size: Point) -> Point | None:
 
 
 def heads_of(place: PanelBox, figure: Figure, *, is_leftmost: bool) -> list[Part]:
-    """Return the title above a panel, the name of its vertical axis, and its note."""
+    """Return the texts above a panel as Plotly's annotations: its title, its axis and its note."""
     theme, title = place.theme, place.panel.title
     # A phone has no room for the unit of the vertical axis.
     has_unit = figure.y.unit and theme.size.ladder
@@ -115,7 +121,7 @@ def extra_name_width(ladder: Ladder, usual: int) -> int:
 
 
 def _column_ends(ladder: Ladder, right: float, type_size: float, scale: float) -> list[float]:
-    """Return the right end of each column of numbers, in pixels from the panel."""
+    """Return the right end of each column of numbers, in pixels from the panel's right edge."""
     count = len(ladder.columns)
     longest = max((len(v) for row in ladder.rows for v in row.values[1:]), default=0)
     step = max(66 * scale, 0.5 * type_size * longest)
@@ -123,12 +129,12 @@ def _column_ends(ladder: Ladder, right: float, type_size: float, scale: float) -
 
 
 def _first_value_column(row: LadderRow) -> int:
-    """Return the first column with a value in a row of the ladder, or the last one."""
+    """Return the index of the first column with a value in a row of the ladder, or of the last."""
     return next((j for j, value in enumerate(row.values) if value), len(row.values) - 1)
 
 
 def ladder_notes(ladder: Ladder, panel: PanelBox) -> list[Part]:
-    """Return the names and numbers at the right, each with a leader line to its curve."""
+    """Return the names and numbers right of a panel, with leader lines, as Plotly's annotations."""
     theme = panel.theme
     pitch, type_size = theme.px(22), theme.px(TYPE)
     rows = sorted(ladder.rows, key=lambda row: row.end)
@@ -206,5 +212,5 @@ def _shortened_name(name: str, letters: float) -> str:
 
 
 def _bold_text(row: LadderRow, text: str) -> str:
-    """Return a text, in bold if the row is."""
+    """Return a text as HTML, in bold if the row of the ladder is bold."""
     return f"<b>{text}</b>" if row.bold else text

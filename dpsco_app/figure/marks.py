@@ -14,7 +14,7 @@ HALO = 0.75  # The opacity of the background behind the factor.
 
 
 def regions_of(place: PanelBox) -> list[Part]:
-    """Return the filled regions of a panel, in Plotly's form."""
+    """Return the filled regions of a panel, with edges and hover points, as Plotly's traces."""
     traces = []
     for region in place.panel.regions:
         x, upper = place.extended(region.x, region.upper)
@@ -54,7 +54,7 @@ def regions_of(place: PanelBox) -> list[Part]:
 
 
 def lines_of(place: PanelBox) -> list[Part]:
-    """Return the curves of a panel, in Plotly's form."""
+    """Return the lines of a panel, with their marks and intervals, as Plotly's traces."""
     traces = []
     for line in place.panel.lines:
         colour = place.theme.colour(line.colour)
@@ -128,7 +128,7 @@ def labels_of(place: PanelBox) -> list[Part]:
 
 
 def cells_of(place: PanelBox) -> list[Part]:
-    """Return the cells of a map, their invisible hover points, and the chosen point."""
+    """Return the traces of a map: its cells, their invisible hover points, the chosen point."""
     cells = place.panel.cells
     if cells is None:
         return []
@@ -250,7 +250,10 @@ def _hidden_details(place: PanelBox, line: Line, colour: str) -> list[Part]:
 
 
 def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part]]:
-    """Return the line at the chosen value, its marks, its handle, and the factor."""
+    """Return the traces and the annotations that mark the chosen value of a panel.
+
+    They are a vertical line, its marks, its handle, and the factor between two of the points.
+    """
     x, theme = place.panel.chosen, place.theme
     if x is None:
         return [], []
@@ -318,7 +321,7 @@ def chosen_marks(place: PanelBox, figure: Figure) -> tuple[list[Part], list[Part
 
 
 def _bracket_and_factor(place: PanelBox, gap: Gap | None) -> tuple[list[Part], list[Part]]:
-    """Return the stroke between two points, with their ratio beside it."""
+    """Return the traces and annotations of a gap: a stroke between two points, and their ratio."""
     if gap is None:
         return [], []
     theme = place.theme

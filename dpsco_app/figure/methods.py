@@ -78,9 +78,9 @@ def short_names(methods: Sequence[str]) -> dict[str, str]:
 
 
 def _declared_or_free(method: str, name: str, choices: Sequence[str]) -> str:
-    """Return the choice that the method declares, or one that no rival declares.
+    """Return the choice that a method declares in its attribute `name`, or else a free one.
 
-    Rivals are the methods with which it may share a figure.
+    A choice is free if no rival declares it; rivals are the methods that may share a figure.
     """
     declared = getattr(catalogue.method_class(method), name)
     if declared in choices:

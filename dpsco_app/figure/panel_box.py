@@ -17,7 +17,7 @@ class PanelBox:
     """The box of one panel: converts values to pixels, and pixels to Plotly's units."""
 
     def __init__(self, panel: Panel, y: Axis, index: int, count: int, theme: Theme) -> None:
-        """Compute the place and the size in pixels of one of several panels."""
+        """Compute the place and size in pixels of panel `index` of `count` panels in a row."""
         self.panel, self.y, self.theme = panel, y, theme
         size = theme.size
         right = theme.px(size.right) if size.ladder else size.right
@@ -79,7 +79,7 @@ class PanelBox:
         return extended(x, y, ends, log=axis.log)
 
     def pixels(self, x: Sequence[float], y: Sequence[float]) -> list[Point]:
-        """Return the points of a curve in pixels, extended to both edges of the panel."""
+        """Return a curve, extended to both edges of the panel, in pixels from its lower left."""
         return [
             (self.x_pixel(a), self.y_pixel(b)) for a, b in zip(*self.extended(x, y), strict=True)
         ]

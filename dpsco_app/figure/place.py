@@ -118,7 +118,10 @@ def level_at(path: Path, x: float) -> float:
 def extended(
     x: Sequence[float], y: Sequence[float], ends: tuple[float, float], *, log: bool
 ) -> tuple[list[float], list[float]]:
-    """Return a curve extended straight to both ends of an axis; a point becomes a level line."""
+    """Return a curve extended straight to both ends of an axis; a point becomes a level line.
+
+    `log` says whether the horizontal axis is logarithmic; the vertical one is.
+    """
     if len(x) < 2:
         return list(ends), [y[0], y[0]]
 

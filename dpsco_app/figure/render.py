@@ -11,11 +11,11 @@ from dpsco_app.figure.ruler import draw_ruler, ruler_room
 from dpsco_app.figure.theme import FONT, Theme
 from dpsco_app.figure.values import Axis, Figure, without_bold
 
-RULER_TOP = 30  # pixels above a panel without a title
+RULER_TOP = 30  # The height in pixels of the space above a panel without a title.
 # A figure with a ruler is PICTURES pixels shorter, to leave room for the pictures above it, unless
 # it is already shorter than LOW.
 PICTURES, LOW = 52, 420
-DOT = 6  # how far the dot on the axis extends below it, in pixels
+DOT = 6  # The length in pixels by which the dot on the axis extends below the axis.
 
 
 def plotly(figure: Figure, theme: Theme) -> Part:
@@ -71,7 +71,7 @@ def _faded_parts(parts: Sequence[Part]) -> list[Part]:
 def _figure_layout(
     figure: Figure, places: Sequence[PanelBox], theme: Theme, notes: list[Part]
 ) -> Part:
-    """Return Plotly's layout of a figure: axes, domains, margins and notes."""
+    """Return Plotly's layout of a figure: its axes, their domains, margins and annotations."""
     size, quiet = theme.size, theme.colour(QUIET)
     axes: Part = {}
     for place in places:
@@ -136,7 +136,7 @@ def _axis_without_overlaps(place: PanelBox) -> Axis:
         return abs(place.x_pixel(a[0]) - place.x_pixel(b[0])) >= letter * letters / 2 + 8
 
     def rank(tick: tuple[float, str]) -> tuple[bool, bool]:
-        """Return the order in which ticks keep their label: the chosen, then both ends."""
+        """Return a sort key that puts the tick of the chosen value first and both ends next."""
         return tick[0] != chosen, tick not in (axis.ticks[0], axis.ticks[-1])
 
     ticks_with_room: list[tuple[float, str]] = []
@@ -147,7 +147,7 @@ def _axis_without_overlaps(place: PanelBox) -> Axis:
 
 
 def _axis_fields(axis: Axis, ends: list[float], theme: Theme) -> Part:
-    """Return the fields by which Plotly draws an axis between two ends in a theme."""
+    """Return Plotly's fields of an axis; its `ends` are logarithms if the axis is logarithmic."""
     return {
         "type": "log" if axis.log else "linear",
         "range": ends,

@@ -43,7 +43,7 @@ def ruler_room(ruler: Ruler) -> int:
 
 
 def draw_ruler(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
-    """Return the shapes and the words of a ruler."""
+    """Return the ruler of a figure as Plotly's shapes (the bar) and annotations (the words)."""
     shapes, notes = _bar_and_factors(ruler, place)
     notes += (
         _names_at_right(ruler, place) if place.theme.size.ladder else _names_inside(ruler, place)
@@ -52,12 +52,12 @@ def draw_ruler(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
 
 
 def _text_width(text: str, height: float) -> float:
-    """Return about how wide a text is at a height of type."""
+    """Return the approximate width of a text whose type has this height, in the same unit."""
     return len(text) * height * LETTER
 
 
 def _scaled_type(place: PanelBox, height: float) -> float:
-    """Return a height of type in pixels, smaller on a small screen."""
+    """Return the height of type in pixels for a panel's theme; phones have smaller type."""
     return place.theme.px(height) * (1.0 if place.theme.size.ladder else SMALL)
 
 
@@ -65,7 +65,10 @@ def _scaled_type(place: PanelBox, height: float) -> float:
 
 
 def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Part]]:
-    """Return the bar with its strokes, and the factors beside it."""
+    """Return the bar and its strokes as Plotly's shapes, and the factors beside it as annotations.
+
+    The bar stands right of the chosen value, or left of it where the factors do not fit otherwise.
+    """
     theme = place.theme
     rungs = sorted((r for r in ruler.rungs if r.text), key=lambda r: r.at)
     if not rungs:
@@ -166,7 +169,8 @@ def _section_names(
 ) -> list[Part]:
     """Return the names of the bar's sections, each beside its section if there is room.
 
-    They stand between the factors, whose centres are given in increasing order.
+    The names stand between the factors; `factor_centres` are the factors' heights in pixels, in
+    increasing order.
     """
     size, start = (
         _scaled_type(place, SECTION),
@@ -205,9 +209,10 @@ def _clear_centre(
     x_range: tuple[float, float],
     fences: tuple[float, float],
 ) -> float | None:
-    """Return the centre nearest to the preferred one at which a text does not cover a curve.
+    """Return the height nearest to `preferred` at which a text covers no curve, in pixels.
 
-    Return None if none is free between the fences, within three heights of type.
+    The text extends over `x_range`. Return None if no height between the fences, and within three
+    heights of type, is free.
     """
     places = (x_range[0], sum(x_range) / 2, x_range[1])
     crossed = [[level_at(curve, a) for a in places] for curve in curves]
@@ -223,7 +228,10 @@ def _clear_centre(
 
 
 def _leader_line(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
-    """Return a thin slanted line from the end of a stroke to its factor."""
+    """Return a thin slanted line from a stroke to its factor; `ends` are the heights of both.
+
+    A negative `side` puts the line left of the chosen value.
+    """
     shape = _shape_position(place, ruler, (TICK[1], FACTOR_START - 3), side)
     left, right = ends if side > 0 else ends[::-1]
     return shape | {"type": "line", "y0": left, "y1": right}
@@ -241,7 +249,10 @@ def _background_colour(place: PanelBox, x_pixel: float, value: float) -> str:
 def _head_parts(
     ruler: Ruler, place: PanelBox, x_pixel: float, side: float, least_height: float
 ) -> list[Part]:
-    """Return the words that say what the factors are relative to."""
+    """Return the words above the factors that say what these are relative to, if there is room.
+
+    They begin at `least_height` pixels or above; a negative `side` puts them left of `x_pixel`.
+    """
     theme, size = place.theme, _scaled_type(place, HEAD)
     width, height = (
         max(_text_width(line, size) for line in ruler.head),
@@ -277,7 +288,10 @@ def _head_parts(
 
 
 def _shape_position(place: PanelBox, ruler: Ruler, ends: tuple[float, float], side: float) -> Part:
-    """Return the position fields of a shape, in pixels from the chosen value."""
+    """Return Plotly's fields for a shape between two distances from the chosen value, in pixels.
+
+    A negative `side` puts the shape left of the chosen value.
+    """
     left, right = sorted(side * place.theme.px(end) for end in ends)
     return {
         "xref": place.x_name,
@@ -327,7 +341,7 @@ def _names_at_right(ruler: Ruler, place: PanelBox) -> list[Part]:
 
 
 def _name_and_note(rung: RulerMark, place: PanelBox) -> dict[str, Any]:
-    """Return the words at the end of a line: its name, its note, and an aside in small type."""
+    """Return Plotly's annotation at the end of a line: its name, its note, and a small aside."""
     theme, lines = place.theme, "<br>".join(rung.note.splitlines())
     small = f"<br><span style='font-size:{theme.px(NOTE):.1f}px'>{lines}</span>" if lines else ""
     if rung.aside:
@@ -345,7 +359,10 @@ def _name_and_note(rung: RulerMark, place: PanelBox) -> dict[str, Any]:
 
 
 def _names_inside(ruler: Ruler, place: PanelBox) -> list[Part]:
-    """Return the names on a phone: each beside its line, clear of the other lines."""
+    """Return the names for a phone, each beside its line and clear of the other lines.
+
+    A name without room is left out.
+    """
     theme, size = place.theme, place.theme.px(12.5)
     notes: list[Part] = []
     for rung in ruler.rungs:

@@ -78,7 +78,7 @@ def slide(figure: Figure, headline: Sequence[str], source: str, *, dark: bool = 
 def _write_around(
     canvas: Canvas, figure: Figure, headline: Sequence[str], source: str, *, dark: bool
 ) -> None:
-    """Write the headline above the panels, and the source below them."""
+    """Write the headline and the name of the vertical axis above the panels, the source below."""
     lines = [part for text in headline for part in textwrap.wrap(text, HEADLINE_LETTERS)]
     longest = max([1, *map(len, lines)])
     size = min(
@@ -115,7 +115,11 @@ def _write_around(
 def _draw_panel(
     panel: Panel, y: Axis, ax: Any, *, dark: bool, is_first: bool, is_alone: bool
 ) -> None:
-    """Draw a panel on Matplotlib axes, in the style of a slide."""
+    """Draw a panel on Matplotlib axes, in the style of a slide.
+
+    Only the first panel has numbers on its vertical axis, and only a panel alone has all those on
+    its horizontal axis.
+    """
     ax.set_facecolor("none")
     ends, log = set_scales(ax, panel.x, y), panel.x.log
     for area in panel.regions:
@@ -147,7 +151,7 @@ def _draw_panel(
 
 
 def _curve_points(x: Sequence[float], y: Sequence[float], axis: Axis, ax: Any) -> Path:
-    """Return a curve in points, measured from the corner of its panel."""
+    """Return a curve in typographic points from the lower left corner of its panel."""
     box = ax.get_position()
     width, height = box.width * WIDTH * 72, box.height * HEIGHT * 72
     to_share = ax.transData + ax.transAxes.inverted()

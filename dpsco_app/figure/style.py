@@ -14,7 +14,7 @@ def named_colours(*, dark: bool) -> str:
 
 
 def words_style(*, dark: bool) -> str:
-    """Return the style sheet of heads; a single figure's head has a fixed height."""
+    """Return the CSS for the head of a page; the head of a single figure has a fixed height."""
     quiet = QUIET[dark]
     return f"""
 .head {{ padding-top: 0.4rem; }}

@@ -7,7 +7,7 @@ from dpsco_app.figure.values import Figure, LadderRow
 
 
 def ladder_table(figure: Figure, theme: Theme) -> str:
-    """Return the ladder as an HTML table, hidden where the figure itself draws the ladder."""
+    """Return a figure's ladder as an HTML table, which only screen readers see if it is drawn."""
     ladder = figure.ladder
     rows = sorted(ladder.rows, key=lambda row: -row.end)
     heads = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ladder.columns)

@@ -51,5 +51,5 @@ class Theme:
         return pair[self.dark]
 
     def px(self, length: float) -> float:
-        """Return a length of type or marks in pixels, scaled."""
+        """Return a length of type or marks in pixels, enlarged by the scale of the theme's size."""
         return length * self.size.scale

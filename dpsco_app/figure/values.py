@@ -48,8 +48,8 @@ class Line:
     label: str = ""  # The label beside the last point of the line.
     away: tuple[float, float] = (9, 9)  # The offset of the label from the last point, in pixels.
     is_small: bool = False  # Whether the label is in small, regular type.
-    # Details shown only while the pointer is on this line: the range of most trials, and a proven
-    # bound.
+    # These details are shown only while the pointer is on this line: the range of most trials, and
+    # the points of a proven bound.
     low: Sequence[float] = ()
     high: Sequence[float] = ()
     bound: Sequence[tuple[float, float]] = ()

@@ -10,14 +10,14 @@ from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten, to_text
 from dpsco_core.scenario import Scenario
 
-EMPTY_LIST = "none"  # an empty list in old addresses
+EMPTY_LIST = "none"  # Old addresses have this word for an empty list.
 
 
 def checked(default: Any, check: Callable[..., None], *allowed: Any) -> Any:
-    """Return a dataclass field of a view with its default and a check of its values.
+    """Return a dataclass field of a view, with its default and a check of its values.
 
-    The check is called with the field's name, its value and `allowed`, as those of `base.parsing`
-    are.
+    The check is called with the field's name, its value and `allowed`; the functions of
+    `base.parsing` are such checks.
     """
     return field(default=default, metadata={"check": check, "allowed": allowed})
 
@@ -27,7 +27,7 @@ class PageView:
     """The settings of a page: texts, numbers and switches, each with a default."""
 
     def validate(self) -> Self:
-        """Return the view; raises `InvalidInput` in one sentence."""
+        """Return the view itself; raise `InvalidInput` if a field's check refuses its value."""
         for field_found in fields(self):
             if "check" in field_found.metadata:
                 field_found.metadata["check"](
@@ -56,7 +56,10 @@ class Address(Generic[V]):
         return tuple(f.name for f in fields(self.default))
 
     def from_query(self, query: Mapping[str, str]) -> tuple[V, list[str]]:
-        """Return what an address says, and a sentence for every value that is not allowed."""
+        """Return the view of an address, and a sentence for every value that is not allowed.
+
+        A value that is not allowed is replaced by its default.
+        """
         view, problems = self.default, []
         for name in (name for name in self.names if name in query):
             try:
@@ -66,7 +69,10 @@ class Address(Generic[V]):
         return view, problems
 
     def to_query(self, view: V, scenario: Scenario | None = None) -> dict[str, str]:
-        """Return the view as parameters of the address, without values at their defaults."""
+        """Return the view, and the scenario if given, as parameters of the address.
+
+        Values at their defaults are left out.
+        """
         values = {name: getattr(view, name) for name in self.names}
         changed_values = {
             name: ("yes" if value else "no") if isinstance(value, bool) else to_text(value)
@@ -76,7 +82,7 @@ class Address(Generic[V]):
         return changed_values if scenario is None else scenario.to_query(BASE) | changed_values
 
     def _parsed(self, name: str, text: str) -> str | int | float | bool:
-        """Return a value of the view from its text; raise `InvalidInput` if it is wrong."""
+        """Return the value of a field from its text; raise `InvalidInput` if the type is wrong."""
         kind = type(getattr(self.default, name))
         if kind is str:
             return "" if text == EMPTY_LIST and name in self.lists else text

@@ -48,7 +48,8 @@ class Answer:
 
     headline: tuple[str, ...]
     small: Words = ()
-    marks: Marks = ()  # words of the headline, and the method or the limit that they are about
+    # Some words of the headline, each with the method or the limit that it is about.
+    marks: Marks = ()
 
     @property
     def plain(self) -> str:
@@ -66,7 +67,7 @@ def question(studies: Sequence[Study]) -> str:
 
 
 def answer(studies: Sequence[Study]) -> Answer:
-    """Return the answer of one panel, or of two; empty until all runs of the point are finished."""
+    """Return the answer of one panel or two; without words until the chosen point has run."""
     difference = compared(studies)
     panels = [_PanelAnswer(s, difference) for s in studies]
     first_panel = panels[0]
@@ -104,7 +105,7 @@ def answer(studies: Sequence[Study]) -> Answer:
     elif useless and len(set(costs)) == 1:
         headline = _capital(_both_places(panels)), costs[0]
     else:
-        left, right = map(_placed, costs, wheres)
+        left, right = map(_cost_with_place, costs, wheres)
         headline = (f"{_capital(left)}{';' if any(verdicts) else ','}", right)
     if lacks_reference:
         details = f". {without_reference(first_panel.study)}"
@@ -115,7 +116,7 @@ def answer(studies: Sequence[Study]) -> Answer:
     elif first_panel.row is not None and first_panel.row.mean == 0:
         details = f", at {settings_text(first_panel.study.scenario, first_panel.x)}."
     else:
-        details = reference_words(references) + settings + _robust(first_panel)
+        details = reference_words(references) + settings + _cost_over_others(first_panel)
         pairs = zip(panels, has_gain, strict=True)
         gains = dict.fromkeys(panel.reference for panel, is_less in pairs if is_less)
         details += "".join(why_less(first_panel.study, reference) for reference in gains)
@@ -125,15 +126,15 @@ def answer(studies: Sequence[Study]) -> Answer:
     return Answer(headline=headline, small=small, marks=marks)
 
 
-def _robust(panel: "_PanelAnswer") -> str:
-    """Return the cost over the other methods without privacy that ran."""
+def _cost_over_others(panel: "_PanelAnswer") -> str:
+    """Return a sentence on the cost over each other method without privacy that ran."""
     ratios = panel.study.over_others(panel.x)
     texts = [f" Against {with_article(m)}: {cost_words(ratio, '')}." for m, ratio in ratios.items()]
     return "".join(texts)
 
 
 def _both_places(panels: Sequence["_PanelAnswer"]) -> str:
-    """Return one phrase for the data of two panels, for a verdict that holds for both."""
+    """Return one phrase for both panels' data, such as "at both tails,", for a common verdict."""
     places: dict[Role, str] = {
         "tail": "at both tails",
         "set": "on both sets",
@@ -146,7 +147,10 @@ class _PanelAnswer:
     """The parts of the answer that are about one panel."""
 
     def __init__(self, study: Study, difference: Role) -> None:
-        """Look up what the answer states of a study at its chosen point."""
+        """Look up the row and the price of the study's leading method at its chosen point.
+
+        `difference` is what the panels of the figure differ in.
+        """
         self.study, self.lead, self.difference = study, study.lead, difference
         self.x, self.best = chosen_point(study.scenario), (study.lead, *study.level)
         self.row: Measurement | None = study.row_at(self.lead, self.x)
@@ -168,7 +172,10 @@ class _PanelAnswer:
         return "error" if self.study.scenario.problem == MEAN else "excess risk"
 
     def place_words(self, first_row: Measurement | None, *, is_alone: bool = False) -> str:
-        """Return the words for the data of the panel, such as "on the hardest data known"."""
+        """Return the words for the data of the panel, such as "on the hardest data known".
+
+        Whether these are called the hardest "for privacy" depends on the first panel's row.
+        """
         scenario, role = self.study.scenario, self.study.role
         if role == "hardest":
             loss = inside(problem_card(scenario.problem).name)
@@ -189,7 +196,10 @@ class _PanelAnswer:
 
 
 def _cost(study: Study, x: float | None, quantity: str) -> str:
-    """Return the cost of privacy at a point, or the error if there is no reference for it."""
+    """Return the cost of privacy at x in words, or the error if there is no reference for it.
+
+    `quantity` is the word for what was measured; empty leaves it out.
+    """
     row = study.row_at(study.lead, x)
     if row is None:
         return ""
@@ -204,25 +214,31 @@ def _cost(study: Study, x: float | None, quantity: str) -> str:
     return cost_words(row.price, quantity) + f", {verdict}" * bool(verdict)
 
 
-def _placed(cost: str, place: str) -> str:
-    """Return the cost and the words for its data, in the order that reads well."""
+def _cost_with_place(cost: str, place: str) -> str:
+    """Return the cost with the words for its data, which come first if the cost has "data" too."""
     if "data" not in cost:
         return f"{cost} {place}"
     return f"{place} {cost}"
 
 
 def _lead_words(panels: Sequence[_PanelAnswer], details: str) -> Words:
-    """Return the sentence on which method has the headline's number, in the methods' colours."""
+    """Return the sentence on which method has the headline's number, as pieces with methods.
+
+    `details` ends the sentence.
+    """
     leads = dict.fromkeys(one.lead for one in panels)
     best = {m: [one.best for one in panels if one.lead == m] for m in leads}
-    names = [[(_method_name(lead), lead), *_level(lead, same)] for lead, same in best.items()]
+    names = [[(_method_name(lead), lead), *_level_words(lead, same)] for lead, same in best.items()]
     if len(names) > 1:
         names[1:] = [[(" on the left and ", "")], names[1], [(" on the right", "")]]
     return ("Best of the private algorithms chosen: ", ""), *chain(*names), (details, "")
 
 
-def _level(lead: str, best: Sequence[Collection[str]]) -> Words:
-    """Return the sentence on methods that the trials of all panels cannot tell from the best."""
+def _level_words(lead: str, best: Sequence[Collection[str]]) -> Words:
+    """Return the words in brackets on methods that no panel's trials can tell from the lead.
+
+    `best` has, for each panel, the lead and the methods level with it.
+    """
     level = sorted(set.intersection(*map(set, best)) - {lead})
     if len(level) > 1:
         return ((f" (level with {len(level)} others)", ""),)
@@ -232,7 +248,10 @@ def _level(lead: str, best: Sequence[Collection[str]]) -> Words:
 
 
 def _outside_words(panel: _PanelAnswer) -> Words:
-    """Return the sentence that the scenario's own value is outside of the sweep, and why."""
+    """Return the sentence that the scenario's own value is outside of the sweep, and why.
+
+    It is empty if the value is inside.
+    """
     scenario = panel.study.scenario
     if scenario.axis is None or panel.x is None:
         return ()
@@ -268,7 +287,7 @@ def _cost_along_axis(panel: _PanelAnswer) -> Words:
 
 
 def _no_answer(study: Study) -> Answer:
-    """Return the answer for when no private method has run, with the reason."""
+    """Return what stands above the figure if no private method has run: the reason, if known."""
     private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
     if not private:
         return Answer(headline=("Choose a private algorithm", "to see what privacy costs"))

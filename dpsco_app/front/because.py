@@ -11,7 +11,7 @@ TAILS = {True: ("lighter", "few"), False: ("heavier", "more")}
 
 
 def because(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
-    """Return why the answer changes when one field changes; empty if there is no simple reason.
+    """Return words on why the answer changes with one field; empty if no reason is simple.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def because(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
         return ""
     match field:
         case "epsilon" | "delta" | "rho":
-            return _of_budget(old_scenario, new_scenario, field)
+            return _budget_words(old_scenario, new_scenario, field)
         case "n":
             verb = f"grew {_times(new / old)}" if new > old else f"fell to {number_text(new)}"
             unit = "record" if new_scenario.m == 1 else "user"
@@ -45,8 +45,8 @@ def because(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
     return ""
 
 
-def _of_budget(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
-    """Return the sentence on how a changed budget changes the noise."""
+def _budget_words(old_scenario: Scenario, new_scenario: Scenario, field: str) -> str:
+    """Return words on how a changed epsilon, delta or rho changes the noise."""
     growth = math.sqrt(old_scenario.setting.rho / new_scenario.setting.rho)
     letter = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}[field]
     old, new = getattr(old_scenario, field), getattr(new_scenario, field)

@@ -18,7 +18,8 @@ from dpsco_core.scenario import Scenario
 
 HUNDREDTH = 0.01
 THIN = 0.7
-FEW_BITS = "a private output holds too few bits to find the mean"  # the idea of Fano's inequality
+# This is the idea of Fano's inequality.
+FEW_BITS = "a private output holds too few bits to find the mean"
 # The kinds of proof of a limit: the name and the idea of each.
 FANO = "Fano’s inequality"
 SIGNS = "a private output cannot tell the sign of each coordinate"
@@ -43,12 +44,15 @@ BOUND_ONES = {
     "zCDP": "zCDP algorithm",
     "sampling": "algorithm, private or not,",
 }
-LINE = 33  # the largest number of letters in a line beside the name of a limit
+LINE = 33  # The largest number of letters in a line beside the name of a limit.
 WIDER_NOTE = "a wider class of losses: methods for this problem may have smaller errors"
 
 
 def bound_line(curve: Sequence[Evaluation]) -> Line:
-    """Return the line that draws a bound along the axis of the study."""
+    """Return the line of one bound from its evaluations along the axis of the study.
+
+    The line is pale if a hypothesis of the bound fails somewhere.
+    """
     card = curve[0].bound.card
     lower = card.kind == "lower"
     return Line(
@@ -79,14 +83,14 @@ def wider_line(curve: Sequence[Evaluation]) -> Line:
 
 
 def bound_colour(card: BoundCard) -> Pair:
-    """Return the colour of a bound: red below, its method's above."""
+    """Return the colour of a bound: red for a lower bound, its method's hue for an upper bound."""
     if card.kind == "lower":
         return IMPOSSIBLE.edge
     return colour_of(card.method) if card.method else WINDOW.edge
 
 
 def short_name(card: BoundCard) -> str:
-    """Return the short name that a bound has in the ladder of numbers."""
+    """Return the short name of a bound, for the table of a figure's lines."""
     if card.kind == "lower":
         name = card.name
         if card.is_fano:
@@ -105,8 +109,7 @@ def limit_words(scenario: Scenario, e: Evaluation) -> str:
 
 
 def second_proof(scenario: Scenario, card: BoundCard) -> str:
-    """Return the name of another proof of a limit, and the algorithms it binds
-    if these are fewer.
+    """Return the words "a second proof", with "(zCDP)" if it binds fewer algorithms than the limit.
 
     A bound on zCDP algorithms does not bind every private algorithm under another budget.
     """
@@ -116,7 +119,7 @@ def second_proof(scenario: Scenario, card: BoundCard) -> str:
 
 def proof_words(card: BoundCard) -> str:
     """Return the kind of a limit's proof and its idea, as part of a sentence."""
-    if not card.proof:  # a bound of a plugin
+    if not card.proof:  # The bound of a plugin need not say how it is proven.
         return inside(f"the {card.name.split(',')[0]} bound")
     name, idea = PROOFS[card.proof]
     return f"{short_name(card) if card.is_fano else name}: {idea}"
@@ -135,7 +138,7 @@ def class_name(curve: Sequence[Evaluation]) -> str:
 
 
 def bound_hover(e: Evaluation) -> str:
-    """Return the hover text of a bound at one point."""
+    """Return the hover text of a bound at one point: its value, source, scope and failures."""
     card = e.bound.card
     worst = f"binds every {in_print(e.binds)}, in the worst case over {card.laws.words}"
     lines = (
@@ -175,7 +178,8 @@ def bound_by(scenario: Scenario, e: Evaluation) -> str:
     otherwise "zCDP" or "private".
     """
     sampling, privacy = (e.terms.get(name, 0.0) for name in ("sampling", "privacy"))
-    power = 2 if e.bound.card.quantity == "l2 error" else 1  # the parts of errors add as squares
+    # The parts of an l2 error add as squares, those of an excess risk as they are.
+    power = 2 if e.bound.card.quantity == "l2 error" else 1
     is_mostly_sampling = sampling > 0 and (privacy / sampling) ** power < HUNDREDTH
     if is_mostly_sampling and e.value < (1 + HUNDREDTH) * sampling:
         return "sampling"
@@ -185,7 +189,7 @@ def bound_by(scenario: Scenario, e: Evaluation) -> str:
 def floor_words(
     scenario: Scenario, floor: Sequence[tuple[float | None, Evaluation]]
 ) -> tuple[str, ...]:
-    """Return the words inside the region below a floor."""
+    """Return the two lines of words inside the red region, on which algorithms it binds."""
     kinds = {bound_by(scenario, e) for _, e in floor} - {"sampling"}
     subject = f"No {kinds.pop()} algorithm" if kinds else "No algorithm, private or not,"
     return (f"<b>{subject}</b>", "<b>can promise an error in here</b>")

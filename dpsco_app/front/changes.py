@@ -41,8 +41,8 @@ def level_of(scenario: Scenario) -> Level:
     return "user" if user else "item"
 
 
-def offered(field: str, scenario: Scenario, value: float) -> list[float]:
-    """Return the values of a field's slider, which include its present value."""
+def slider_values(field: str, scenario: Scenario, value: float) -> list[float]:
+    """Return the values of a field's slider in increasing order, with its present value."""
     options = sorted({*OPTIONS[field], value})
     if field == "d" and scenario.geometry == "group-l1":
         return [x for x in options if x % GROUP_SIZE == 0 or x == value]
@@ -53,29 +53,30 @@ def offered(field: str, scenario: Scenario, value: float) -> list[float]:
     return options
 
 
-def listed(scenario: Scenario) -> list[str]:
+def listed_methods(scenario: Scenario) -> list[str]:
     """Return the methods of a scenario's level, together with those that are chosen."""
     known_methods = {*methods_for(scenario.problem, level_of(scenario)), *scenario.methods}
     return [m for m in METHOD_SLUGS if m in known_methods]
 
 
-def changed(
+def change_field(
     scenario: Scenario, field: str, value: Any, sweep: Sweep, limits: Limits
 ) -> tuple[Scenario, Sweep, str]:
-    """Return a scenario with another value of a field, all others fitting it, and what gave way.
+    """Set a field to a value; return the scenario, its sweep, and words on what was replaced.
 
-    Points of its sweep that a place refuses go, as nobody has asked for them, and come back where
-    they fit: `sweep` is what fitted before, and all that was asked for. Not validated. The words
-    name algorithms and a law that were replaced; they are empty where none was.
+    All other fields are fitted to the new value, and algorithms and a law that no longer fit are
+    replaced; the words are empty if none was. Points of the sweep beyond the limits are left out
+    until they fit again: `sweep` holds the points that fit, and all that were requested. The
+    scenario is not validated.
     """
     fitting, whole = sweep
     if field in BUDGET and scenario.axis not in BUDGET and scenario.grid == fitting:
         # A change of the budget never makes a point too large to run.
-        fitted_scenario, words = fitted(replace(scenario, **{field: value}), field)
+        fitted_scenario, words = fit_other_fields(replace(scenario, **{field: value}), field)
         return fitted_scenario, sweep, words
     if scenario.grid == fitting:
         scenario = replace(scenario, grid=whole)
-    asked_scenario, words = fitted(replace(scenario, **{field: value}), field)
+    asked_scenario, words = fit_other_fields(replace(scenario, **{field: value}), field)
     fitted_scenario = with_fitting_grid(asked_scenario, limits)
     # A shorter requested grid is kept: the visitor wants no more points.
     if len(asked_scenario.grid) >= ENOUGH_POINTS:
@@ -83,8 +84,11 @@ def changed(
     return fitted_scenario, (fitted_scenario.grid, asked_scenario.grid), words
 
 
-def fitted(scenario: Scenario, field: str) -> tuple[Scenario, str]:
-    """Return a scenario whose other fields fit the one that has changed, and what gave way."""
+def fit_other_fields(scenario: Scenario, field: str) -> tuple[Scenario, str]:
+    """Return a scenario whose other fields fit the one that has changed, and what was replaced.
+
+    The words name algorithms and a law that were replaced; they are empty if none was.
+    """
     if field == "geometry":
         scenario = _with_set(scenario)
     can_decay = law_can_decay(scenario.distribution, scenario.problem)
@@ -180,8 +184,8 @@ def _with_set(scenario: Scenario) -> Scenario:
     return replace(scenario, d=GROUP_SIZE * max(1, round(scenario.d / GROUP_SIZE)), grid=grid)
 
 
-def why_these(scenario: Scenario) -> str:
-    """Return why a scenario began with other methods than the default ones; empty if it did not."""
+def initial_methods_reason(scenario: Scenario) -> str:
+    """Return why a scenario starts with other methods than the default ones, or an empty text."""
     level = level_of(scenario)
     usual = set(usual_methods(scenario, level))
     if {*scenario.methods} != usual or usual == {*default_methods(scenario.problem, level)}:
@@ -199,6 +203,6 @@ def _are_usual(scenario: Scenario, level: Level) -> bool:
     return set(scenario.methods) in [set(usual_methods(one, level)) for one in variants]
 
 
-def none_chosen(scenario: Scenario) -> str:
-    """Return what to do if no method is chosen; empty if one is."""
+def no_method_message(scenario: Scenario) -> str:
+    """Return the request to choose a method; empty if one is chosen."""
     return "" if scenario.methods else f"Choose at least one {words_for(scenario.problem).method}."

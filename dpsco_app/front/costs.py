@@ -10,8 +10,8 @@ from dpsco_core.results.price import BETTER, Ratio
 CLOSE = 1.21
 # If the ratio of the ends is larger than this, the interval is stated instead of the factor.
 LOOSE = 1.5
-VAGUE = 10.0  # if the upper end is larger, too few trials have run to state a factor
-DISTINCT_FROM_ONE = 1.05  # a smaller factor would be printed as 1.0
+VAGUE = 10.0  # If the upper end is larger, too few trials have run to state a factor.
+DISTINCT_FROM_ONE = 1.05  # A smaller factor would be printed as 1.0.
 LARGEST_FACTOR = 100.0
 # The words before the quantity if no factor is stated.
 LESS_PREFIX, SAME_PREFIX = "less ", "about the same "
@@ -63,7 +63,7 @@ def cost_words(price: Ratio, quantity: str) -> str:
 
 
 def most_text(price: Ratio) -> str:
-    """Return the upper end of a factor if the trials tell nothing else of it; otherwise empty.
+    """Return the upper end of a factor as text if the trials tell nothing else; otherwise empty.
 
     Examples
     --------
@@ -107,6 +107,9 @@ def loose_ends(price: Ratio) -> tuple[str, str] | None:
 
 
 def _whole(value: float, cut: Callable[[float], int]) -> str:
-    """Return a number above 1 with one figure, or in halves below 5, rounded up or down."""
+    """Return a number above 1 as text, with one digit, or in halves below 5.
+
+    `cut` rounds it, up or down.
+    """
     unit = 0.5 if value < 5 else 10 ** math.floor(math.log10(value))
     return f"{cut(value / unit) * unit:,g}"

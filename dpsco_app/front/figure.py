@@ -31,7 +31,7 @@ NOTES = {
 # The axis extends by this share below the edge at which an error of 0 is drawn. Within the same
 # share above that edge there are no ticks.
 ROOM = 0.06
-SPAN = 1e6  # the largest ratio of the largest measured value to the low end of the axis
+SPAN = 1e6  # The largest ratio of the largest measured value to the low end of the axis.
 # To show a lower bound, the axis may extend at most this factor below the lowest measured error.
 DEEP = 30.0
 
@@ -114,9 +114,12 @@ def _axis_name(scenario: Scenario, view: View, *, is_nested: bool) -> str:
 
 
 def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
-    """Return the ends of the vertical axis: all that is measured, and the proofs near it."""
+    """Return the low and the high end of the vertical axis, around all measured values.
+
+    Proven values near the measured ones are inside, too. `price` says that the axis has prices.
+    """
     measured = [y for panel in panels for y in panel.measured if y > 0]
-    if price:  # prices beyond the span of the axis are cut off
+    if price:  # Prices beyond the span of the axis are cut off.
         low = min([*measured, 1.0])
         return low / 1.3, max([1.0, *(y for y in measured if y <= low * SPAN)]) * 1.3
     smallest = max(measured, default=0.0) / SPAN
@@ -138,7 +141,7 @@ def _ends(panels: Sequence[FrontPanel], *, price: bool) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return the ticks of the vertical axis: powers of ten, or 1, 2, 5 if those are too few."""
+    """Return values and texts of the vertical ticks: powers of ten, or 1, 2, 5 if too few."""
     first_power, last_power = math.ceil(math.log10(low)), math.floor(math.log10(high))
     powers = [float(f"1e{e}") for e in range(first_power, last_power + 1)]
     if len(powers) < 3:
@@ -150,7 +153,10 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 
 def _ladder(panels: Sequence[FrontPanel], edge: float, *, price: bool) -> Ladder:
-    """Return the table beside the figure: rows for the window, methods, floor and bounds."""
+    """Return the table beside the figure: rows for the window, methods, floor and bounds.
+
+    Heights below `edge`, the end of the axis, count as `edge`; `price` says that they are prices.
+    """
     last_panel, is_single = panels[-1], len(panels) == 1
     named_keys = {
         line.key for panel in panels for line in (*panel.lines, *panel.hidden) if line.symbol
@@ -185,7 +191,10 @@ def _ladder(panels: Sequence[FrontPanel], edge: float, *, price: bool) -> Ladder
 def _rows(
     panel: FrontPanel, named_keys: Collection[str], edge: float, *, price: bool
 ) -> dict[str, LadderRow]:
-    """Return the rows of a panel by key, each with its one number."""
+    """Return a panel's rows of the table by key, each with its number at the chosen point.
+
+    Measured lines get a row if their key is in `named_keys`.
+    """
     show: Callable[[float], str] = ratio_text if price else rounded
     lines = [line for line in panel.lines if line.key in named_keys]
     lines += [*panel.guides, *panel.hidden]
@@ -246,7 +255,7 @@ def _row_note(panel: FrontPanel, line: Line) -> str:
 
 
 def _caption(panels: Sequence[FrontPanel]) -> str:
-    """Return the form of the methods, once if it is the same in all panels."""
+    """Return how the methods are calibrated, once if it is the same in all panels."""
     texts = {
         form_caption(p.scenario, [m for m in p.scenario.methods if m in p.named_methods]): p.column
         for p in panels
@@ -258,7 +267,10 @@ def _caption(panels: Sequence[FrontPanel]) -> str:
 
 
 def _price(panel: FrontPanel, key: str) -> str:
-    """Return a method's error over that of the reference that ran, if that error is above 0."""
+    """Return a method's error over that of the reference as text; empty if one is not known.
+
+    `key` is the slug of the method.
+    """
     row, public = (panel.study.row_at(m, panel.x) for m in (key, panel.study.public))
     if row is None or public is None or public.mean == 0:
         return ""

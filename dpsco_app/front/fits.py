@@ -9,7 +9,10 @@ from dpsco_core.scenario import Scenario
 
 
 def with_problem(scenario: Scenario, problem: str, problems: tuple[str, ...]) -> Scenario:
-    """Return the scenario on a problem if its own is not allowed; law and p change if needed."""
+    """Return the scenario if its problem is among `problems`; otherwise move it to `problem`.
+
+    The law and p then change if the new problem needs that.
+    """
     if scenario.problem in problems:
         return scenario
     law = scenario.distribution

@@ -8,11 +8,11 @@ from dpsco_core.catalogue import method_class
 from dpsco_core.methods.form import Form, common_form, form_of
 from dpsco_core.scenario import Scenario
 
-LINE = 60  # the largest number of letters in a line of a hover text
+LINE = 60  # The largest number of letters in a line of a hover text.
 
 
 def forms(scenario: Scenario, methods: Sequence[str]) -> dict[str, Form]:
-    """Return the form of each method that has one."""
+    """Return the form of each method that has one, by method: as printed, or how it differs."""
     method_forms = {
         m: form_of(method_class(m), scenario.calibration, scenario.tuning) for m in methods
     }
@@ -20,7 +20,7 @@ def forms(scenario: Scenario, methods: Sequence[str]) -> dict[str, Form]:
 
 
 def form_caption(scenario: Scenario, methods: Sequence[str]) -> str:
-    """Return what the methods' forms have in common, and how the others differ."""
+    """Return sentences on the forms of a figure's methods: what most share, and who differs."""
     method_forms = forms(scenario, methods)
     if not method_forms:
         return ""
@@ -31,7 +31,7 @@ def form_caption(scenario: Scenario, methods: Sequence[str]) -> str:
 
 
 def form_note(scenario: Scenario, method: str) -> str:
-    """Return the whole sentence for a method that differs from the others; empty if it does not."""
+    """Return the sentence on a method's form if that differs from the common one, else nothing."""
     form = forms(scenario, [method]).get(method)
     return form.text if form is not None and form.tag else ""
 

@@ -21,14 +21,14 @@ from dpsco_app.parts.options import SYMBOL, number_text, rounded
 from dpsco_core.results.measured import Measurement
 from dpsco_core.scenario import Scenario
 
-LIMIT = "limit"  # the mark of words about a limit
-STEADY = 1.05  # limits along the axis count as equal if their largest ratio is at most this
+LIMIT = "limit"  # Words about a limit have this mark, where others have their method.
+STEADY = 1.05  # Limits along the axis count as equal if their largest ratio is at most this.
 # The sentence if no private answer is better than one without data.
 AS_WELL = {
     "level": "Ignoring the data does as well.",
     "worse": "Ignoring the data does better.",
 }
-Marks = tuple[tuple[str, str], ...]  # words, and their method or `LIMIT`
+Marks = tuple[tuple[str, str], ...]  # Pairs of words and the method that they name, or `LIMIT`.
 
 
 def single_headline(
@@ -55,7 +55,7 @@ def single_headline(
 
 
 def _cost_line(study: Study, row: Measurement, data_words: str, quantity: str) -> tuple[str, str]:
-    """Return the sentence on the cost of privacy, and those of its words that hold the number."""
+    """Return the sentence on the cost of privacy, and its words with the number, maybe none."""
     name, price = quantity[:1].upper() + quantity[1:], row.price
     if row.mean == 0:
         runs = f"all {row.trials} runs" if row.trials > 1 else "one run"
@@ -76,7 +76,7 @@ def _cost_line(study: Study, row: Measurement, data_words: str, quantity: str) -
 
 
 def _limit_line(study: Study, row: Measurement, x: float | None) -> tuple[str, str]:
-    """Return the sentence on the limit, or on how the cost changes, and its coloured words."""
+    """Return the sentence on the limit, or on the cost elsewhere, and its coloured words."""
     if study.role == "hardest" and (promise := _promise(study.scenario, x)):
         return promise, ""
     limits = limit_prices(study)
@@ -98,8 +98,9 @@ def _limit_line(study: Study, row: Measurement, x: float | None) -> tuple[str, s
 
 
 def _promise(scenario: Scenario, x: float | None) -> str:
-    """Return the sentence on the price of a promise for all data, if other data
-    have larger errors.
+    """Return the sentence on what a promise for all data costs at x; empty if there is none.
+
+    There is none if the data at hand are the hardest, so that no others have larger errors.
     """
     tails = tails_of(scenario)
     if not tails or are_hardest_of_all(scenario, x):
@@ -115,7 +116,7 @@ def _promise(scenario: Scenario, x: float | None) -> str:
 
 
 def limit_prices(study: Study) -> dict[float, float]:
-    """Return the proven limit over the error without privacy, by the place on the axis."""
+    """Return the ratio of the proven limit to the error without privacy, by place on the axis."""
     floors = {x: e.value for x, e in region(study.scenario)}
     rows = ((x, study.row_at(study.public, x)) for x in floors)
     return {place(x): floors[x] / row.mean for x, row in rows if row is not None and row.mean > 0}
@@ -133,7 +134,7 @@ def limit_text(price: float) -> str:
 
 
 def _limit_along_axis(scenario: Scenario, limits: Mapping[float, float], x: float | None) -> str:
-    """Return how a limit changes with the number of records, if known, with a full stop."""
+    """Return the end of the sentence on a limit: how it changes with n, and a full stop."""
     if scenario.axis != "n" or len(limits) < len(scenario.grid) or len(limits) < 2:
         return "."
     if is_steady(limits):
@@ -187,7 +188,7 @@ def _cost_there(study: Study, x: float) -> str:
 
 
 def _plain(cost: str) -> str:
-    """Return the words for a cost of privacy that is not stated as a factor."""
+    """Return a clause for a cost of privacy in words, such as "less error", without a factor."""
     return "it is smaller" if cost.startswith(LESS_PREFIX.strip()) else "it is about the same"
 
 

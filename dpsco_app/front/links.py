@@ -16,7 +16,7 @@ from dpsco_core.fields import parse
 from dpsco_core.runs.allowed import with_enough_points, with_fitting_grid
 from dpsco_core.scenario import Scenario
 
-BASE = DEFAULT.scenario  # the values of fields that the address leaves out
+BASE = DEFAULT.scenario  # Fields that an address leaves out have the values of this scenario.
 
 
 def query(scenario: Scenario) -> dict[str, str]:
@@ -57,7 +57,8 @@ def read(link_fields: Mapping[str, str], *, sampling: bool = True) -> tuple[Scen
         return _allowed(readable, sampling=sampling), problems
     except InvalidInput:
         allowed_fields, refused_fields = dict[str, str](), dict[str, list[str]]()
-    for name, value in readable.items():  # keep each field that is valid with those kept so far
+    # Each field is kept if it is valid together with those kept so far.
+    for name, value in readable.items():
         if name == "grid" and "axis" in readable and "axis" not in allowed_fields:
             next(names for names in refused_fields.values() if "axis" in names).append(name)
             continue
@@ -73,7 +74,10 @@ def read(link_fields: Mapping[str, str], *, sampling: bool = True) -> tuple[Scen
 
 
 def _with_losses(problem: str, names: Sequence[str], link_fields: Mapping[str, str]) -> str:
-    """Return a sentence with the fields that are left out, unless it names the only one."""
+    """Return the sentence `problem`, followed by the fields that are left out because of it.
+
+    Nothing follows if the sentence itself names the only one.
+    """
     if len(names) == 1 and f"got {names[0].removesuffix('s')}" in problem:
         return problem
     listed = " and ".join(f"{name}={shorten(link_fields[name])}" for name in names)
@@ -88,7 +92,8 @@ def _allowed(link_fields: Mapping[str, str], *, sampling: bool) -> Scenario:
     scenario = Scenario.from_query(dict(link_fields), BASE)
     if "methods" not in link_fields:
         scenario = replace(scenario, methods=usual_methods(scenario, level_of(scenario)))
-    if "grid" not in link_fields:  # the default grid may be cut, since nobody chose its points
+    # The default grid may be cut, since nobody chose its points.
+    if "grid" not in link_fields:
         fitting = with_fitting_grid(with_sweep_to_own_value(scenario), DASHBOARD)
         scenario = with_enough_points(fitting, DASHBOARD)
     # If a control were given a larger seed, it would show its default without a message.

@@ -32,7 +32,7 @@ WITHOUT_DATA = "answering without data"
 ENTERS = "not private, so it may be here"
 # If Fano's bound is within this relative distance of the limit, one label names both.
 LABEL_TOLERANCE = 0.1
-PALE = 0.45  # the opacity of lines that are not the subject of the open card
+PALE = 0.45  # The opacity of lines that are not the subject of the open card.
 SHORT = {
     "Proven possible": "possible",
     "With privacy": "private",
@@ -53,12 +53,12 @@ class FanoTick:
     """Fano's bound as a tick of the ruler, if another statement makes the red region's edge."""
 
     line: Line
-    value: float  # the bound at the chosen point
-    is_near: bool  # whether it is so close to the edge that one label names both
+    value: float  # The bound at the chosen point.
+    is_near: bool  # Whether the bound is so close to the edge that one label names both.
 
 
 class NestedPanel(FrontPanel):
-    """The contents of the single panel; what it leaves out stands in the table."""
+    """The contents of the single panel; lines that the panel leaves out stand in the table."""
 
     draws_window = False
 
@@ -77,7 +77,7 @@ class NestedPanel(FrontPanel):
         ]
 
     def _guides(self) -> list[Line]:
-        """Return the lines that are not measured; other lines of the table are hidden."""
+        """Return the lines that are not measured and are drawn; add the others to `hidden`."""
         study, overlay = self.study, self.study.overlay
         if self.floor and overlay is not None and overlay.role == "hardest":
             # The limit for these data also holds for the private lines on the hardest data.
@@ -123,12 +123,12 @@ class NestedPanel(FrontPanel):
         return min(rows, key=lambda m: rows[m][last_shared[0]]) if last_shared else ""
 
     def _is_in_overlay(self, line: Line) -> bool:
-        """Return whether a line is one of the two that are drawn of the other run."""
+        """Return whether a line belongs to the run under comparison: its lead or its reference."""
         overlay = self.study.overlay
         return overlay is not None and line.method in {overlay.lead, overlay.public}
 
     def _toned(self, line: Line) -> Line:
-        """Return a line in its emphasis: wide for the lead, pale if pinned."""
+        """Return a line, wider if it is that of the lead, and pale if the run is pinned."""
         if line.is_pinned:
             return replace(line, opacity=PALE)
         if self.view.card == "others" or line.key in (self.lead, self.study.public):
@@ -139,13 +139,13 @@ class NestedPanel(FrontPanel):
 
     @cached_property
     def _spans(self) -> Sequence[tuple[float | None, Span]]:
-        """Return the window of the proven bounds along the axis; empty unless it is drawn."""
+        """The window of the proven bounds at each point of the axis; empty unless it is drawn."""
         has_own = is_hard(self.scenario) and self._is_hardest and not self.price
         has_own = has_own and are_hardest_of_all(self.scenario, self.x)
         return drawn_window(self.scenario) if has_own and self.region else []
 
     def _possible(self) -> list[Line]:
-        """Return the smallest error that is proven possible for all data with the tail."""
+        """Return the line of the least error proven possible for all data, if it is drawn."""
         spans = [(x, span) for x, span in self._spans]
         if not spans or self.study.overlay is not None:
             return []
@@ -164,7 +164,10 @@ class NestedPanel(FrontPanel):
     # -- words ------------------------------------------------------------------------------------
 
     def words_inside(self, low: float, high: float) -> list[Words]:
-        """Return the words inside the panel, besides those of the red region."""
+        """Return the words inside the panel, besides those of the red region.
+
+        `low` and `high` are the ends of the vertical axis.
+        """
         if not self.region and self.study.overlay is None and not self.price:
             return [Words(lines=NO_REGION, colour=QUIET, want=(0.03, 0.02), is_small=True)]
         public = next((line for line in self.lines if line.key == self.study.public), None)
@@ -192,7 +195,10 @@ class NestedPanel(FrontPanel):
     # -- the ruler ----------------------------------------------------------------------------
 
     def ruler(self, edge: float) -> Ruler:
-        """Return the ruler: factors over the error without privacy at the chosen point."""
+        """Return the ruler: factors over the error without privacy at the chosen point.
+
+        Heights below `edge`, the low end of the axis, are drawn at the edge.
+        """
         public = self.study.row_at(self.study.public, self.x)
         base = public.mean if public is not None and public.mean > 0 else 0.0
         rungs = [*self._proven_rungs(base, edge), *self._measured_rungs(base, edge)]
@@ -209,7 +215,10 @@ class NestedPanel(FrontPanel):
         )
 
     def _proven_rungs(self, base: float, edge: float) -> list[RulerMark]:
-        """Return the ruler's marks of the proven bounds at the chosen point."""
+        """Return the ruler's marks of the proven bounds at the chosen point.
+
+        `base` is the error without privacy, or 0 if it is not known.
+        """
         rungs = []
         for line in self.guides:
             values = self.heights_at_point(line.x, line.y)
@@ -260,7 +269,7 @@ class NestedPanel(FrontPanel):
         )
 
     def _fano_rung(self, base: float, edge: float) -> list[RulerMark]:
-        """Return the tick of Fano's bound; None if the edge's label already names it."""
+        """Return the tick of Fano's bound; empty if the edge's label already names the bound."""
         tick = self._fano
         if tick is None or tick.is_near:
             return []
@@ -272,7 +281,7 @@ class NestedPanel(FrontPanel):
         return [replace(rung, is_tick=True)]
 
     def _other_rungs(self, edge: float) -> list[RulerMark]:
-        """Return the ruler's names for the lines of the other run."""
+        """Return the ruler's names for the lines of the run under comparison, without factors."""
         overlay = self.study.overlay
         if overlay is None:
             return []
@@ -288,7 +297,10 @@ class NestedPanel(FrontPanel):
         ]
 
     def _measured_rungs(self, base: float, edge: float) -> list[RulerMark]:
-        """Return the ruler's marks of the measured methods at the chosen point."""
+        """Return the ruler's marks of the measured methods at the chosen point.
+
+        `base` is the error without privacy, or 0 if it is not known.
+        """
         names, rungs = short_names(self.scenario.methods), []
         data = "the hardest data" if self._is_hardest else "these data"
         for line in self.lines:
@@ -315,7 +327,10 @@ class NestedPanel(FrontPanel):
         return rungs
 
     def _factor(self, row: Measurement, *, is_hero: bool) -> str:
-        """Return a method's error over that of the reference, as words of the ruler."""
+        """Return a method's error over that of the reference as text; empty if it is not settled.
+
+        `is_hero` says that this is the leading method, whose factor is as precise as its trials.
+        """
         price = row.price
         if price is None or row.mean == 0 or cost_words(price, "") == TOO_FEW_TRIALS:
             return ""
@@ -324,7 +339,7 @@ class NestedPanel(FrontPanel):
         return factor_text(price) if is_hero else f"×{ratio_text(price.value)}"
 
     def _parts(self, base: float) -> list[RulerPart]:
-        """Return the coloured parts of the ruler between the marks."""
+        """Return the coloured sections of the ruler's bar, above the error without privacy."""
         floor_bound = dict(self.floor).get(self.x) if self.region else None
         top = [
             y
@@ -390,7 +405,7 @@ def _rung(
     bold: bool = False,
     opacity: float = 1.0,
 ) -> RulerMark:
-    """Return a mark of the ruler for a line, at its value or at the edge if that is too small."""
+    """Return a line's mark on the ruler; its factor is `text` and its height at least `edge`."""
     heights = [max(y, edge) for y in line.y]
     return RulerMark(
         key=line.key,

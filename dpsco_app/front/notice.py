@@ -46,7 +46,7 @@ HARD = (
 
 @lru_cache(maxsize=200)
 def to_notice(scenario: Scenario, view: View) -> tuple[str, ...]:
-    """Return what a visitor should see in the figure of a scenario."""
+    """Return sentences on what a visitor should notice in the figure of a scenario."""
     of_it = [p for p in PRESETS if p.scenario == scenario]
     shows_promises = view.card == "light"  # The question about another tail has its own figure.
     texts = [

@@ -58,7 +58,7 @@ from dpsco_core.results.measured import Measurement
 from dpsco_core.results.overlay import own_line
 from dpsco_core.results.price import Ratio
 
-MOST_NAMED = 5  # the largest number of measured lines with a colour and a row of their own
+MOST_NAMED = 5  # The largest number of measured lines with a colour and a row of their own.
 GREY: Pair = METHODS["grey"]
 EDGE = "a log axis has no 0, so it is drawn at the lower edge"
 FORMULA_DASHES: tuple[Dash, ...] = ("dashdot", "dot", "longdash", "dash")
@@ -76,7 +76,7 @@ class FrontPanel:
         self.is_alone, self.price = len(studies) == 1, view.measure == "price"
         self.scenario, self.lead = study.scenario, study.lead
         self.x = chosen_point(self.scenario)
-        self.hidden: list[Line] = []  # lines that only the table shows
+        self.hidden: list[Line] = []  # Only the table has these lines.
         has_window = self.draws_window and not (self.price or no_window(self.scenario))
         self.window = self._window(drawn_window(self.scenario)) if has_window else []
         self.floor = [] if self.price else region(self.scenario)
@@ -96,9 +96,7 @@ class FrontPanel:
     # -- what is proven ---------------------------------------------------------------------
 
     def _guides(self) -> list[Line]:
-        """Return the lines of proven bounds, of the visitor's formulas and of the start, which are
-        not measured.
-        """
+        """Return the lines that are not measured: bounds, formulas and an answer without data."""
         guides = [
             *([] if self.price else [*self._bounds(), *self._formula_lines()]),
             *self._start(),
@@ -106,7 +104,7 @@ class FrontPanel:
         return [*guides, *([self._edge()] if self.floor and not self.region else [])]
 
     def _window(self, spans: Sequence[tuple[float | None, Span]]) -> list[Region]:
-        """Return the region between the largest lower and the smallest upper bound."""
+        """Return the region between the largest lower and the smallest upper bound, if any."""
         area = Region(
             key="window",
             name="promise for all data",
@@ -132,7 +130,7 @@ class FrontPanel:
         return [area]
 
     def _edge(self) -> Line:
-        """Return the line along the upper edge of the region of impossible errors."""
+        """Return the line of the proven limit, for a panel that draws no red region below it."""
         return Line(
             key="floor",
             name="proven limit",
@@ -219,7 +217,7 @@ class FrontPanel:
     # -- what is measured -------------------------------------------------------------------
 
     def _rows(self, study: Study, method: str) -> list[Measurement]:
-        """Return the points of a method in a study that the panel draws."""
+        """Return the measurements of a method that the panel can draw, along the axis."""
         rows = study.rows(method)
         if self.price:
             return [r for r in rows if r.price is not None and math.isfinite(r.price.value)]
@@ -246,7 +244,7 @@ class FrontPanel:
             y=y,
             colour=colour_of(method) if is_named else GREY,
             width=3 if is_hero else (1.7 if is_public else 1.9) if is_named else 1.4,
-            dash="dash" if is_overlay or self._is_second(method) else "solid",
+            dash="dash" if is_overlay or self._needs_dashes(method) else "solid",
             symbol=symbol if is_named else "",
             size=7.5 if is_hero else 6.5,
             half=half if is_named else (),
@@ -258,7 +256,7 @@ class FrontPanel:
         )
 
     def _bar(self, row: Measurement) -> tuple[float, float, float]:
-        """Return the height of a point, and how far its interval reaches up and down."""
+        """Return the height of a point, and the upper and lower half-width of its interval."""
         if not self.price or row.price is None:
             half = min(row.half, 0.95 * row.mean)
             return row.mean, half, half
@@ -266,27 +264,27 @@ class FrontPanel:
         upper_half, lower_half = (0.0 if math.isnan(length) else length for length in ends)
         return row.price.value, upper_half, lower_half
 
-    def _is_second(self, method: str) -> bool:
-        """Return whether a line is dashed because another one beside it has its hue."""
+    def _needs_dashes(self, method: str) -> bool:
+        """Return whether a method's line is dashed because another line has the same hue."""
         hues = [colour_of(m) for m in self.named_methods]
         return (
             method in self.named_methods and is_dashed(method) and hues.count(colour_of(method)) > 1
         )
 
     def _own_bound(self, method: str) -> tuple[tuple[float, float], ...]:
-        """Return the bound on the mean error at the parameters of the run, if it holds."""
+        """Return the points of the proven bound on a method's own run, where hypotheses hold."""
         slug = self._proven.get(method)
         curve = () if slug is None else evaluations(self.scenario, (slug,))
         return tuple((place(e.x), e.value) for e in curve if not e.failures and e.value < math.inf)
 
     @cached_property
     def _proven(self) -> dict[str, str]:
-        """The bound that is drawn for each method's own run, by method."""
+        """The slug of the upper bound that is drawn for each method's own run, by method."""
         slugs = shown(self.scenario, ("upper bounds",))
         return {bound(slug).card.method: slug for slug in reversed(slugs)}
 
     def _hover(self, study: Study, row: Measurement, proven: Mapping[float, float]) -> str:
-        """Return the hover text of a measured point."""
+        """Return the hover text of a measured point; `proven` has bounds by place on the axis."""
         quantity = "excess risk" if self.scenario.problem != MEAN else "error"
         lines = [
             f"<b>{method_card(row.method).name}</b>{at_point(study.scenario, row.x)}",
@@ -310,7 +308,7 @@ class FrontPanel:
 
     @property
     def measured(self) -> list[float]:
-        """The heights of all measured lines; a logarithmic axis has no place for 0."""
+        """The heights of all points of the measured lines, including zeros."""
         return [y for line in self.lines for y in line.y]
 
     def build(self, edge: float, *, has_edge_note: bool) -> Panel:
@@ -349,7 +347,7 @@ class FrontPanel:
         )
 
     def heights_at_point(self, x: Sequence[float], y: Sequence[float]) -> list[float]:
-        """Return the height of a curve at the chosen point, if it has one there."""
+        """Return a list with the curve's height at the chosen point, empty if there is none."""
         point = place(self.x)
         return [b for a, b in zip(x, y, strict=False) if a == point]
 
@@ -376,8 +374,8 @@ class FrontPanel:
     def _gap(self) -> Gap | None:
         """Return the gap between lead and reference at the chosen point.
 
-        None in the view of prices, before the study is complete, and where the headline states no
-        factor.
+        There is none in the view of prices, before the study is complete, and where the headline
+        states no factor.
         """
         lead_row, reference_row = (
             self.study.row_at(m, self.x) for m in (self.lead, self.study.public)

@@ -22,7 +22,8 @@ WEAKNESS = {
     Erm.card.slug: "clips nothing and fits every far record in full",
     Sgd.card.slug: "clips nothing, and takes a single pass",
 }
-ROBUST = {MEAN: MedianOfMeans.card.slug}  # the reference that heavy tails do not spoil, by problem
+# The reference that heavy tails do not spoil, by problem.
+ROBUST = {MEAN: MedianOfMeans.card.slug}
 
 
 def reference_name(method: str) -> str:
@@ -31,13 +32,13 @@ def reference_name(method: str) -> str:
 
 
 def with_article(method: str) -> str:
-    """Return a reference as the object of a sentence: an acronym at the end takes no article."""
+    """Return the name of a method with "the", which a name that ends in an acronym does without."""
     name = reference_name(method)
     return name if name.split(" ")[-1].isupper() else f"the {name}"
 
 
 def reference_words(methods: Sequence[str]) -> str:
-    """Return the reference of each panel; empty for a panel without one."""
+    """Return the words "against ..." for the references of one or two panels; empty without any."""
     names = [reference_name(method) for method in dict.fromkeys(methods) if method]
     if len(names) < 2:
         return f", against the non-private {names[0]}" if names else ""
@@ -46,7 +47,10 @@ def reference_words(methods: Sequence[str]) -> str:
 
 
 def why_less(study: Study, reference: str) -> str:
-    """Return why an error is below that of the reference, and which comparison is fairer."""
+    """Return sentences on why a private error is below that of a reference without privacy.
+
+    They also suggest a more robust reference, unless it runs already.
+    """
     name = with_article(reference)
     weakness = WEAKNESS.get(reference, "could be improved without privacy, too")
     text = f" Privacy gains nothing here: {name} {weakness}."
@@ -57,7 +61,7 @@ def why_less(study: Study, reference: str) -> str:
 
 
 def without_reference(study: Study) -> str:
-    """Return what to choose if no method without privacy has run."""
+    """Return the sentence on which method to choose, so that there is a price, if any can run."""
     scenario = study.scenario
     methods = methods_for(scenario.problem, level_of(scenario))
     public = [m for m in methods if method_card(m).privacy == "none"]

@@ -25,12 +25,12 @@ from dpsco_app.front.view import View
 class FrontScreen:
     """The part of the first screen that depends on the runs."""
 
-    studies: tuple[Study, ...]  # the panels, which all other fields describe
+    studies: tuple[Study, ...]  # The panels, which all other fields describe.
     answer: Answer
-    head: str  # HTML
+    head: str  # The head of the screen as HTML.
     figure: Figure
-    charts: Mapping[str, Any]  # the figure in Plotly's form
-    table: str  # HTML
+    charts: Mapping[str, Any]  # The figure in Plotly's form.
+    table: str  # The table of the figure's lines as HTML.
 
     @property
     def lead(self) -> str:
@@ -61,7 +61,7 @@ def front_screen(
     if has_bands:
         reply = Answer(headline=tails_headline(scenario))
         figure = tails_figure(scenario, reply.plain)
-        is_old, waiting = False, ""  # the figure of promises has no measured values
+        is_old, waiting = False, ""  # The figure of promises has no measured values to wait for.
     else:
         reply = answer(studies)
         figure = front_figure(studies, view, reply.plain, panel_index, is_old=is_old)
@@ -84,7 +84,10 @@ def _head(
     waiting: str,
     because: str,
 ) -> str:
-    """Return the head of the screen as HTML: question, answer and status."""
+    """Return the head of the screen as HTML: the question, the answer, and words or pictures.
+
+    The parameters `is_old`, `waiting` and `because` are those of `front_screen`.
+    """
     question_text = question(studies)
     if not nests(studies, view):
         lines_above = (waiting, "") if waiting else reply.headline

@@ -19,16 +19,16 @@ from dpsco_core.scenario import Scenario
 
 # l_q balls are left out, since the exponent of a second one would need a control of its own.
 SECONDS = (HARDEST, TAIL, NO_SET, *(kind for kind in GEOMETRIES if kind != "lq"))
-LONGEST = 2000  # the largest number of characters of a pinned scenario in the address
+LONGEST = 2000  # The largest number of characters of a pinned scenario in the address.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Companions:
     """The scenarios that run together with the scenario of the controls."""
 
-    second_scenario: Scenario | None = None  # the scenario of the second panel
-    role: Role = "hardest"  # the kind of the second panel
-    overlay: Scenario | None = None  # the pinned run, drawn dashed in the first panel
+    second_scenario: Scenario | None = None  # The scenario of the second panel.
+    role: Role = "hardest"  # What the second panel shows.
+    overlay: Scenario | None = None  # The pinned run, drawn dashed in the first panel.
 
     @property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -37,12 +37,16 @@ class Companions:
 
 
 def companions_of(scenario: Scenario, kind: str, pin: str, card: str = "") -> Companions:
-    """Return the companions of a scenario; an open `card` may ask for other data."""
+    """Return the companions of a scenario.
+
+    `kind` says what the second panel shows, `pin` is the text of a pinned scenario or empty, and
+    `card` the open question, which may need other data.
+    """
     pinned_scenario = pinned(pin)
     if (
         pinned_scenario is not None
         and pinned_scenario != scenario
-        and not overlays(pinned_scenario, scenario)
+        and not fit_one_panel(pinned_scenario, scenario)
     ):
         return Companions(second_scenario=pinned_scenario, role="pin")
     overlay = None if pinned_scenario == scenario else pinned_scenario
@@ -60,8 +64,9 @@ def companions_of(scenario: Scenario, kind: str, pin: str, card: str = "") -> Co
 
 
 def other_data(scenario: Scenario) -> Scenario | None:
-    """Return the scenario on textbook data if its own data are the hardest known; otherwise on the
-    hardest.
+    """Return the scenario on textbook data if its own are the hardest known, else on the hardest.
+
+    The answer is None if no hardest data are known.
     """
     if has_hardest_law(scenario):
         return replace(scenario, distribution=Scenario.distribution)
@@ -74,20 +79,23 @@ def second_name(kind: str) -> str:
     return names.get(kind) or f"the {geometry_name(kind)}"
 
 
-def overlays(a: Scenario, b: Scenario) -> bool:
+def fit_one_panel(a: Scenario, b: Scenario) -> bool:
     """Return whether two scenarios fit into one panel: same axis and same quantity."""
     same = words_for(a.problem).quantity == words_for(b.problem).quantity
     return same and a.axis == b.axis
 
 
 def pin_text(scenario: Scenario) -> str:
-    """Return a scenario as the text of one parameter; never empty."""
+    """Return a scenario as text for a single parameter of an address, in the form of a query."""
     return urlencode(query(scenario))
 
 
 @lru_cache(maxsize=256)
 def checked_pin(text: str) -> str:
-    """Return the text of the scenario that `text` pins; raises `InvalidInput` if there is none."""
+    """Return the canonical form of a pinned scenario's text, or an empty text unchanged.
+
+    Raises `InvalidInput` if the text holds no scenario that can run.
+    """
     try:
         return pin_text(_parsed(text)) if text else ""
     except InvalidInput as problem:
@@ -102,7 +110,7 @@ def pinned(text: str) -> Scenario | None:
 
 
 def _parsed(text: str) -> Scenario:
-    """Return the scenario of a query, if the dashboard allows it; raises `InvalidInput`."""
+    """Return the scenario of a query; raise `InvalidInput` if the dashboard does not allow it."""
     require(len(text) <= LONGEST, PIN, f"at most {LONGEST:,} characters", shorten(text))
     max_fields = len(fields(Scenario))
     try:

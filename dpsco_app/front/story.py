@@ -53,8 +53,8 @@ TO_CURVES = (
 TO_PICTURE = "The whole picture, where a radius is chosen privately"
 # Half the width of the plane of records in the three views, from the closest to the widest.
 NEAREST_VIEW, NEAR_VIEW, MIDDLE_VIEW = 2.0, 3.0, 9.0
-CLOSER = 1.5  # the factor by which the averages are magnified once the noise is small
-DISTANCE = 1000  # the distance of the visitor's record at the start
+CLOSER = 1.5  # The factor by which the averages are magnified once the noise is small.
+DISTANCE = 1000  # The distance of the visitor's record from the centre at the start.
 MOVED_RECORD = (-0.8 * DISTANCE, -0.6 * DISTANCE)
 AVERAGES = ("records", "means")
 AVERAGES_AND_FAR = (*AVERAGES, "far")
@@ -67,7 +67,7 @@ def curves_query(scenario: Scenario, view: View) -> str:
     return urlencode(links.query(scenario) | ADDRESS.to_query(view), safe=",")
 
 
-def _leads() -> tuple[tuple[str, str], ...]:
+def _explore_links() -> tuple[tuple[str, str], ...]:
     """Return the links of the last step, to measured curves at the same n, d and budget."""
     return tuple(
         (f"Explore at p = {scenario.p:g}: measured on the hardest data", curves_query(scenario, v))
@@ -76,7 +76,7 @@ def _leads() -> tuple[tuple[str, str], ...]:
 
 
 def story(numbers: Why) -> ScrollStory:
-    """Return the story: its steps, and the prices that they show at a heavy and at a light tail."""
+    """Return the story: its steps with their numbers, and the prices at both tails."""
     sides = numbers.heavy, numbers.light
     lines = [{"p": one.p, "prices": one.guarantees, "floors": one.floors} for one in sides]
     return ScrollStory(
@@ -235,7 +235,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 parts=PRICES,
                 main="prices",
             ),
-            leads=_leads(),
+            leads=_explore_links(),
         ),
         ScrollStep(
             title="What nobody can beat",
@@ -250,7 +250,7 @@ def steps(numbers: Why) -> tuple[ScrollStep, ...]:
                 "records that are hardest to hide carry a part of the mean.",
             ),
             state=closer(floor=True, parts=PRICES, main="prices"),
-            leads=_leads()[:1],
+            leads=_explore_links()[:1],
         ),
     )
 

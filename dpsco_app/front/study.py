@@ -19,7 +19,7 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Role = Literal["own", "hardest", "tail", "set", "pin", "data"]
-MIDDLE = 1.0  # the place of a single point, in the middle of its axis
+MIDDLE = 1.0  # The place of a single point, in the middle of its axis.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,15 +29,13 @@ class Study:
     scenario: Scenario
     outcomes: tuple[Outcome, ...] = field(default=(), hash=False)
     role: Role = "own"
-    overlay: "Study | None" = None  # a pinned run, drawn dashed in the same panel
+    overlay: "Study | None" = None  # A pinned run, drawn dashed in the same panel.
     # The private method of the headline, if it differs from the one with the smallest mean.
     preferred: str = ""
 
     @cached_property
     def table(self) -> Table:
-        """The table of measured errors, with exact errors in place of those
-        that are known exactly.
-        """
+        """The measurements by method and x; errors that are known exactly replace measured ones."""
         return with_exact_errors(measured(self.outcomes), self.scenario)
 
     def rows(self, method: str) -> list[Measurement]:
@@ -82,7 +80,11 @@ class Study:
         return all(r is not None and (r.refusal or r.trials >= trials) for r in rows)
 
     def useless(self, x: float | None) -> Literal["", "level", "worse"]:
-        """Return the verdict if the best private answer is no better than one without data."""
+        """Return how the leading method at x compares with an answer without data.
+
+        "level" says that it is no better, "worse" that it is clearly worse; empty that it is
+        better or has not run.
+        """
         row, blind = self.row_at(self.lead, x), without_data(self.scenario.at(x))
         if row is None or not is_no_better(row.mean, blind):
             return ""
@@ -112,7 +114,10 @@ class Study:
 
 
 def agreed(studies: Sequence[Study]) -> tuple[Study, ...]:
-    """Return the panels, with the first one's lead wherever it cannot be told from the best."""
+    """Return the panels with one common lead, as far as the trials allow it.
+
+    It is the lead of the first panel, in each panel where no other method is clearly better.
+    """
     lead = studies[0].lead
     return tuple(replace(s, preferred=lead) if lead in s.level else s for s in studies)
 

@@ -45,7 +45,7 @@ WINDOW_NOTE = "it holds the best promise for all data with this tail"
 
 
 def panel_title(study: Study, studies: Sequence[Study]) -> str:
-    """Return the title of a panel: the data, and for a risk the loss."""
+    """Return the title of a panel: its data, and for optimisation also the loss and the set."""
     scenario = study.scenario
     law = distribution_card(scenario.distribution).name
     if study.role == "hardest":
@@ -89,7 +89,7 @@ def column_name(study: Study, studies: Sequence[Study]) -> str:
 
 
 def panel_names(scenario: Scenario, second_scenario: Scenario | None, role: Role) -> dict[str, str]:
-    """Return the names of both panels for the switch, the first and the second.
+    """Return the labels of the switch between both panels, the first, and the second.
 
     A panel that is shown alone keeps the name that it has beside the other.
     """
@@ -123,7 +123,7 @@ def drag_words(axis: str) -> str:
 
 
 def no_window(scenario: Scenario) -> tuple[str, ...]:
-    """Return why there is no window; empty if there is one."""
+    """Return lines of words on why the figure has no window; empty if it has one."""
     if unequal(scenario):
         return (
             "<b>No band here</b>: the bounds are worst cases",
@@ -149,7 +149,7 @@ def data_word(scenario: Scenario) -> str:
 
 
 def formula_names(formulas: Sequence[str]) -> list[str]:
-    """Return the names of the formulas that the visitor has typed."""
+    """Return a name for each formula of the visitor: numbered only if there are several."""
     has_several = len(formulas) > 1
     return [
         f"Your formula {i + 1}" if has_several else "Your formula" for i in range(len(formulas))
@@ -157,7 +157,7 @@ def formula_names(formulas: Sequence[str]) -> list[str]:
 
 
 def at_point(scenario: Scenario, x: float | None) -> str:
-    """Return the point of the axis in words; empty without an axis."""
+    """Return the words for point x of the axis, such as ", n = 1,000"; empty without an axis."""
     return "" if x is None else f", {SYMBOL[str(scenario.axis)]} = {number_text(x)}"
 
 

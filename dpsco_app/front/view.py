@@ -26,19 +26,19 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    measure: str = checked(MEASURES[0], one_of, MEASURES)  # the quantity on the vertical axis
-    panel: str = checked(PANELS[0], one_of, PANELS)  # the panels that are drawn
-    against: str = checked(NO_SET, one_of, SECONDS)  # the content of the second panel
-    card: str = checked("", one_of, CARDS)  # the question that is open below the figure
-    show: str = ""  # bounds beside the window: names in `VIEWS`, separated by commas
-    pin: str = ""  # the scenario that is kept for comparison, as a query of its own
+    measure: str = checked(MEASURES[0], one_of, MEASURES)  # The quantity on the vertical axis.
+    panel: str = checked(PANELS[0], one_of, PANELS)  # The panels that are drawn.
+    against: str = checked(NO_SET, one_of, SECONDS)  # The content of the second panel.
+    card: str = checked("", one_of, CARDS)  # The question that is open below the figure.
+    show: str = ""  # The bounds beside the window: names in `VIEWS`, separated by commas.
+    pin: str = ""  # The scenario that is kept for comparison, as a query of its own.
     # The slug of a bound that is drawn in addition to those of the views; empty for none.
     bound: str = ""
     # The visitor's own bounds: formulas separated by semicolons (see `dpsco_core.base.formula`).
     formula: str = ""
 
     def validate(self) -> Self:
-        """Return the view; raise `InvalidInput` if a value in it is unknown."""
+        """Return the view, its pin in canonical form; raise `InvalidInput` for a wrong value."""
         is_known = {name for name in self.show.split(",") if name} <= set(VIEWS)
         require(is_known, SHOW, f"among {', '.join(VIEWS)}", shorten(self.show))
         one_of(BOUND, self.bound, ("", *BOUND_SLUGS))
@@ -57,7 +57,7 @@ class View(PageView):
         return tuple(formula.text for formula in parse_formulas(self.formula))
 
     def named_bound(self, scenario: Scenario) -> str:
-        """Return the bound that is chosen by name, if it bounds what the figure shows; or ""."""
+        """Return the slug of the chosen bound if it is about the scenario, else an empty text."""
         slugs = {c.slug for c in cards(scenario.problem, scenario.level)}
         return self.bound if self.bound in slugs else ""
 

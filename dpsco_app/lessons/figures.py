@@ -80,24 +80,27 @@ def heights(count: int) -> tuple[int, ...]:
 
 
 def room_for_names(figure: Figure) -> int:
-    """Return the pixels that the ladder of a figure takes beside it."""
+    """Return the width in pixels of the names and numbers (the ladder) beside a figure."""
     return 110 + 7 * max((len(row.name) for row in figure.ladder.rows), default=0)
 
 
 def colour_named(key: str) -> Pair:
-    """Return the colour of a method, or of a line of an experiment."""
+    """Return the colours of the line with this key: a method's slug, or a name of `SERIES`."""
     return SERIES[key][1] if key in SERIES else colour_of(CHOOSES.get(key, key))
 
 
 def impossible_region(
     x: Sequence[float], upper: Sequence[float], lower: Sequence[float] = ()
 ) -> Region:
-    """Return the region between two curves that no private algorithm can reach."""
+    """Return the red region below `upper`, which no private algorithm reaches.
+
+    It ends at `lower` if that is given, and otherwise at the axis.
+    """
     return Region(key="limit", name="impossible", x=x, upper=upper, lower=lower, look=IMPOSSIBLE)
 
 
 def edge_row(name: str, value: float, end: float) -> LadderRow:
-    """Return the ladder row that names the edge of the impossible region."""
+    """Return the row, beside the figure, of the edge of the red region; `end` is its height."""
     return LadderRow(
         key="limit",
         name=name,
@@ -184,7 +187,9 @@ def _value_at(line: Line, x: float) -> float:
 
 
 def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
-    """Return the names of both axes, the symbol of the first, and a word for what is measured."""
+    """Return the title and the symbol of the horizontal axis, the title of the vertical one, and
+    a word for what is measured.
+    """
     if lesson.experiment is not None:
         return AXES[lesson.experiment]
     words, symbol = words_for(lesson.scenario.problem), SYMBOL[str(lesson.scenario.axis)]
@@ -192,7 +197,10 @@ def _names_of_axes(lesson: Lesson) -> tuple[str, str, str, str]:
 
 
 def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
-    """Return the lines of the lesson's methods or of its experiment."""
+    """Return the measured lines of a lesson: one for each method, or for each experiment's series.
+
+    With a second set there are two of each.
+    """
     scenario, second_scenario = lesson.scenario, lesson.second_scenario
     names = short_names(scenario.methods)
     sets = {"": evidence.points}
@@ -221,7 +229,10 @@ def _lines(lesson: Lesson, evidence: LessonEvidence) -> list[Line]:
 
 
 def _line_style(key: str, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return how the line of a method, or of an experiment, is named and drawn."""
+    """Return the name, colour, symbol and dash of the line with this key, as fields of `Line`.
+
+    `names` has the short names of methods.
+    """
     look: dict[str, Any] = {"colour": colour_named(key)}
     if key in SERIES:
         return look | {"name": SERIES[key][0], "symbol": "circle"}
@@ -235,7 +246,7 @@ def _line_style(key: str, names: Mapping[str, str]) -> dict[str, Any]:
 def _vertical_range(
     lesson: Lesson, evidence: LessonEvidence, lines: Sequence[Line], floor: Sequence[float]
 ) -> tuple[float, float]:
-    """Return the ends of the vertical axis, with room for every prediction."""
+    """Return the low and the high end of the vertical axis, with room for every prediction."""
     heights = list(floor)
     if lesson.height is not None:
         heights += [lesson.height(evidence, value) for value in lesson.numbers]
@@ -267,7 +278,7 @@ def _ladder_row_of_line(line: Line, x: float, symbol: str, evidence: LessonEvide
 
 
 def exceedance(evidence: LessonEvidence, title: str) -> Figure:
-    """Return, for every method, the percentage of the samples whose error is larger than x."""
+    """Return the figure of each method's percentage of samples whose error is larger than x."""
     lines: list[Line] = []
     for method, errors in errors_of(evidence.outcomes).items():
         values = np.sort(errors)
@@ -294,7 +305,10 @@ def exceedance(evidence: LessonEvidence, title: str) -> Figure:
 
 
 def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
-    """Return the share of right guesses so far and the limit that epsilon sets."""
+    """Return the figure of the share of right guesses so far, and of the limit set by epsilon.
+
+    Without rows of the experiment only the share of a tossed coin is drawn.
+    """
     ceiling, end = 100 * guess_ceiling(core.GAME_EPSILON), core.LAST_POINTS["neighbours"]
     lines = [replace(thin_line("", [0, end], [50.0, 50.0]), key="coin", name="Tossing a coin")]
     regions, limits, words = [], [], []
@@ -338,7 +352,7 @@ def guesses(rows: Sequence[core.LessonRow], title: str) -> Figure:
 
 
 def densities() -> Figure:
-    """Return how likely each published share is with either answer."""
+    """Return the figure of the densities of the published share of yes, for either own answer."""
     outputs, without_it, with_it = core.output_densities(core.GAME_EPSILON)
     percent = (100 * outputs).tolist()
     looks = (

@@ -91,7 +91,7 @@ def lowest_x(line: Curve) -> float:
 
 
 def quotients(line: Curve, divisor: Curve) -> Curve:
-    """Return the ratios of one line to another."""
+    """Return the ratio of one line to another at each x of the first."""
     return {x: y / divisor[x] for x, y in line.items()}
 
 
@@ -106,7 +106,7 @@ def added_risk(points: Sequence[SeriesPoint]) -> float:
 
 
 def average_value(points: Sequence[SeriesPoint], name: str) -> float:
-    """Return the mean over all trials of a line; of a line of errors, their root mean square."""
+    """Return the mean of a line over all its trials, or the root mean square if it has errors."""
     points_of_line = [p for p in points if p.series == name]
     power = 2 if name in ERRORS else 1
     whole = sum(p.mean**power * p.trials for p in points_of_line) / sum(
@@ -134,8 +134,8 @@ def worst_of_a_hundred(outcomes: Sequence[Outcome]) -> dict[str, float]:
     }
 
 
-def _from_there_on(holds: Mapping[float, bool]) -> float:
-    """Return the first x from which on something holds, up to the last."""
+def _start_of_lasting(holds: Mapping[float, bool]) -> float:
+    """Return the least x such that `holds` is true at this x and at every larger one."""
     xs = sorted(holds)
     return next(x for i, x in enumerate(xs) if all(holds[later] for later in xs[i:]))
 
@@ -154,7 +154,7 @@ def largest_record(evidence: LessonEvidence) -> LessonFinding:
     )
 
 
-def sturdier(evidence: LessonEvidence) -> LessonFinding:
+def sturdier_average(evidence: LessonEvidence) -> LessonFinding:
     """Return the finding of lesson 2: sample mean against median of means, in the median and the
     worst of 100.
     """
@@ -230,7 +230,7 @@ def private_look(evidence: LessonEvidence) -> LessonFinding:
     )
 
 
-def fall(evidence: LessonEvidence) -> LessonFinding:
+def fall_of_error(evidence: LessonEvidence) -> LessonFinding:
     """Return the finding of lesson 6: how many times the private error falls from the first n to
     the last.
     """
@@ -247,13 +247,13 @@ def fall(evidence: LessonEvidence) -> LessonFinding:
     )
 
 
-def free_from(evidence: LessonEvidence) -> LessonFinding:
+def epsilon_of_free_privacy(evidence: LessonEvidence) -> LessonFinding:
     """Return the finding of lesson 7: the smallest epsilon from which on the private error is
     within 10 % of that without privacy.
     """
     private, public = (curve(evidence.points, m) for m in ("mean.clipped", "mean.sample"))
     ratios = quotients(private, public)
-    free = _from_there_on({x: ratio <= FREE for x, ratio in ratios.items()})
+    free = _start_of_lasting({x: ratio <= FREE for x, ratio in ratios.items()})
     largest, low = short(first_height(ratios)), number_text(min(ratios))
     return LessonFinding(
         answer=free,
@@ -333,7 +333,7 @@ def width_gain(evidence: LessonEvidence) -> LessonFinding:
     )
 
 
-def filter_pays(evidence: LessonEvidence) -> LessonFinding:
+def items_at_which_filter_pays(evidence: LessonEvidence) -> LessonFinding:
     """Return the finding of lesson 11: the values of m between which the first method's error
     becomes the smaller one.
     """
@@ -342,7 +342,7 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     names = [method_card(m).name for m in methods]
     blank = {x: evidence.start[x] for x in filtered}
     pays, useful = (
-        _from_there_on({x: y < line[x] for x, y in filtered.items()}) for line in (plain, blank)
+        _start_of_lasting({x: y < line[x] for x, y in filtered.items()}) for line in (plain, blank)
     )
     smallest, largest = min(filtered), next((m for m in filtered if m >= 10 * pays), max(filtered))
     loss, gain = (

@@ -18,7 +18,7 @@ def handle(
     prediction: Answer | None,
     finding: LessonFinding | None,
 ) -> dict[str, Any]:
-    """Return the data that the browser needs for a question about a number; see `prediction.js`.
+    """Return the data with which `prediction.js` lets a visitor drag a predicted number.
 
     With the `finding` of a finished run, the data include the measurement and its trials.
     """
@@ -42,7 +42,7 @@ def handle(
 
 
 def choices_in_figure(lesson: Lesson, prediction: Answer | None, theme: Theme) -> dict[str, Any]:
-    """Return the data that the browser needs for choices drawn in the figure; see `choices.js`."""
+    """Return the data with which `choices.js` draws a lesson's choices inside its figure."""
     return {
         "places": lesson.spots,
         "chosen": None if prediction is None else lesson.answers.index(prediction),
@@ -51,6 +51,6 @@ def choices_in_figure(lesson: Lesson, prediction: Answer | None, theme: Theme) -
 
 
 def handle_colours(lesson: Lesson, theme: Theme) -> dict[str, str]:
-    """Return the colours of a handle, and of what is measured beside it."""
+    """Return the colours of a handle, of the measurement beside it, and of the page, by name."""
     pairs: dict[str, Pair] = {"you": INK, "measured": colour_named(lesson.lands), "page": PAGE}
     return {name: theme.colour(pair) for name, pair in pairs.items()}

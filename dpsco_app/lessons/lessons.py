@@ -48,19 +48,19 @@ USERS_ITEMS = (1, 10, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000)
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """One step of the path."""
+    """A lesson: a question, the choices or numbers for a guess, and the runs that answer it."""
 
     slug: str  # The name of the lesson in addresses and in the table of its words.
     # The scenario that is run, unless there is an experiment, and that opens in Explore.
     scenario: Scenario
-    find: find.Find  # Reads the answer from the measurements.
+    find: find.Find  # The function that reads the answer from the measurements.
     # The answers to choose from; empty if the answer is a number.
     choices: dict[str, str] = field(default_factory=dict)
     numbers: tuple[float, ...] = ()  # The values that a predicted number may have.
     unit: str = ""  # The unit after the number, including the space before it.
     largest_allowed: float = math.inf  # The largest number that ε allows.
-    # Returns the height of a number in the figure; None if the number is read on the horizontal
-    # axis.
+    # The function that returns the height of a number in the figure; None if the number is read on
+    # the horizontal axis.
     height: Callable[[LessonEvidence, float], float] | None = None
     # The points of the choices in the figure, in order, if the choices are drawn.
     spots: tuple[Point, ...] = ()
@@ -103,7 +103,7 @@ class Lesson:
         return (*self.choices, *self.numbers)
 
     def place(self, evidence: LessonEvidence, number: float) -> Point:
-        """Return the point of a number in the figure, at the last x of the lesson's table."""
+        """Return the point of a number in the figure, from which a visitor's handle starts."""
         if self.height is not None:
             return self.last_x, self.height(evidence, number)
         # A handle that moves sideways stays at half the height.
@@ -122,7 +122,7 @@ class Lesson:
 
 
 def step_name(slug: str) -> str:
-    """Return the number and the title of the lesson with a slug."""
+    """Return the number and the title of a lesson, such as "1. What is a heavy tail?"."""
     return f"{SLUGS.index(slug) + 1}. {BY_SLUG[slug].words.title}"
 
 
@@ -149,7 +149,7 @@ LESSONS: tuple[Lesson, ...] = (
             margin=0.1,
             trials=200,
         ),
-        find=find.sturdier,
+        find=find.sturdier_average,
         choices={
             "mean": "The sample mean in both",
             "split": "They are level typically; the median of means in the worst",
@@ -217,7 +217,7 @@ LESSONS: tuple[Lesson, ...] = (
             grid=(500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
             trials=10,
         ),
-        find=find.fall,
+        find=find.fall_of_error,
         numbers=FACTORS,
         unit=" times",
         height=lambda e, times: find.first_height(find.curve(e.points, "mean.clipped")) / times,
@@ -235,7 +235,7 @@ LESSONS: tuple[Lesson, ...] = (
             grid=GRID_EPSILON,
             trials=10,
         ),
-        find=find.free_from,
+        find=find.epsilon_of_free_privacy,
         numbers=GRID_EPSILON,
         unit="=ε = ",
         lands="mean.clipped",
@@ -320,7 +320,7 @@ LESSONS: tuple[Lesson, ...] = (
             grid=USERS_ITEMS,
             trials=5,
         ),
-        find=find.filter_pays,
+        find=find.items_at_which_filter_pays,
         numbers=USERS_ITEMS,
         unit="=m = ",
         lands="user.accelerated",

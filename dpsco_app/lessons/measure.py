@@ -24,7 +24,7 @@ class LessonResults(Protocol):
 
 
 def _studies(lesson: Lesson, *, is_preview: bool) -> Iterator[Scenario]:
-    """Yield the studies on the lesson's first set."""
+    """Yield the studies on a lesson's first set: one, or up to two smaller ones for a preview."""
     scenario = lesson.scenario
     yield replace(scenario, methods=lesson.preview_methods) if is_preview else scenario
     if is_preview and lesson.start_method:
@@ -32,7 +32,10 @@ def _studies(lesson: Lesson, *, is_preview: bool) -> Iterator[Scenario]:
 
 
 def work(lesson: Lesson, *, is_preview: bool = False) -> list[Cell | Part]:
-    """Return the runs of a lesson, or only those of its preview, trial after trial."""
+    """Return the cells of a lesson's studies by trial, or the parts of its experiment.
+
+    A preview of a study has fewer cells.
+    """
     if lesson.experiment is not None:
         return list(parts(lesson.experiment))
     studies = [
@@ -43,7 +46,10 @@ def work(lesson: Lesson, *, is_preview: bool = False) -> list[Cell | Part]:
 
 
 def measure(lesson: Lesson, results: LessonResults, *, is_preview: bool = False) -> LessonEvidence:
-    """Return the measurements of a lesson, or only those that its preview shows."""
+    """Return the measurements of a lesson, or only those that its preview shows.
+
+    `results` computes or looks up the outcomes.
+    """
     if lesson.experiment is not None:
         rows = tuple(row for part in parts(lesson.experiment) for row in results.rows(part))
         points = series_points(rows)

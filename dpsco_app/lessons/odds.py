@@ -127,5 +127,5 @@ def missed_members(evidence: LessonEvidence) -> LessonFinding:
 
 
 def _least_at(place: float) -> float:
-    """Return the least rate of missed attacks at a rate of false alarms."""
+    """Return the least possible percentage of missed members at a percentage of false alarms."""
     return float(attacker.least_misses(np.array([place]))[0])

@@ -24,7 +24,7 @@ class LessonPath:
 
     @property
     def measured(self) -> int:
-        """The number of lessons whose runs have been read."""
+        """The number of lessons that have been run and judged in this visit."""
         return len(self._measured)
 
     def predict(self, slug: str, answer: Answer) -> None:
@@ -32,11 +32,11 @@ class LessonPath:
         self._predictions[slug] = answer
 
     def prediction(self, slug: str, view: LessonsView) -> Answer | None:
-        """Return the prediction for a lesson, whether it has been run or not."""
+        """Return the prediction for a lesson, run or not; None if there is none."""
         return self._predictions.get(slug, view.predictions().get(slug))
 
     def answer(self, slug: str, view: LessonsView) -> LessonsView:
-        """Return the view in which a lesson is answered by the prediction that stands."""
+        """Return the view in which the visitor's prediction is the answer to a lesson."""
         prediction = self.prediction(slug, view)
         assert prediction is not None, "the button is off until there is one"
         return replace(view, answers=answers_text(view.predictions() | {slug: prediction}))

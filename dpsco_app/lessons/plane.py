@@ -21,7 +21,10 @@ def candidate_place(slug: str) -> tuple[float, float]:
 
 
 def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figure:
-    """Return the plane of the four candidates with one published average, or with many."""
+    """Return the figure of the four candidates and of the published averages in `rows`.
+
+    After the run, there are many averages, and the candidate behind them is coloured.
+    """
     outputs = [(row.x, row.value) for row in rows if row.series == by_hand.OUTPUT]
     edge_of_plane = 1.15 * max(abs(z) for point in outputs for z in point)
     marks = partial(Line, width=0, size=14)
@@ -34,7 +37,7 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
         for slug in by_hand.CANDIDATES
         for x, y in [candidate_place(slug)]
     ]
-    # The quarters of the plane: each is closest to its own candidate.
+    # These lines separate the quarters of the plane, each of which is closest to one candidate.
     ends = [-edge_of_plane, edge_of_plane]
     lines += [thin_line("", x, y) for x, y in ((ends, [0.0, 0.0]), ([0.0, 0.0], ends))]
     names = [

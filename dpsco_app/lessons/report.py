@@ -42,7 +42,7 @@ class Answered:
 
 
 def verdict_of(answer: Answered) -> str:
-    """Return a word that states how close the prediction in an answer was."""
+    """Return "Right or close" or "Missed" for the prediction in an answer."""
     return VERDICTS[not answer.verdict.close]
 
 

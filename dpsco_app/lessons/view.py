@@ -27,14 +27,17 @@ class LessonsView(PageView):
     # The slug of a lesson, or its number from 1, which becomes the slug; or `START`, `HAND_IN` or
     # `ASSIGN`.
     lesson: str = START
-    answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
+    answers: str = ""  # The predictions that have been run, as "clipping:some,noise:20".
     sentence: str = ""  # A sentence of the visitor, to be handed in.
     tasks: str = ""  # The lessons of an assignment in order, such as "clipping,noise".
     questions: str = ""  # The questions of an assignment, one per line.
     replies: str = ""  # The visitor's replies to the questions, one per line.
 
     def validate(self) -> Self:
-        """Return the view at an allowed step; raise `InvalidInput` if a value is wrong."""
+        """Return the view with a slug for a lesson's number; raise `InvalidInput` if it is wrong.
+
+        A step outside an assignment becomes the assignment's first one.
+        """
         self.predictions()
         length = f"at most {MOST_LETTERS} letters long"
         require(len(self.sentence) <= MOST_LETTERS, "sentence", length, shorten(self.sentence))
@@ -47,7 +50,7 @@ class LessonsView(PageView):
         return replace(self, lesson=numbered[self.lesson])._at_allowed_step()
 
     def predictions(self) -> dict[str, Answer]:
-        """Return the answers by lesson; raises `InvalidInput` for one that cannot be given."""
+        """Return the answers by the lesson's slug; raise `InvalidInput` for an unknown answer."""
         answers: dict[str, Answer] = {}
         for part in filter(None, self.answers.split(",")):
             slug, _, text = part.partition(":")
@@ -70,7 +73,7 @@ class LessonsView(PageView):
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The slugs of the lessons, and the step at which they are handed in."""
+        """The steps of the path in order: the lessons, and handing in."""
         return (*self.lessons, HAND_IN)
 
     @property
@@ -90,7 +93,7 @@ class LessonsView(PageView):
         return tuple(zip(self.question_texts, self.reply_texts, strict=True))
 
     def reply(self, number: int, text: str) -> Self:
-        """Return the view with another answer to a question, which becomes one line."""
+        """Return the view with a new reply to the question of this index, joined to one line."""
         lines = list(self.reply_texts)
         lines[number] = " ".join(text.split())
         return replace(self, replies="\n".join(lines) if any(lines) else "").validate()
@@ -115,7 +118,7 @@ class LessonsView(PageView):
         require(fits and _is_allowed_text(self.replies), "replies", must, shorten(self.replies))
 
     def _at_allowed_step(self) -> Self:
-        """Return the view at a step of its assignment, if it has one."""
+        """Return the view, moved to the assignment's first step if its own is outside."""
         if not self.is_assignment or self.lesson in self.steps:
             return self
         return replace(self, lesson=self.steps[0])

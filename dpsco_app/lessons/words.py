@@ -11,7 +11,7 @@ class LessonWords:
     text: str  # What the figure shows and why it matters, in Markdown.
     question: str  # The question that the run answers.
     preview_title: str  # The title of the figure before the run.
-    explanation: str  # the explanation that follows the answer, in Markdown
+    explanation: str  # The explanation that follows the answer, in Markdown.
 
 
 QUESTION = "What is this about?"

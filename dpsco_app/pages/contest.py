@@ -61,7 +61,7 @@ def cell_text(plane: Plane, row: int, column: int) -> str:
 
 
 def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
-    """Return the best method in the cell of the point, and its share of the map."""
+    """Return the sentence on the best method in the cell of a point and on its share of the map."""
     row, column = nearest_cell(contest.plane, point)
     best, cell = int(contest.smallest[row, column]), cell_text(contest.plane, row, column)
     if not contest.has_value[row, column]:
@@ -82,7 +82,10 @@ def winner(contest: Contest, point: Scenario, reading: Reading) -> str:
 
 
 def best_on(contest: Contest, method: int) -> str:
-    """Return on what share of the map a method, or the answer without data, is best."""
+    """Return the share of the map on which a method is best, in percent.
+
+    `method` is its index; that after the last method is the answer without data.
+    """
     return f"{100 * contest.share(method):.0f} %"
 
 
@@ -106,12 +109,12 @@ def contest_figure(contest: Contest, point: Scenario, reading: Reading) -> Figur
     names = list(short_names(contest.methods).values())
 
     def texts(row: int, column: int) -> list[str]:
-        """Return the methods' values in a cell, as texts."""
+        """Return the value of each method in a cell, as text."""
         pairs = zip(contest.values[:, row, column], contest.holds[:, row, column], strict=True)
         return [value_text(float(value), holds=bool(holds)) for value, holds in pairs]
 
     def hover_text(row: int, column: int) -> str:
-        """Return the hover text of a cell."""
+        """Return the hover text of a cell: its place on both axes, and each method's value."""
         values = zip(names, texts(row, column), strict=True)
         idle = [IDLE] if contest.winners[row, column] == len(names) else []
         return "<br>".join([cell_text(plane, row, column), *map(" ".join, values), *idle])
@@ -155,7 +158,8 @@ def _ladder(contest: Contest, point: Scenario, texts: Callable[[int, int], list[
             name=f"■ {name}",
             colour=QUIET if key == "idle" else colour_of(key),
             values=[value, share],
-            end=-float(i),  # Rows below the axis keep this order and have no leader lines.
+            # Heights below the axis keep the rows in this order and give them no leader lines.
+            end=-float(i),
             swatch="none",
         )
         for i, (key, name, value, share) in enumerate(rows)
@@ -186,15 +190,19 @@ def draw_contest(
     screen: FirstScreen,
     question: str,
     small: str,
-    stages: Iterator[Contest],  # The successive maps; the last one is complete.
-    point: Scenario,  # The point that is marked, and that a click moves.
+    stages: Iterator[Contest],
+    point: Scenario,
     reading: Reading,
     *,
-    # The smallest and the largest value that a click can set on each axis.
     limits: Mapping[str, tuple[float, float]] | None = None,
-    setting: str = "",  # The setting at the foot of the map's files.
+    setting: str = "",
 ) -> None:
-    """Draw the map repeatedly while it fills in, and then its numbers below it."""
+    """Draw the map repeatedly while it fills in, and then its numbers below it.
+
+    `stages` yields the successive maps, the last of which is complete. A click moves the `point`,
+    on each axis at most to the smallest and the largest value in `limits`. `small` is the small
+    print below the answer, and `setting` the text at the foot of the map's files.
+    """
     status = screen.foot.empty()
     pace = figure_pace(HEAD_START_SECONDS)
     contest = next(stages)
@@ -224,7 +232,10 @@ def draw_contest(
 
 
 def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[float, float]]) -> None:
-    """Move the scenario's point to the cell that was clicked; a callback."""
+    """Move the scenario's point to the cell that was clicked, within the limits of each axis.
+
+    This is a callback; `key` is that of the clicked figure.
+    """
     points = st.session_state[key].selection.points
     if not points:
         return

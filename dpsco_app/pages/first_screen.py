@@ -24,9 +24,10 @@ class FirstScreen:
     """The parts of a first screen; all can be drawn repeatedly while a figure fills in."""
 
     def __init__(self, name: str, *, has_side: bool = False) -> None:
-        """Make the empty parts of the screen.
+        """Lay out the empty parts of the screen.
 
-        `name` is the figure's, for keys and files; `has_side` leaves room for words beside it.
+        `name` begins the keys and the files of the figure; `has_side` leaves room for words beside
+        the figure.
         """
         self.name, self.count = name, 0
         self.kind = "compact" if is_phone() else "wide"
@@ -44,7 +45,7 @@ class FirstScreen:
         self.ladder, self.foot = left.empty(), st.container()
 
     def say(self, question: str, answer: str, small: str = "") -> None:
-        """Show the question and its answer, with small print."""
+        """Show the question and its answer, with `small` as a line in small type below."""
         self.head.html(head_html(question, [answer], [(small, "")], theme()))
 
     def draw(
@@ -55,9 +56,9 @@ class FirstScreen:
         phone: Mapping[str, int] = PHONE,
         **lengths: Any,
     ) -> None:
-        """Draw the figure; a click calls `on_click` with the key whose
-        selection holds the point.
+        """Draw a figure and its table of lines.
 
+        A click calls `on_click` with the key of the session under which the clicked point is.
         `lengths` replace those of the usual size in a wide window; `phone` is the size on a phone.
         """
         page_theme = theme()
@@ -104,9 +105,11 @@ class FirstScreen:
         setting: str = "",
         columns: Collection[str] = (),
     ) -> None:
-        """Draw the fold below a figure with its files and its numbers, or its lines' numbers.
+        """Draw the folded files and numbers of a figure below it.
 
-        With `columns` a wide table shows only these, and the file has all.
+        `table` returns the numbers; without one they are those of the figure's lines. With
+        `columns` a wide table shows only these, and the file has all. `setting` is the text at the
+        foot of the files.
         """
         numbers = table or partial(numbers_of, figure)
         if figure.ladder.rows and not figure.panels[0].cells:
@@ -134,7 +137,7 @@ def has_slide(figure: Figure) -> bool:
 
 
 def numbers_of(figure: Figure) -> pd.DataFrame:
-    """Return the lines of a figure as a table; the marks if the figure has no lines."""
+    """Return the named lines of a figure's first panel as a table, or its marks without lines."""
     named_lines = [
         line
         for line in figure.panels[0].lines

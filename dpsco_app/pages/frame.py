@@ -8,15 +8,14 @@ import streamlit as st
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_differences, draw_parts, link, opened_at
+from dpsco_app.parts.page import draw_differences, draw_parts, link, open_page
 from dpsco_app.parts.refusals import on_screen
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.scenario import Scenario
 
-Draw = Callable[
-    [FirstScreen, Any, Scenario], None
-]  # a function of the screen, the view and the scenario
+# Such a function draws a part of a page from the screen, the view and the scenario.
+Draw = Callable[[FirstScreen, Any, Scenario], None]
 WHOLE = ""  # The part of a page without parts.
 
 
@@ -40,7 +39,7 @@ def draw_page(
     `with_side` have room for words beside their figure; the parts `with_own_data` do not use the
     scenario's data and describe their own. A page without `has_foot` puts its link elsewhere.
     """
-    view, scenario, refused = opened_at(state)
+    view, scenario, refused = open_page(state)
     part = st.session_state[state.key("part")] if names else WHOLE
     screen = FirstScreen(state.name, has_side=part in with_side)
     if scenario is None:

@@ -32,7 +32,7 @@ def page() -> None:
 
 
 def _draw(screen: FirstScreen, _: PageView, scenario: Scenario) -> None:
-    """Draw the picture of the scenario's records, with a circle to clip them."""
+    """Draw records like the scenario's, with a circle that clips them and can be dragged."""
     screen.head.title(TITLE)
     draw_picture(scenario, "private_mean")
     st.caption(

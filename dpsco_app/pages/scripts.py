@@ -27,7 +27,7 @@ def show(title, table):
 
 
 def _begin(page: str, point: Scenario, *imports: str) -> str:
-    """Return the head of a script: its imports, the visitor's own methods and laws, its point."""
+    """Return the head of a script: its imports, the plug-ins that `point` needs, and the point."""
     plugin_code = code_for((*point.methods, point.distribution))
     library = f"from dpsco_core import Scenario{', extend' if plugin_code else ''}"
     head = HEAD.format(page=page, imports="\n".join((library, *imports)))
@@ -40,9 +40,12 @@ def anatomy_script(
     trials: int,
     *,
     parts: bool,
-    factor: float = 1.0,  # the clip radius over the chosen one
+    factor: float = 1.0,
 ) -> str:
-    """Return the script of One run; with `parts`, also that of the error's parts over `trials`."""
+    """Return the script of One run; with `parts`, also that of the error's parts over `trials`.
+
+    `factor` is the clip radius over the chosen one.
+    """
     further_imports = ("FACTORS", "error_split", "gather", "gradient_norms") if parts else ()
     listed = "".join(f"    {name},\n" for name in (*further_imports, "single_runs"))
     return (
@@ -66,7 +69,7 @@ show("parts of the error", {{name: getattr(split, name) for name in names}})
 
 
 def regimes_script(point: Scenario, plane: str, reading: Reading) -> str:
-    """Return the script of Who wins: the best method over a plane."""
+    """Return the script of Who wins: the best method over a plane, such as "n-epsilon"."""
     x, y = plane.split("-")
     columns, rows = SIZES[reading]
     return (

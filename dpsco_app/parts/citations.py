@@ -24,7 +24,7 @@ def bibtex(papers: Iterable[Paper]) -> str:
 
 
 def _entry(paper: Paper) -> str:
-    """Return a paper's BibTeX entry."""
+    """Return a paper's BibTeX entry, whose kind follows from the venue."""
     authors = " and ".join(part.strip() for part in paper.authors.split(","))
     authors = re.sub(r"(?: and)? et al\.?$", " and others", authors)
     kind, venue = "inproceedings", ("booktitle", paper.venue)
@@ -39,7 +39,7 @@ def _entry(paper: Paper) -> str:
 
 
 def _key(paper: Paper) -> str:
-    """Return the surname of the first author, the year, and the title's first long word."""
+    """Return the key of a paper in BibTeX: first author, year, and the title's first long word."""
     surname = paper.authors.replace(" et al.", "").split(",")[0].split()[-1]
     word = next((w for w in re.findall(r"[A-Za-z]+", paper.title) if len(w) > 3), "")
     return f"{re.sub(r'[^a-z]', '', surname.lower())}{paper.year}{word.lower()}"

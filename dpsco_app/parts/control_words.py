@@ -21,7 +21,7 @@ def laws_in_order(options: Sequence[str], scenario: Scenario) -> list[str]:
 
 
 def law_name(scenario: Scenario) -> Callable[[str], str]:
-    """Return the function that names a law in the menu of data."""
+    """Return the function from a law's slug to its name in the menu of data of a scenario."""
     law, read = hardest_law(scenario), READ["distribution"]
     return lambda slug: HARDEST_NAME if slug == law else read(slug)
 
@@ -38,7 +38,7 @@ def contents_of_fold(fields: Collection[str]) -> list[str]:
 
 
 def methods_text(scenario: Scenario, lead: str) -> tuple[str, str]:
-    """Return how many private algorithms are chosen and which is best, as a name and its value.
+    """Return the label and the value that sum up the chosen methods; `lead` is the best one.
 
     As long as none is known to be the best, the value is how many algorithms are chosen.
 

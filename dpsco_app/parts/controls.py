@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.figure.style import named_colours
-from dpsco_app.front.changes import listed, offered, why_these
+from dpsco_app.front.changes import initial_methods_reason, listed_methods, slider_values
 from dpsco_app.parts.control_words import contents_of_fold, law_name, laws_in_order, methods_text
 from dpsco_app.parts.differences import READ, differences
 from dpsco_app.parts.fields import (
@@ -110,7 +110,10 @@ def _draw_open_and_folded(
     areas: Mapping[str, str],
     page_folds: Collection[str],
 ) -> None:
-    """Draw the controls that are always visible, and the others in a fold."""
+    """Draw the controls that are always visible, and the others in a fold.
+
+    The parameters are those of `draw_controls`; `page_folds` are fields that this page folds, too.
+    """
     front = front_fields(scenario, page_folds)
     _draw_all(front, scenario, left_out, problems, lead, areas)
     rest = [field for field in ALL_CONTROLS if field not in front]
@@ -133,11 +136,11 @@ def _draw_open_and_folded(
 
 
 def _draw_notion() -> None:
-    """Draw the choice of the notion of privacy."""
+    """Draw the control that chooses between (ε, δ), zCDP and pure budgets."""
     st.segmented_control(
         "Notion of privacy",
         list(NOTIONS),
-        default=_held_value(NOTION, NOTION),
+        default=_set_widget(NOTION, NOTION),
         format_func=lambda n: NOTIONS[n],
         key=NOTION,
         required=True,
@@ -161,8 +164,8 @@ def _draw_all(
             _draw_one(field, scenario, problems, lead, (areas or {}).get(field, ""))
 
 
-def _held_value(field: str, key: str) -> Any:
-    """Return the value that the control of a field shows, and let its widget hold it."""
+def _set_widget(field: str, key: str) -> Any:
+    """Set the widget with a key to the session's value of a field; return this value."""
     value = visit.current().value(field)
     value = list(value) if isinstance(value, tuple) else value
     if key not in st.session_state or st.session_state[key] != value:
@@ -171,12 +174,12 @@ def _held_value(field: str, key: str) -> Any:
 
 
 def _change(field: str, key: str) -> None:
-    """Pass a new value to the session, and say which other fields changed; a callback."""
+    """Set a field of the session to its widget's value, and show what else changed; a callback."""
     _show_message(visit.current().change(field, st.session_state[key]))
 
 
 def choose(field: str, value: float) -> None:
-    """Set a field of the scenario as if the visitor had moved its slider."""
+    """Set a field of the scenario as if the visitor had moved its slider, and show what changed."""
     _show_message(visit.current().choose(field, value))
 
 
@@ -192,12 +195,15 @@ def _show_message(words: str) -> None:
 def _draw_one(
     field: str, scenario: Scenario, problems: tuple[str, ...], lead: str, area: str
 ) -> None:
-    """Draw the control of a field as the widget that fits it."""
+    """Draw the control of a field as the widget that fits its type.
+
+    `lead` is the algorithm with the smallest error, and `area` the HTML above a slider.
+    """
     # The session's value is also the widget's default. Streamlit sends the value only in the first
     # run; a browser that draws the control in a later run, because its code came late or somebody
     # clicked fast, starts from the default.
     control, key = ALL_CONTROLS[field], PREFIX + field
-    value, label = _held_value(field, key), text(control.label, scenario)
+    value, label = _set_widget(field, key), text(control.label, scenario)
     options_of_widget: dict[str, Any] = {"key": key, "help": text(control.help, scenario)}
     options_of_widget |= {"on_change": _change, "args": (field, key)}
 
@@ -206,7 +212,9 @@ def _draw_one(
             options_of_widget |= {"format_func": number_text}
             words = text(control.plain, scenario)
             with st.container(key=f"slider_{'area_' * bool(area)}{field}"):
-                st.select_slider(label, offered(field, scenario, value), value, **options_of_widget)
+                st.select_slider(
+                    label, slider_values(field, scenario, value), value, **options_of_widget
+                )
                 ends = f"<div class='ends'>{ends_html(field)}</div>"
                 about_html = f"<b>{number_text(value)}</b><span>{words}</span>{area}{ends}"
                 st.html(f"<div class='about' aria-hidden='true'>{about_html}</div>")
@@ -230,7 +238,8 @@ def _draw_one(
             )
         case "slugs":
             draw = partial(_draw_methods, label, value, scenario, options_of_widget)
-            if len(scenario.methods) < 2 or not value:  # The visitor has not chosen yet.
+            # A folded menu would hide that hardly any algorithm is chosen.
+            if len(scenario.methods) < 2 or not value:
                 draw()
             else:
                 name, words = methods_text(scenario, lead)
@@ -258,13 +267,16 @@ def _draw_one(
 def _draw_methods(
     label: str, value: list[str], scenario: Scenario, options: dict[str, Any]
 ) -> None:
-    """Draw the chosen algorithms as chips with the marks of their lines, others on demand."""
-    hidden = [m for m in listed(scenario) if m not in value]
+    """Draw the algorithms as chips with the marks of their lines, the unchosen ones on demand.
+
+    `value` are the slugs of the chosen ones, and `options` the keywords of the widget.
+    """
+    hidden = [m for m in listed_methods(scenario) if m not in value]
     names = _methods_with_chips(scenario)
     called = short_names(names)
     options |= {"format_func": lambda slug: f"{SIGNS[symbol_of(slug)]} {called[slug]}"}
     st.pills(label, names, default=value, selection_mode="multi", **options)
-    if reason := why_these(scenario):
+    if reason := initial_methods_reason(scenario):
         st.caption(reason)
     if hidden and value:
         lists_all = bool(st.session_state.get(LISTS_ALL))
@@ -278,9 +290,9 @@ def _draw_methods(
 
 
 def _methods_with_chips(scenario: Scenario) -> list[str]:
-    """Return the algorithms that have a chip: all of them on demand, or those that are chosen."""
+    """Return the slugs of the algorithms with a chip: the chosen ones, or all on demand."""
     lists_all = st.session_state.get(LISTS_ALL) or not scenario.methods
-    return [m for m in listed(scenario) if lists_all or m in scenario.methods]
+    return [m for m in listed_methods(scenario) if lists_all or m in scenario.methods]
 
 
 def style(scenario: Scenario) -> str:

@@ -20,7 +20,7 @@ class Difference(NamedTuple):
 
 
 def differences(scenario: Scenario, usual: Scenario) -> tuple[Difference, ...]:
-    """Return the fields that differ, in the order of `Scenario`, unless both sweep the field."""
+    """Return the fields in which two scenarios differ, except a field that both of them sweep."""
     changed = []
     for field, properties in TABLE.items():
         if (

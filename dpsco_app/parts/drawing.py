@@ -29,17 +29,21 @@ class Place:
     """A place for successive figures: the old one stays until the new one is drawn."""
 
     def __init__(self, container: DeltaGenerator) -> None:
-        """Hold the container in which figures are drawn."""
+        """Take the container in which the figures will be drawn."""
         self._container = container
 
     def draw(
         self,
-        charts: Mapping[str, Any],  # The figures in Plotly's form.
+        charts: Mapping[str, Any],
         alt: str,
-        key: str,  # A key that is different for every figure in one run of the page.
+        key: str,
         on_click: Callable[[str], None] | None = None,
     ) -> None:
-        """Draw a figure; a click calls `on_click` with the key whose selection holds the point."""
+        """Draw a figure in Plotly's form, described by `alt`, in place of the previous one.
+
+        Every figure of one run of the page needs its own key. A click calls `on_click` with the
+        key of the session under which the clicked point is.
+        """
         options: dict[str, Any] = {}
         if on_click is not None:
             clicks = {"clickmode": "event+select", "dragmode": False}
@@ -64,7 +68,7 @@ class Place:
 
 
 def _pass_click_on(on_click: Callable[[str], None], key: str) -> None:
-    """Count a click, and pass on the key whose selection holds its point; a callback."""
+    """Count a click and call `on_click` with the key of its selection; a callback."""
     st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
     on_click(key)
 
@@ -73,7 +77,7 @@ class Plain(BaseFigure):
     """A figure already in Plotly's form: validating it again would take a hundred times as long."""
 
     def __init__(self, parts: Mapping[str, Any]) -> None:
-        """Hold the traces and the layout of a figure."""
+        """Take the traces and the layout of a figure, as plain dictionaries."""
         self.__dict__["parts"] = parts
 
     def to_dict(self) -> Any:
@@ -93,12 +97,12 @@ def theme() -> Theme:
 
 
 def is_phone() -> bool:
-    """Return whether the screen has the size of a phone."""
+    """Return whether this window is so narrow that it gets the figures for phones."""
     return window.size() == "compact"
 
 
 def draw_focus(place: str) -> None:
-    """Let the lines of the figure in a place answer the pointer."""
+    """Let the pointer highlight lines of the figure whose container's key begins with `place`."""
     component("focus", html="")(
         key=f"{place}focus", data={"figure": place}, width="content", height="content"
     )

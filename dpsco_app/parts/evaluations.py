@@ -19,7 +19,7 @@ from dpsco_core.scenario import Scenario
 
 
 def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
-    """Return the bounds in `slugs` at every point of the scenario, cached for later reruns."""
+    """Return the values of the bounds with these slugs at every point of a scenario, cached."""
     return [
         _evaluation(canonical(point), slug, x) for x, point in scenario.points() for slug in slugs
     ]
@@ -40,18 +40,27 @@ def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
 
 
 def region(scenario: Scenario) -> list[tuple[float | None, Evaluation]]:
-    """Return the largest proven lower bound on these data, at every point."""
+    """Return x and the largest lower bound proven on the scenario's data, at every point.
+
+    The list is empty if there is a point without such a bound.
+    """
     floors = [(x, _of_the_data(canonical(point))) for x, point in scenario.points()]
     return [(x, one[0]) for x, one in floors] if all(one for _, one in floors) else []
 
 
 def limit_of_wider_losses(scenario: Scenario) -> tuple[Evaluation, ...]:
-    """Return the best lower bound over a wider class of losses, if the scenario's own has none."""
+    """Return the best lower bound over a wider class of losses along the axis.
+
+    It is empty if a bound is known for the class of the scenario's own loss.
+    """
     return _of_wider_losses(replace(scenario, methods=(), trials=1, seed=0))
 
 
 def window(scenario: Scenario) -> list[tuple[float | None, Span]]:
-    """Return the proven interval for the best worst-case error, at every point."""
+    """Return x and the window between the proven bounds over all data, at every point.
+
+    The list is empty if there is a point without a window.
+    """
     windows = [(x, _of_the_class(_without_law(point))) for x, point in scenario.points()]
     return [(x, one[0]) for x, one in windows] if all(one for _, one in windows) else []
 
@@ -79,7 +88,7 @@ def drawn_window(scenario: Scenario) -> list[tuple[float | None, Span]]:
 
 
 def are_hardest_of_all(scenario: Scenario, x: float | None) -> bool:
-    """Whether the limit on these data is the largest lower bound on any data with the tail.
+    """Return whether no larger lower bound is known on other data with the tail, at point x.
 
     This fails for a light tail: other data then have larger errors, which come from sampling.
     """

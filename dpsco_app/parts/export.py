@@ -43,7 +43,7 @@ TYPES = {
 
 
 def download(label: str, make: Make, file: str, **more: Any) -> None:
-    """Draw a download button that makes the content of its file when it is clicked."""
+    """Draw a download button; `make` is the content of the file, or makes it at the click."""
     st.download_button(label, make, file, TYPES[file.rsplit(".", 1)[1]], on_click="ignore", **more)
 
 
@@ -74,7 +74,10 @@ def json_text(result: Result) -> str:
 def draw_run_files(
     result: Result, lines: Mapping[str, Sequence[str]], formulas: Sequence[str]
 ) -> None:
-    """Draw the files of a run; its notebook draws the bounds and formulas of the page's figure."""
+    """Draw the buttons that save a run as CSV, JSON, a script and a notebook.
+
+    The notebook draws the bounds in `lines`, by name, and the `formulas` of the page's figure.
+    """
     scenarios = [part.scenario for part in result.parts]
     for label, make, file in (
         ("CSV: every cell", partial(csv_text, result), "dpsco-cells.csv"),
@@ -116,7 +119,7 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
 
 
 def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
-    """Return a scenario in one line of plain symbols, with trials and seed if something `runs`."""
+    """Return a scenario as one line of text; with `runs` it has the trials and the seed."""
     axis = scenario.axis
     fields = ["n", "d", "p", "epsilon", "delta", "rho"]
     fields += ["m"] if scenario.m > 1 or axis == "m" else []
@@ -143,7 +146,10 @@ def draw_source(setting: str) -> None:
 
 
 def picture_buttons(name: str, title: str, key: str | None = None, *, setting: str = "") -> None:
-    """Draw the buttons that save the visible figure at one of the places `name`."""
+    """Draw the buttons with which the browser saves the visible figure of a page as a picture.
+
+    `name` is the page's, and empty on Explore; `title` and `setting` are texts in the picture.
+    """
     component("files", "files.css")(
         key=key or f"{name}_pictures",
         data={
@@ -160,17 +166,19 @@ def picture_buttons(name: str, title: str, key: str | None = None, *, setting: s
 def draw_files(
     name: str,
     numbers: Table,
-    # Makes the figure as a page of its own; None if there is no such page.
     page: Callable[[], str] | None,
     setting: str,
     *,
-    title: str = "",  # The title of the pictures; empty if the browser makes none.
-    # The columns of a wide table that are shown; its file has all columns.
+    title: str = "",
     columns: Collection[str] = (),
-    # Makes the figure as a slide; None if there is no slide.
     slide: Callable[[], bytes] | None = None,
 ) -> None:
-    """Draw the fold below a figure with its files and the numbers behind it."""
+    """Draw the fold below a figure with its files and the numbers behind it.
+
+    `name` begins the keys and the file names. `page` and `slide` make the figure as a page and as a
+    slide, if it has them. `title` is that of the pictures, empty if the browser makes none, and
+    `columns` are those of a wide table that are shown; its file has all.
+    """
 
     def draw() -> None:
         """Draw the buttons for the files of the picture and of its numbers."""
@@ -217,7 +225,7 @@ def show_table(table: pd.DataFrame) -> None:
 
 
 def figure_pdf(figure: Figure, setting: str) -> bytes:
-    """Return a figure as a PDF for one column of a paper."""
+    """Return a figure as a PDF for one column of a paper; `setting` is its subject."""
     # Importing Matplotlib takes a second, so it waits for the first click.
     from dpsco_app.figure.paper import pdf
 

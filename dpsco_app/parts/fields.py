@@ -31,7 +31,7 @@ def front_fields(scenario: Scenario, folded: Collection[str] = ()) -> list[str]:
 
 
 def widget(properties: Field) -> str:
-    """Return the kind of control for a field: a slider, or what the field's type needs."""
+    """Return the kind of control for a field: "slider", or the kind of the field's values."""
     return "slider" if properties.offered else properties.kind
 
 
@@ -50,5 +50,5 @@ def ends_html(field: str) -> str:
 
 
 def text(words: Words, scenario: Scenario) -> str:
-    """Return a text as it is, or as the function `words` makes it for a scenario."""
+    """Return `words` if it is a text, and otherwise the text that it makes for a scenario."""
     return words if isinstance(words, str) else words(scenario)

@@ -6,7 +6,7 @@ from typing import Literal
 import streamlit as st
 
 Draw = Callable[[], object]
-FOLD = "fold_"  # the prefix of the keys of expanders
+FOLD = "fold_"  # The prefix of the keys of expanders.
 
 
 def fold(
@@ -17,8 +17,8 @@ def fold(
     kind: Literal["expander", "popover"] = "expander",
     icon: str | None = None,
 ) -> None:
-    """Draw an expander or a popover; opening it fills it without rerunning the rest of the page."""
-    # A popover's fragment alone would fill the row.
+    """Draw an expander or a popover; opening it calls `draw` without rerunning the whole page."""
+    # Without this container, the fragment of a popover would take the whole width of the row.
     popover = kind == "popover"
     container = st.container(width="content") if popover else st.container(key=f"{FOLD}{key}")
     with container:
@@ -33,7 +33,10 @@ def fold_words(label: str, words: str, key: str) -> None:
 def fold_in_page(
     label: str, draw: Draw, key: str, kind: str = "expander", icon: str | None = None
 ) -> bool:
-    """Draw a folded part and return whether it is open; opening it reruns the page."""
+    """Draw a folded part, filled by `draw` if it is open; return whether it is.
+
+    Opening it reruns the page, or the fragment in which it stands.
+    """
     make = st.expander if kind == "expander" else st.popover
     box = make(label, key=key, icon=icon, on_change="rerun")
     opened = is_open(box.open)
@@ -47,5 +50,5 @@ _fragment = st.fragment(fold_in_page)
 
 
 def is_open(opened: bool | None) -> bool:
-    """Whether a folded part is to be filled; tests of the contents fill all of them."""
+    """Return whether a folded part is to be filled; tests replace this to fill all of them."""
     return bool(opened)

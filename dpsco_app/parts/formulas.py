@@ -36,7 +36,7 @@ def formula_markdown(latex: str) -> str:
 
 
 def _inline_formula(part: str) -> str:
-    """Return a formula inside a line, with its words as text that can wrap."""
+    """Return a formula in Markdown; words in it are outside of the mathematics and can wrap."""
     opened = rf"$\displaystyle {part}$"
     split = re.sub(r"\\text\{([^}]*)\}", r"$\1$\\displaystyle ", opened)
     return split.replace(r"$\displaystyle $", "").replace(r"\displaystyle $", "$")

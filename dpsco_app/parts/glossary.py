@@ -343,7 +343,7 @@ def matching_terms(query: str) -> tuple[Term, ...]:
         return GLOSSARY
 
     def text(term: Term) -> str:
-        """Return everything about a term that a query is compared with."""
+        """Return all texts of a term in one, without capitals, to look for words in."""
         latex = term.latex.removeprefix("\\")
         return " ".join((term.symbol, latex, term.name, term.meaning, term.field or "")).casefold()
 
@@ -373,11 +373,11 @@ def _draw_entries() -> None:
     if not terms:
         st.markdown("Nothing fits. Try a single word, or the name of a Greek letter.")
         return
-    st.markdown("\n".join(entry_html(term) for term in terms))
+    st.markdown("\n".join(entry_markdown(term) for term in terms))
 
 
-def entry_html(term: Term) -> str:
-    """Return an entry of the glossary as Markdown."""
+def entry_markdown(term: Term) -> str:
+    """Return a term of the glossary as an item of a Markdown list."""
     sign = f"${term.latex}$ · " if term.latex else ""
     name = term.name if term.latex else term.name[0].upper() + term.name[1:]
     control = f" In the address: `{term.field}`." if term.field else ""

@@ -2,7 +2,7 @@
 
 
 def html_page(title: str, style: str, body: str, script: str = "") -> str:
-    """Return an HTML page of a title, a style, a body and a script, which contacts no host."""
+    """Return an HTML page from its title, CSS, body and script elements; it contacts no host."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

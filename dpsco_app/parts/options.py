@@ -8,7 +8,7 @@ from typing import Final
 from dpsco_core.fields import TABLE
 from dpsco_core.privacy.budget import Budget
 
-LARGEST_SEED = 2**53 - 1  # the largest integer that a browser represents exactly
+LARGEST_SEED = 2**53 - 1  # Browsers represent larger integers only approximately.
 
 
 # The values of each slider, by field.
@@ -41,7 +41,7 @@ def budget_text(budget: Budget) -> str:
 
 
 def short_text(value: float, digits: int = 3) -> str:
-    """Return a number with this many digits, in the notation for people."""
+    """Return a number as text with this many significant digits, as in 10,000 or 10⁻⁶."""
     return number_text(float(f"{value:.{digits}g}"))
 
 
@@ -65,7 +65,7 @@ def rounded(value: float) -> str:
 
 
 def ranged(low: float, high: float) -> str:
-    """Return a range of numbers as text, or one number if the ends nearly agree."""
+    """Return a range of numbers as text, or its upper end if both ends agree to within 2 %."""
     return rounded(high) if high < 1.02 * low else f"{rounded(low)}–{rounded(high)}"
 
 
@@ -190,5 +190,5 @@ def number_text(value: float) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return a value as text, numbers as people write them."""
+    """Return any value as text, and a number as `number_text` writes it."""
     return number_text(value) if isinstance(value, int | float) else str(value)

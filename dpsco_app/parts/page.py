@@ -34,18 +34,19 @@ class Scene:
     scenario: dict[str, Any] = field(default_factory=dict)
 
 
-def opened(state: PageState[V]) -> V:
+def open_view(state: PageState[V]) -> V:
     """Restore a page's state from its address, list the address's errors, and return the view."""
     draw_wrong(state.restore())
     return state.current()
 
 
-def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
-    """Begin a page; return its view, and the visit's scenario or why the page cannot show it.
+def open_page(state: PageState[V]) -> tuple[V, Scenario | None, str]:
+    """Restore a page and draw its controls; return its view, its scenario, and a refusal.
 
-    The address is remembered; for a page without a scenario, only its view.
+    The scenario is None if the page cannot show it, and the refusal says why. The address of the
+    view and the scenario is remembered for the way back.
     """
-    view = opened(state)
+    view = open_view(state)
     if state.use is None:
         state.remember(view)
         return view, visit.current().scenario, ""
@@ -57,7 +58,7 @@ def opened_at(state: PageState[V]) -> tuple[V, Scenario | None, str]:
 
 
 def draw_controls(state: PageState[V], view: V) -> tuple[Scenario | None, str]:
-    """Draw the scenario's controls; return the scenario, or why the page cannot show it."""
+    """Draw the scenario's controls; return the scenario, or None and why it cannot be shown."""
     use, scenario = state.use or Use(), visit.current().scenario
     with teaching.controls_place():
         controls.draw_controls(
@@ -72,9 +73,9 @@ def draw_controls(state: PageState[V], view: V) -> tuple[Scenario | None, str]:
 def draw_differences(
     state: PageState[V], scenario: Scenario, reason: str = "", place: str = "apart"
 ) -> None:
-    """Show how a figure differs from the visit's scenario, and offer ways back.
+    """Draw how a figure's scenario differs from the visit's, with buttons to adopt or undo that.
 
-    `place` distinguishes this text from others on the page.
+    `reason` says why they differ, and `place` distinguishes this text from others on the page.
     """
     reason = reason or (state.use.needs if state.use is not None else "")
     words = difference_text(scenario, visit.current().visit_scenario, reason)
@@ -99,7 +100,7 @@ def draw_differences(
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:
-    """List in one box the errors in an address and in its teacher mode."""
+    """Draw one box that lists errors in the address: `sentences`, and those of the teacher mode."""
     complaints = [escaped_markdown(sentence) for sentence in (*teaching.wrong(), *sentences)]
     listed = (
         f" {complaints[0]} "
@@ -124,7 +125,10 @@ def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
 
 
 def draw_parts(names: Mapping[Any, str], key: str, label: str = "Show", **options: Any) -> None:
-    """Draw a choice among a few names, by default the parts of a page."""
+    """Draw a row of buttons, one for each value in `names`, such as the parts of a page.
+
+    The chosen value is in the session under `key`.
+    """
     st.segmented_control(
         label,
         list(names),
@@ -142,7 +146,7 @@ SliderOptions = tuple[str, Sequence[float], str | None]
 def sliders(
     state: PageState[V], columns: Sequence[DeltaGenerator], options_of: Mapping[str, SliderOptions]
 ) -> None:
-    """Draw a slider in each column; surplus columns stay empty."""
+    """Draw one slider of a page's view in each column; `options_of` is by the name of the field."""
     for column, (name, (label, options, help_text)) in zip(
         columns, options_of.items(), strict=False
     ):
@@ -153,7 +157,7 @@ def sliders(
 def slider(
     state: PageState[V], label: str, name: str, options: Sequence[float], **keywords: Any
 ) -> None:
-    """Draw a slider over `options` and the present value."""
+    """Draw a slider for the field `name` of a page's view, over `options` and the present value."""
     offered = sorted({*options, st.session_state[state.key(name)]})
     st.select_slider(
         label, offered, key=state.key(name), **({"format_func": number_text} | keywords)
@@ -170,7 +174,7 @@ def explore_query(scenario: Scenario, **view_fields: str) -> dict[str, str]:
 
 
 def to_explore(scenario: Scenario, label: str) -> None:
-    """Draw a link that opens a scenario in Explore, or say why the dashboard cannot run it."""
+    """Draw a link that opens a scenario in Explore, or the reason why the dashboard refuses it."""
     try:
         query = explore_query(scenario)
     except InvalidInput as problem:
@@ -210,7 +214,10 @@ HIDDEN_NAMES = {
 
 
 def choose_hidden(key: str, state: PageState[Any]) -> Teaching:
-    """Draw the options for hiding parts and enlarging type in a page's link; return the choice."""
+    """Draw the options for what a page's link hides and enlarges; return what was chosen.
+
+    `key` begins the keys of the widgets.
+    """
     mode = teaching.current()
     unused_fields = None if state.use is None else state.use.unused_fields
     hidden = teaching.hidden_names(mode.hide)

@@ -77,7 +77,10 @@ def _panel_of_paper(panel: PaperPanel, y: Axis) -> Panel:
 
 
 def _measured_line(curve: SlopedCurve, name: str, colour: Pair, y: Axis) -> Line:
-    """Return the line of a measured curve, named after its method and slope."""
+    """Return the line of a measured curve, with its method and its slope as its name.
+
+    A value below the axis `y` is drawn just below the axis.
+    """
     slope = f"\n{curve.slope_text}" if curve.slope_text else ""
     heights = [max(value, y.low / ROOM) for value in curve.mean]
     return Line(
@@ -93,7 +96,7 @@ def _measured_line(curve: SlopedCurve, name: str, colour: Pair, y: Axis) -> Line
 
 
 def _predicted_line(curve: SlopedCurve, colour: Pair) -> Line:
-    """Return the dashed line whose slope is the predicted one."""
+    """Return the dashed line of a method's rate, scaled to the measured curve."""
     return Line(
         key=f"{curve.method} predicted",
         name="",
@@ -107,12 +110,15 @@ def _predicted_line(curve: SlopedCurve, colour: Pair) -> Line:
 
 
 def main(arguments: str) -> int:
-    """Run `dpsco figure`, whose arguments come as JSON; return its exit status."""
+    """Run `dpsco figure` with `arguments` as JSON; return its exit status."""
     return child_status(_draw, arguments)
 
 
 def _draw(chosen: Mapping[str, Any]) -> None:
-    """Write the paper's figure and its table to the chosen files."""
+    """Write the paper's figure, and its table if asked for, to files; print the slopes.
+
+    `chosen` has the arguments of the command by name.
+    """
     outputs = [chosen["out"], *filter(None, [chosen["table"]])]
     for target in outputs:
         require_writable(target)

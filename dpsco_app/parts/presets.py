@@ -21,7 +21,7 @@ class Preset:
 
     @property
     def kind(self) -> str:
-        """The kind of its problem: a mean, or optimisation."""
+        """The kind of the preset's problem: "mean" or "optimisation"."""
         return "mean" if self.scenario.problem == "mean" else "optimisation"
 
     @property
@@ -31,7 +31,7 @@ class Preset:
 
     @property
     def picture(self) -> Path:
-        """The file of its thumbnail."""
+        """The file of the preset's thumbnail, in SVG."""
         return FOLDER / f"{self.slug}.svg"
 
 

@@ -31,7 +31,7 @@ OPTIMISATION = ProblemWords(
 
 
 def words_for(problem: str) -> ProblemWords:
-    """Return the words for means, or those for optimisation."""
+    """Return the words for a problem, by its slug: those for means or those for optimisation."""
     return ESTIMATION if problem == MEAN else OPTIMISATION
 
 
@@ -48,7 +48,7 @@ GEOMETRY_NAMES = {
 
 
 def geometry_name(kind: str, q: float | None = None) -> str:
-    """Return the name of a set for the screen."""
+    """Return the name of a constraint set for the screen; `q` is the exponent of an ℓq ball."""
     if kind == "lq" and q is not None:
         return f"ℓq ball, q = {number_text(q)}"
     return GEOMETRY_NAMES[kind]
@@ -60,5 +60,5 @@ def wider_name(card: BoundCard) -> str:
 
 
 def class_text(card: BoundCard, applies: bool) -> str:
-    """Return the class of laws and losses of a bound, and whether it differs from the problem's."""
+    """Return a bound's class of laws and losses, with a remark unless the bound `applies`."""
     return card.class_text if applies else f"{card.class_text} (does not bind here)"

@@ -24,8 +24,9 @@ def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 
 @lru_cache(maxsize=1000)
 def shown(scenario: Scenario, views: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the bounds to draw: rates, the tightest proven bounds, and limits for this budget.
+    """Return the slugs of the bounds to draw in the groups `views`, as in `VIEWS`.
 
+    They are rates, the tightest proven upper bounds, and lower bounds for the budget's notion.
     Proven upper bounds are those for the measured run, at its own parameters.
     """
     notion = notions_of(scenario)[0]
@@ -79,7 +80,10 @@ def _proven(card: BoundCard) -> bool:
 def _holding(
     scenario: Scenario, slugs: tuple[str, ...], worst: frozenset[LawClass]
 ) -> frozenset[str]:
-    """Return the upper bounds that hold at every point for all laws of the worst cases."""
+    """Return which of the proven upper bounds hold for all laws in the classes `worst`.
+
+    They must do so at every point of the scenario.
+    """
     points = [point.setting for _, point in scenario.points()]
 
     def holds(card: BoundCard) -> bool:
@@ -92,7 +96,7 @@ def _holding(
 
 @lru_cache(maxsize=1000)
 def _tightest(point: Scenario, holding: frozenset[str], slugs: tuple[str, ...]) -> frozenset[str]:
-    """Return the bounds, keeping only the smallest valid proven upper bound of each method.
+    """Return the slugs, with only the smallest valid proven upper bound of each method kept.
 
     A bound in `holding`, which is comparable with the figure's lower bounds, is preferred to a
     smaller one that holds for fewer laws.

@@ -23,7 +23,7 @@ def log_axis(title: str, low: float, high: float) -> Axis:
 
 
 def ladder_of(title: str, column: str, lines: Sequence[Line], values: Sequence[str]) -> Ladder:
-    """Return a ladder of numbers: the names of lines, each with its value in a column."""
+    """Return the table beside a figure: the name of each line with its value in one column."""
     rows = [
         ladder_row(line, value, [y for y in line.y if y > 0][-1])
         for line, value in zip(lines, values, strict=True)
@@ -32,7 +32,7 @@ def ladder_of(title: str, column: str, lines: Sequence[Line], values: Sequence[s
 
 
 def ladder_row(line: Line, value: str, end: float, *, bold: bool = False) -> LadderRow:
-    """Return the row of a ladder that names a line, with its value."""
+    """Return a line's row in the table beside a figure; `end` is the height of the row's curve."""
     return LadderRow(
         key=line.key, name=line.name, colour=line.colour, values=[value], end=end, bold=bold
     )

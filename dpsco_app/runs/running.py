@@ -31,7 +31,7 @@ def cached_cell(cell: Cell) -> Outcome:
 
 
 def stopper() -> Callable[[], None]:
-    """Return a function that ends this run of the page once the visitor has clicked."""
+    """Return a function that, called now and then, ends this run of the page after a click."""
     pace = Pace(ASK_EVERY_SECONDS, interval=ASK_EVERY_SECONDS)
 
     def stop_if_clicked() -> None:
@@ -61,7 +61,7 @@ def run(growth: Curves | Growth) -> Iterator[str]:
 
 
 def run_here(scenario: Scenario) -> tuple[Outcome, ...]:
-    """Run a study while a page is drawn, and show its progress."""
+    """Run a study while a page is drawn, showing its progress; return its outcomes."""
     place, pace, result = st.empty(), Pace(FIRST_BAR_SECONDS), Result(scenario)
     result.take_known()
     for progress_words in run(Growth(result)):

@@ -64,14 +64,17 @@ class Shelf:
         return tuple(dict.fromkeys(scenarios)), unreadable
 
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
-        """Return the showable outcomes that the file has of a study, in the order of its cells."""
+        """Return the outcomes that the file has of a study, in the order of its cells.
+
+        Raises `InvalidInput` if the study is too large to be shown, or the file is damaged.
+        """
         require_showable(scenario)
         if isinstance(self.source, bytes):
             return self._read(scenario)
         return list(_served_outcomes(self, scenario, _file_state(self.source)))
 
     def _read(self, scenario: Scenario) -> list[Outcome]:
-        """Return a scenario's stored outcomes; raise `InvalidInput` for a file of another kind."""
+        """Return a study's stored outcomes, checked; raise `StoreError` for a damaged file."""
         with self._opened() as store:
             stored = [(cell, store.get(cell)) for cell in cells(scenario)]
         try:
@@ -84,10 +87,10 @@ class Shelf:
 
     @contextmanager
     def _opened(self) -> Iterator[Store]:
-        """Open the file; error messages name the file and not its path on this machine."""
+        """Open the file read-only; yield its store, whose errors name no path on this machine."""
         # Only the owner of the process can read this folder.
         with tempfile.TemporaryDirectory(prefix="dpsco-") as folder:
-            path = self._placed(Path(folder) / "results.sqlite")
+            path = self._readable_path(Path(folder) / "results.sqlite")
             try:
                 with Store(path, read_only=True) as store:
                     yield store
@@ -95,18 +98,18 @@ class Shelf:
                 sentence = str(problem).replace(f"store={path}", f"file={self.name}")
                 raise StoreError(sentence.replace("store must", "file must")) from problem
 
-    def _placed(self, copy: Path) -> Path:
-        """Return the path to open: the file's own path, or that of a copy."""
+    def _readable_path(self, copy: Path) -> Path:
+        """Return the path to open: the file's own, or `copy`, to which the file is then copied."""
         if isinstance(self.source, bytes):
             copy.write_bytes(self.source)
             return copy
         # SQLite needs an index file beside a database that is being written. If that file cannot be
         # created in this folder, a copy of the study is opened instead.
-        newest = _newest(self.source)
+        newest = _journal_path(self.source)
         if os.access(self.source.parent, os.W_OK) or not newest.exists():
             return self.source
         shutil.copyfile(self.source, copy)
-        shutil.copyfile(newest, _newest(copy))
+        shutil.copyfile(newest, _journal_path(copy))
         return copy
 
 
@@ -117,7 +120,7 @@ def served_shelf() -> Shelf | None:
 
 
 def require_showable(scenario: Scenario) -> None:
-    """Raise `InvalidInput` if a study is too large even to be shown."""
+    """Raise `InvalidInput` unless a study has methods and is small enough to be shown."""
     scenario.validate(DISPLAY_LIMITS, sampling=False)
     for name, value, limit in (
         ("seed", scenario.seed, LARGEST_SEED),
@@ -128,7 +131,7 @@ def require_showable(scenario: Scenario) -> None:
 
 
 def as_controls(scenario: Scenario) -> Scenario:
-    """Return the same study as the controls write it, with methods and grid in standard order."""
+    """Return a study with its methods and its grid in the order in which controls have them."""
     methods = tuple(m for m in METHOD_SLUGS if m in scenario.methods)
     return replace(scenario, methods=methods, grid=tuple(sorted(scenario.grid)))
 
@@ -180,7 +183,7 @@ def _without_image_links(remark: str | None) -> str:
     return remark.replace("![", "! [")
 
 
-def _newest(path: Path) -> Path:
+def _journal_path(path: Path) -> Path:
     """Return the file with a store's newest cells, beside the store itself."""
     return path.with_name(f"{path.name}-wal")
 
@@ -195,5 +198,5 @@ def _served_outcomes(
 
 def _file_state(path: Path) -> tuple[int, ...]:
     """Return a tuple that changes when the file, or the database's journal, changes."""
-    parts = (path, _newest(path))
+    parts = (path, _journal_path(path))
     return tuple(part.stat().st_mtime_ns if part.exists() else 0 for part in parts)

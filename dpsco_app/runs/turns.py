@@ -35,9 +35,8 @@ class Turns:
         self._slots = slots
         self._lock = Lock()
         self._queue: list[Turn] = []
-        self._drawing: dict[
-            object, float
-        ] = {}  # For every page without a figure yet, the time at which its drawing began.
+        # For every page without a figure yet, the time at which its drawing began.
+        self._drawing: dict[object, float] = {}
         self._slice_start = 0.0  # The time at which the last slice began.
         self._local = local()
 
@@ -64,7 +63,7 @@ class Turns:
 
     @contextmanager
     def run(self) -> Iterator["Turn"]:
-        """Yield the turn of one run, which is removed from the queue at the end."""
+        """Yield a new turn for one run, and remove it from the queue at the end."""
         self.end_drawing()
         turn = Turn(self)
         try:
@@ -87,7 +86,7 @@ class Turns:
         return any(present - began < DRAWING_SECONDS for began in other_starts)
 
     def enter(self, turn: "Turn") -> bool:
-        """Put a run into the queue if it is not in it; return whether it is its turn."""
+        """Put a run into the queue unless it is there; return whether the run may compute now."""
         with self._lock:
             if turn not in self._queue:
                 self._queue.append(turn)
@@ -98,7 +97,7 @@ class Turns:
             self._slice_start = present
             return True
 
-    def go(self, turn: "Turn") -> None:
+    def remove(self, turn: "Turn") -> None:
         """Remove a run from the queue, if it is in it."""
         with self._lock:
             if turn in self._queue:
@@ -109,13 +108,13 @@ class Turn:
     """The place of one run in the queue."""
 
     def __init__(self, turns: Turns) -> None:
-        """Make a turn that has not begun."""
+        """Make a turn that is not in the queue yet."""
         self._turns = turns
         self._began = 0.0
         self._left = SLICE_SECONDS  # The seconds left of the slice.
 
     def wait_for_slice(self) -> bool:
-        """Wait for at most a moment; return whether it is this run's turn."""
+        """Wait at most `WAIT_SECONDS` for this run's turn; return whether the turn has come."""
         deadline = time.monotonic() + WAIT_SECONDS
         while not self._turns.enter(self):
             if time.monotonic() >= deadline:
@@ -141,7 +140,7 @@ class Turn:
 
     def leave(self) -> None:
         """End the turn, so that another visitor's run may go on."""
-        self._turns.go(self)
+        self._turns.remove(self)
         self._left = SLICE_SECONDS
 
 

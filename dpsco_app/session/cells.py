@@ -41,7 +41,7 @@ def outcome_of(cell: Cell) -> Outcome:
 
 
 def forget_outcomes() -> None:
-    """Forget all outcomes, as in a new process."""
+    """Delete all stored outcomes, as in a new process."""
     _outcomes.clear()
     _count_of.cache_clear()
 
@@ -56,7 +56,7 @@ def has_run(scenario: Scenario) -> bool:
 
 
 def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
-    """Return the work of scenarios, not counting cells that have already run in any visit."""
+    """Return the total work of scenarios, without cells that have already run in any visit."""
     costs = [
         cost(scenario, finished=lambda *place: _count_of(*place).trials, exact=False)
         for scenario in scenarios

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.changes import none_chosen
+from dpsco_app.front.changes import no_method_message
 from dpsco_app.front.links import BASE
 from dpsco_app.front.screen import FrontScreen, front_screen
 from dpsco_app.front.second import Companions, companions_of
@@ -38,15 +38,18 @@ class Curves:
         self,
         limits: Limits,
         *,
-        runs_all: bool,  # Whether both panels run without being asked for, however long they take.
+        runs_all: bool,
     ) -> None:
-        """Begin without a result, within some limits of work."""
+        """Begin without a result, within some limits of work.
+
+        `runs_all` says that both panels run without being asked for, however long they take.
+        """
         self.limits, self.runs_all = limits, runs_all
         self.result: Result | None = None  # The result of the last run.
         self.refused = ""  # Why the present settings cannot run; empty if they can.
         self.scenario, self.view, self.companions = BASE, ADDRESS.default, Companions()
         self._allowed = BASE  # The last scenario that was allowed to be drawn.
-        self._passed = set[Scenario]()  # the scenarios that the limits have allowed in this visit
+        self._passed = set[Scenario]()  # The scenarios that the limits have allowed in this visit.
         # The result that stays on screen until enough of `result` has run.
         self._previous: Result | None = None
         self._stored: Scenario | None = None  # The study that was opened from a file.
@@ -127,7 +130,7 @@ class Curves:
         self._stored = scenario
 
     def nearest(self) -> tuple[str, Any] | None:
-        """Return the smallest change of one field that is allowed, if there is any."""
+        """Return the field and the value whose change makes the settings allowed, or None."""
         return nearest_allowed(
             self.scenario, self.limits, lambda s: self.companions_of(s).scenarios
         )
@@ -138,7 +141,10 @@ class Curves:
         return None if refused or pair is None else estimate((scenario, *pair.scenarios))
 
     def _runnable(self, scenario: Scenario) -> tuple[str, Companions | None]:
-        """Return why a scenario cannot run, and its companions; None if it is invalid."""
+        """Return why a scenario cannot run, and its companions.
+
+        The reason is empty if it can, and the companions are None if the scenario is invalid.
+        """
         if scenario in self._passed and has_run(scenario):
             pair = self.companions_of(scenario)
             if all(map(has_run, pair.scenarios)):
@@ -150,7 +156,7 @@ class Curves:
             pairs.append(self.companions_of(candidate))
             return pairs[0].scenarios
 
-        refused = refusal(scenario, self.limits, companions) or none_chosen(scenario)
+        refused = refusal(scenario, self.limits, companions) or no_method_message(scenario)
         return refused, next(iter(pairs), None)
 
     # -- the progress of the run --------------------------------------------------------------
@@ -163,7 +169,7 @@ class Curves:
 
     @property
     def is_running(self) -> bool:
-        """Whether cells are still to be run."""
+        """Whether a run is under way: it was not cancelled, and some of its cells are missing."""
         return self._is_going and self.result is not None and not self.result.complete
 
     @property
@@ -175,7 +181,7 @@ class Curves:
         return is_stored and bool(refusal(self.scenario, self.limits))
 
     def cancel(self) -> None:
-        """Stop the run."""
+        """Stop the run; cells that have finished are kept."""
         self._is_going = False
 
     def work(self, is_over: Callable[[], bool]) -> bool:
@@ -286,7 +292,10 @@ class Curves:
         return waiting_words(result.scenario, self.scenario, cells, measures=measures)
 
     def studies(self, result: Result) -> tuple[Study, ...]:
-        """Return the panels: their measurements, and the bounds for the settings that ran."""
+        """Return the panels of a result, each with its scenario, outcomes and role.
+
+        One panel is left out if the view shows only the other.
+        """
         scenario, overlay, second_result = result.scenario, result.overlay, result.beside
         pinned = (
             None if overlay is None else Study(scenario=overlay.scenario, outcomes=overlay.outcomes)

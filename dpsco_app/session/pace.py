@@ -16,16 +16,18 @@ class Pace:
 
     def __init__(
         self,
-        delay: float,  # The seconds before the first drawing.
-        # The least number of seconds between the starts of two drawings.
+        delay: float,
         interval: float = WRITE_EVERY_SECONDS,
-        # The least pause after a drawing, as a multiple of the drawing's duration: on a busy server
-        # drawing is slow and would hold up the cells being run.
         pause_per_drawing: float = 0.0,
-        # The least interval between two drawings, as a share of the time since the pace began.
         share_of_elapsed: float = 0.0,
     ) -> None:
-        """Start the clock; the first drawing is due after `delay` seconds."""
+        """Start the clock; the first drawing is due after `delay` seconds.
+
+        Between the starts of two drawings are at least `interval` seconds, and at least
+        `share_of_elapsed` of the time since the clock was started. After a drawing there is a pause
+        of at least `pause_per_drawing` times its duration, since slow drawings on a busy server
+        would hold up the cells that run.
+        """
         self._interval = interval
         self._pause_per_drawing = pause_per_drawing
         self._share_of_elapsed = share_of_elapsed

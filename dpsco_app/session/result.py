@@ -26,12 +26,15 @@ class Result:
         scenario: Scenario,
         outcomes: Iterable[Outcome] = (),
         *,
-        second_panel: Result | None = None,  # the result of the second panel
-        role: Role = "hardest",  # The role of the second panel at the time of the request.
-        # The result of the pinned run, which is drawn in the first panel.
+        second_panel: Result | None = None,
+        role: Role = "hardest",
         overlay: Result | None = None,
     ) -> None:
-        """Join a scenario's outcomes with the results drawn beside or over it."""
+        """Join a scenario's outcomes with the results drawn beside it or over it.
+
+        `role` says what the second panel shows, and `overlay` is the result of the pinned run,
+        which is drawn in the first panel.
+        """
         self.scenario, self.beside, self.role, self.overlay = scenario, second_panel, role, overlay
         parts = {"shown": self, "beside": second_panel, "pinned": overlay}
         self.parts_by_name = {name: part for name, part in parts.items() if part is not None}
@@ -66,7 +69,7 @@ class Result:
 
     @property
     def complete(self) -> bool:
-        """Whether all cells have run."""
+        """Whether all cells of all panels have run."""
         return self.finished == self.cells
 
     @property
@@ -125,6 +128,7 @@ class Growth:
         )
         self._left = TimeLeft([kind for *_, kind in self._todo])
         self._cell_started: float | None = None  # The time at which the previous cell ended.
+        # A stopped run of a page may continue for a moment beside the next one.
         self._lock = Lock()
 
     @property
@@ -142,10 +146,8 @@ class Growth:
         """The predicted time that is left, in seconds."""
         return self._left.seconds
 
-    # A stopped run of a page may continue for a moment beside the next one.
-
     def _next_cell(self) -> tuple[Result, Cell, Kind] | None:
-        """Return the cell that runs next, with its result; None if all have run."""
+        """Return the cell that runs next, after its result and before its kind; None at the end."""
         with self._lock:
             return self._todo[0] if self._todo else None
 
@@ -160,9 +162,8 @@ class Growth:
         self._cell_started = self._cell_started or time.monotonic()
         while (head := self._next_cell()) is not None:
             part, cell, kind = head
-            part.add(
-                [outcome_of(cell)]
-            )  # A click may stop the run at this call, and the cell then counts as not run.
+            # A click may stop the run at this call, and the cell then counts as not run.
+            part.add([outcome_of(cell)])
             self._note_end(cell)
             ended = time.monotonic()
             # The time includes the drawing done since the previous cell.

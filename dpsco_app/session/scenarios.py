@@ -17,7 +17,7 @@ from dpsco_core.scenario import Scenario
 class Use:
     """How a page uses the visit's scenario."""
 
-    # Returns the nearest scenario that the page can show.
+    # The function that returns the nearest scenario that the page can show.
     fit: Callable[[Scenario], Scenario] = lambda scenario: scenario
     # What the page needs of its scenario, in words; empty if it shows the visit's scenario.
     needs: str = ""
@@ -31,7 +31,7 @@ class Page(Address[V]):
     """A page of the dashboard: its name, its view, and how it uses the visit's scenario."""
 
     name: str
-    use: Use | None = None  # None for a page without a scenario.
+    use: Use | None = None  # How the page uses the scenario; None for a page without one.
 
 
 class Scenarios:
@@ -41,23 +41,25 @@ class Scenarios:
         """Start with `page_scenarios`, which pages show until the visitor chooses something."""
         self.visit_scenario = BASE
         self._page_scenarios: dict[str, Scenario] = dict(page_scenarios or {})
-        self._unchosen = set(
-            self._page_scenarios
-        )  # The pages with their own scenario that the visitor has not chosen.
+        # The pages with a scenario of their own that the visitor has not chosen.
+        self._unchosen = set(self._page_scenarios)
 
     def scenario_for(self, page: Page[Any]) -> Scenario:
         """Return the scenario of a page: the one set there alone, or the nearest to the visit's."""
         return self._page_scenarios.get(page.name) or self._nearest_scenario(page)
 
     def take(self, scenario: Scenario, page: str) -> None:
-        """Make a scenario that of the visit, and of every page without a choice of its own."""
+        """Make a scenario that of the visit and of a page, by name.
+
+        Pages whose own scenario the visitor has not chosen show it, too.
+        """
         for name in {page, *self._unchosen}:
             self.show_here(None, name)
         self._unchosen.clear()
         self.visit_scenario = with_methods_in_order(scenario)
 
     def begin(self, scenario: Scenario, page: str) -> None:
-        """Show a scenario on a page, with no choice of the visitor's."""
+        """Show a scenario on one page until the visitor chooses something there."""
         self.show_here(scenario, page)
         self._unchosen = {page}
 
@@ -73,7 +75,7 @@ class Scenarios:
         return page in self._page_scenarios
 
     def follow(self, controls: Scenario, page: Page[Any]) -> None:
-        """Take over an allowed change in a page's controls.
+        """Apply an allowed change in a page's controls, whose scenario is `controls`.
 
         A field in which the page shows the visit's value changes for the whole visit; any other
         field changes for this page alone.

@@ -26,7 +26,7 @@ class Screen:
     front: FrontScreen  # The headline, the figure and the table.
     result: Result  # The outcomes of all panels, including panels that are not drawn.
     view: View
-    current_scenario: Scenario  # the scenario of the controls
+    current_scenario: Scenario  # The scenario of the controls.
     refused: str  # Why the scenario of the controls cannot run, in one sentence; empty if it can.
     is_empty: bool  # Whether nothing has run yet and nothing is allowed to run.
     # Whether everything shown belongs to a run before the last change of the settings.
@@ -44,7 +44,7 @@ class Screen:
 
     @property
     def studies(self) -> tuple[Study, ...]:
-        """The panels: their measurements, and the bounds for the settings that ran."""
+        """The panels that are shown, each with its scenario and its outcomes."""
         return self.front.studies
 
     @property
@@ -121,5 +121,5 @@ class Screen:
 
 
 def in_seconds(seconds: float) -> str:
-    """Return a time in words, in whole seconds."""
+    """Return a time in words, as in "about 12 s"."""
     return "less than 1 s" if seconds < 0.95 else f"about {seconds:,.0f} s"

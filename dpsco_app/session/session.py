@@ -9,7 +9,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.front import links
 from dpsco_app.front.address import PageView
 from dpsco_app.front.because import because
-from dpsco_app.front.changes import BUDGET, Sweep, changed, level_of, offered
+from dpsco_app.front.changes import BUDGET, Sweep, change_field, level_of, slider_values
 from dpsco_app.front.questions.guesses import PriceGuess, guess_of
 from dpsco_app.front.second import pin_text
 from dpsco_app.front.view import ADDRESS, View
@@ -48,7 +48,10 @@ class Session:
     """
 
     def __init__(self, limits: Limits, *, runs_all: bool = False) -> None:
-        """Begin a visit, with the first scenario in the controls."""
+        """Begin a visit without a page, within some limits of work.
+
+        `runs_all` says that runs start without being asked for, however long they take.
+        """
         self.scenarios = Scenarios({CURVES.name: FIRST.scenario})
         self.curves = Curves(limits, runs_all=runs_all)
         self.page: Page[Any] = NO_PAGE  # The page that is shown.
@@ -128,7 +131,7 @@ class Session:
         self._turn_to(NO_PAGE)
 
     def _turn_to(self, page: Page[Any]) -> None:
-        """Make a page the current one, with the scenario that it shows."""
+        """Make a page the current one, and put its scenario into the controls."""
         self.page = page
         self.scenario = self.scenarios.scenario_for(page)
 
@@ -140,7 +143,7 @@ class Session:
             self._settle()
 
     def forgive(self) -> None:
-        """Forget the errors that were found in the page's address."""
+        """Remove the errors that were found in the page's address."""
         self._wrong.pop(self.page.name, None)
 
     # -- the scenario -------------------------------------------------------------------------
@@ -163,7 +166,7 @@ class Session:
             scenario = replace(previous, **{field: value})
         else:
             limits = self.curves.limits
-            scenario, self._sweep, words = changed(previous, field, value, self._sweep, limits)
+            scenario, self._sweep, words = change_field(previous, field, value, self._sweep, limits)
         scenario, warning = self._following(previous, _with_offset_in_range(scenario), field)
         self._take(scenario)
         self.because = because(previous, scenario, field)
@@ -172,7 +175,11 @@ class Session:
     def _following(
         self, previous: Scenario, scenario: Scenario, field: str
     ) -> tuple[Scenario, str]:
-        """Return a scenario that keeps the hardest known data, and a sentence if there are none."""
+        """Return the scenario on the hardest known data, if the visitor chose these before.
+
+        Also return a sentence if no such data are known any more; it is empty otherwise. `field` is
+        the one that has changed from `previous`.
+        """
         if field == "distribution":
             self._wants_hardest = has_hardest_law(scenario)
             return scenario, ""
@@ -185,7 +192,10 @@ class Session:
         return replace(scenario, distribution=links.BASE.distribution), NO_HARDEST * is_new
 
     def choose(self, field: str, value: float) -> str:
-        """Set a field from the figure, and adapt others if the value needs other algorithms."""
+        """Set a field to a value chosen in the figure; return which others changed, in words.
+
+        Others change only if the value needs algorithms for another level of privacy.
+        """
         moved_scenario: Scenario = replace(self.scenario, **cast(dict[str, Any], {field: value}))
         if level_of(moved_scenario) != level_of(self.scenario):
             return self.change(field, value)
@@ -193,7 +203,7 @@ class Session:
         return ""
 
     def show(self, scenario: Scenario) -> None:
-        """Put a scenario into the page's controls."""
+        """Put a scenario into the page's controls, as a new beginning."""
         self._take(scenario)
         self._begin_anew()
 
@@ -214,14 +224,20 @@ class Session:
         return self.scenarios.is_apart(self.page.name)
 
     def value(self, field: str) -> Any:
-        """Return the value of a field's control, whether it is shown or not."""
+        """Return the value of a field's control, or of the control for the notion of privacy.
+
+        A hidden control of the budget keeps the last value that it had.
+        """
         if field == NOTION:
             return notions_of(self.scenario)[0]
         value = getattr(self.scenario, field)
         return value or self._hidden[field] if field in BUDGET else value
 
     def _take(self, scenario: Scenario, *, is_requested: bool = False) -> None:
-        """Follow the page's controls, as far as their values are allowed."""
+        """Put a scenario into the controls, and change the visit's as far as it is allowed.
+
+        `is_requested` says that the visitor has asked for its run.
+        """
         self.scenario = scenario = with_methods_in_order(scenario)
         self._remember_hidden(scenario)
         self.forgive()
@@ -236,14 +252,12 @@ class Session:
             self.scenarios.follow(scenario, self.page)
 
     def _load(self) -> None:
-        """Put the page's scenario into its controls."""
+        """Put the page's own scenario into its controls, as a new beginning."""
         self.scenario = self.scenarios.scenario_for(self.page)
         self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Forget what the visitor had chosen before the present scenario was
-        put into the controls.
-        """
+        """Reset what depends on earlier changes: hidden values, the sweep, a guess and words."""
         scenario = self.scenario
         self.because, self._wants_hardest = "", has_hardest_law(scenario)
         self.guess = None
@@ -267,7 +281,7 @@ class Session:
     # -- the curves ---------------------------------------------------------------------------
 
     def press_run(self) -> None:
-        """Run the present settings, as the visitor asks."""
+        """Run the present settings, as if the visitor had pressed the button Run."""
         self.forgive()
         self._settle(is_requested=True)
 
@@ -301,7 +315,7 @@ class Session:
         self.look(CURVES, replace(self.view, card=slug if opens else ""))
 
     def answer_guess(self, place: int) -> None:
-        """Take a visitor's guess, one of the choices, and open its question."""
+        """Record the choice of this index as the visitor's guess, and open its question."""
         guess = self.guess
         require(guess is not None and guess.chosen is None, "guess", "asked for", place)
         assert guess is not None
@@ -323,7 +337,7 @@ class Session:
         self.look(CURVES, replace(self.view, pin=pin_text(result.scenario)))
 
     def unpin(self) -> None:
-        """Remove the pinned study from the figure."""
+        """Remove the run that was kept for comparison."""
         self.look(CURVES, replace(self.view, pin=""))
 
     def show_stored(self, scenario: Scenario, outcomes: Iterable[Outcome]) -> None:
@@ -340,7 +354,10 @@ class Session:
         return self.curves.work(is_over)
 
     def _settle(self, *, is_requested: bool = False) -> None:
-        """Settle what runs of the present settings; on other pages do nothing."""
+        """On the page of the curves, decide what runs of the present settings and what is shown.
+
+        `is_requested` says that the visitor has asked for the run.
+        """
         if self.page.name != CURVES.name:
             return
         scenario, view = self.scenario, self.view
@@ -381,8 +398,8 @@ class Session:
 
 
 def _with_offset_in_range(scenario: Scenario) -> Scenario:
-    """Move a value into its range after another field has changed that range."""
+    """Return a scenario whose offset is one that its set allows, the largest if it was larger."""
     if not scenario.offset:  # An offset of zero is valid for every set.
         return scenario
-    offsets = offered("offset", scenario, scenario.offset)
+    offsets = slider_values("offset", scenario, scenario.offset)
     return scenario if scenario.offset in offsets else replace(scenario, offset=offsets[-1])

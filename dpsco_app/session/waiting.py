@@ -7,7 +7,11 @@ CANNOT = "These settings cannot be run."
 
 
 def waiting_words(scenario_run: Scenario, scenario: Scenario, runs: int, *, measures: bool) -> str:
-    """Return a sentence saying that a setting is unmeasured, is being run, or starts now."""
+    """Return the sentence that new settings are being measured, or that they are not measured yet.
+
+    `scenario_run` is on screen, `scenario` has the new settings, and `runs` counts their runs;
+    `measures` says that these are under way or start at once.
+    """
     setting_words = _setting_words(scenario_run, scenario)
     if measures:
         return f"Measuring {runs:,} run{'s' * (runs != 1)}{setting_words} …"
@@ -15,7 +19,7 @@ def waiting_words(scenario_run: Scenario, scenario: Scenario, runs: int, *, meas
 
 
 def _setting_words(scenario_run: Scenario, scenario: Scenario) -> str:
-    """Return how the scenario that runs differs from the one shown, in words."""
+    """Return the new settings in words, as in " at n = 500", if a single one has changed."""
     changes = differences(scenario_run, scenario)
     if len(changes) != 1:
         return " at these settings" if changes else ""

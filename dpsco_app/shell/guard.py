@@ -105,8 +105,9 @@ def inline_scripts() -> str:
 
 
 def wrong_host(host: str) -> str:
-    """Return a sentence of refusal if a local dashboard was reached by a name that is not local.
+    """Return why a request is refused that reached a local dashboard by a name that is not local.
 
+    The text is empty for other requests.
     Another site can point its own name at this machine's address. For a server that listens beyond
     this machine, Streamlit checks the name if ``server.allowedHosts`` is set.
     """
@@ -120,7 +121,7 @@ def wrong_host(host: str) -> str:
 
 
 def is_own(origin: str | None, host: str) -> bool:
-    """Whether an origin is the dashboard's own address, or one that its host has allowed.
+    """Return whether an origin is the dashboard's own address or one that its settings allow.
 
     Programs other than browsers send no origin.
     """
@@ -152,7 +153,10 @@ def _named_origins() -> Iterable[str]:
 
 
 def hostname(address: str, part: str = "hostname") -> str | None:
-    """Return the host (or netloc) of an address in lower case; None if it is malformed."""
+    """Return a part of an address, by default its host in lower case; None if it has none.
+
+    `part` is an attribute of `urllib.parse.SplitResult`.
+    """
     try:
         return getattr(urlsplit(address), part) or None
     except ValueError:

@@ -18,7 +18,7 @@ from dpsco_app.shell.names import EXPLORE, MENU, PLACES
 from dpsco_core.base.parsing import shorten
 
 
-class Signpost:
+class LostPages:
     """Answer requests for pages that do not exist (ASGI middleware)."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -49,7 +49,7 @@ class Signpost:
         await self._app(scope, receive, answer)
 
 
-MIDDLEWARE = (Middleware(Signpost),)
+MIDDLEWARE = (Middleware(LostPages),)
 
 
 def _base_path() -> str:
@@ -59,7 +59,7 @@ def _base_path() -> str:
 
 
 def _answer(path: str, query: str) -> Response:
-    """Return a redirection to the front page, or the page for lost visitors."""
+    """Return the response to a path without a page: a list of pages, or a way to the front page."""
     if path == EXPLORE:  # The front page has no path of its own.
         return RedirectResponse(f"{_base_path()}/{'?' * bool(query)}{query}")
     return HTMLResponse(lost_page_html(path), status_code=404)

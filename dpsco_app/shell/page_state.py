@@ -48,17 +48,18 @@ class PageState(Page[V]):
     # The prefix of the widgets' keys; by default it is made from the page's name.
     prefix: str | None = None
     has_presets: bool = False  # Whether the page has presets or scenes of its own.
-    # Returns the nearest view that a scenario allows, since some scenarios offer fewer views.
+    # The function that returns the nearest view for a scenario, since some offer fewer views.
     fit_view: Callable[[V, Scenario], V] = lambda view, _: view
-    # Returns the scenario fields without meaning in a view, in addition to those of the whole page.
+    # The function that returns the fields of a scenario that mean nothing in a view, besides those
+    # that mean nothing on the whole page.
     unused_fields: Callable[[V], Collection[str]] = lambda _: ()
 
     def __post_init__(self) -> None:
-        """Register the names of the page's fields."""
+        """Add the names of the view's fields to the parameters that some page reads."""
         KNOWN_SOMEWHERE.update(self.names)
 
     def key(self, field: str) -> str:
-        """Return the key of the widget for a field."""
+        """Return the session key of the widget for a field of the view."""
         return (f"{self.name}_field_" if self.prefix is None else self.prefix) + field
 
     @property
@@ -87,7 +88,7 @@ class PageState(Page[V]):
     # -- the widgets ------------------------------------------------------------------------
 
     def fill_widgets(self, view: V) -> None:
-        """Put a view into the widgets' state."""
+        """Set the page's widgets to the values of a view."""
         st.session_state[PRESENT] = ""
         for name in self.names:
             value = getattr(view, name)
@@ -107,7 +108,7 @@ class PageState(Page[V]):
             session.show_here(self.use.fit(replace(session.scenario, **scenario)))
 
     def current(self) -> V:
-        """Return the view in the widgets."""
+        """Return the view that the widgets of the page describe."""
         values = {name: st.session_state[self.key(name)] for name in self.names}
         for name in self.lists:
             values[name] = ",".join(values[name])
@@ -179,7 +180,7 @@ class PageState(Page[V]):
         return bool(has_moved and time.monotonic() - left_at < UNHEARD_SECONDS)
 
     def remember(self, view: V, scenario: Scenario | None = None) -> None:
-        """Write the state into the address, and remember it."""
+        """Write a view and a scenario into the address, and remember that they stand there."""
         self.write(self.to_query(view, scenario))
         self.memory.controls = view, visit.current().scenario
 

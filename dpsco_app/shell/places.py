@@ -11,9 +11,9 @@ from dpsco_app.shell.style import menu_mark
 
 
 def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
-    """Return the page of a slug, which runs `draw` if given and otherwise only serves links."""
+    """Return Streamlit's page of a slug; without `draw` it can only be linked to."""
     return st.Page(
-        draw or _no_page,
+        draw or _refuse_to_draw,
         title=PLACES[slug],
         url_path=slug,
         default=slug == EXPLORE,
@@ -54,6 +54,6 @@ def link_to(
     st.page_link(place(slug), label=label, icon=icon, help=help, query_params=query or {})
 
 
-def _no_page() -> None:
-    """Raise an error: this page is only linked to, and never drawn here."""
+def _refuse_to_draw() -> None:
+    """Raise an error, in the place of the function that draws a page that is only linked to."""
     raise AssertionError("This page is only linked to from here.")

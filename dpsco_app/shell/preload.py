@@ -35,7 +35,7 @@ class Preload:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Collect a page until it is complete, extend its head, and send it; pass the rest on."""
+        """Answer a request for a page with links in its head; pass other requests on."""
         path = scope.get("path", "")
         if scope["type"] != "http" or path not in ("/", *PAGE_PATHS) or scope["method"] != "GET":
             await self._app(scope, receive, send)
@@ -44,8 +44,8 @@ class Preload:
         start: Message = {}
         body = bytearray()
 
-        async def hold(message: Message) -> None:
-            """Collect the whole page, and send it with the script links in its head."""
+        async def collect(message: Message) -> None:
+            """Collect the messages of a page, and send it with the links once it is complete."""
             if message["type"] == "http.response.start":
                 start.update(message)
                 return
@@ -61,12 +61,12 @@ class Preload:
 
         # The page is requested uncompressed, and even if the browser has cached an older one.
         plain = [(name, value) for name, value in scope["headers"] if name not in PACKED]
-        await self._app({**scope, "headers": plain}, receive, hold)
+        await self._app({**scope, "headers": plain}, receive, collect)
 
 
 @lru_cache(maxsize=1)
 def preload_links() -> bytes:
-    """Return the HTML element that preloads Plotly; empty if its code is not found."""
+    """Return the HTML elements that load Plotly ahead; empty if its code is not found."""
     started = '<script type="module" crossorigin src="{}"></script>'
     return "".join(started.format(name) for name in plotly_scripts()).encode()
 

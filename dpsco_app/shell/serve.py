@@ -37,8 +37,9 @@ def serve(options: list[str]) -> None:
 
 
 def offer_study(study: str | None) -> None:
-    """Offer the studies of a results file to every visitor; raise
-    `InvalidInput` if it is not one.
+    """Offer the studies of a results file, given by its path, to every visitor.
+
+    Raises `InvalidInput` if it is no results file; None offers nothing.
     """
     if study is None:
         return  # A file named by the environment variable may be written later.

@@ -19,7 +19,7 @@ def menu_mark(end: str) -> str:
 
 @cache
 def shared_style(*, dark: bool) -> str:
-    """Return the shared style sheet in a theme."""
+    """Return the style element that all pages share, in the light or the dark theme."""
     return f"""<style>{words_style(dark=dark)}
 {CAPTION} {{ color: {QUIET[dark]}; opacity: 1; }}
 {CAPTION} * {{ color: inherit; }}

@@ -70,8 +70,8 @@ def parts_on(
     return [name for name in PARTS if name in offered]
 
 
-def _all_known(name: str, value: str) -> None:
-    """Raise `InvalidInput` unless all parts in a list of hidden parts are known."""
+def _check_hidden(name: str, value: str) -> None:
+    """Raise `InvalidInput` unless all parts in a comma-separated list are names in `PARTS`."""
     for part in hidden_names(value):
         one_of(name, part, tuple(PARTS))
 
@@ -80,13 +80,13 @@ def _all_known(name: str, value: str) -> None:
 class Teaching(PageView):
     """The teacher mode: hidden parts (comma-separated), the type size, and the page's extent."""
 
-    hide: str = checked("", _all_known)
+    hide: str = checked("", _check_hidden)
     type: str = checked(SIZES[0], one_of, SIZES)
     extent: str = checked(EXTENTS[0], one_of, EXTENTS)
 
     @property
     def large(self) -> bool:
-        """Whether type is large."""
+        """Whether the text is enlarged, for a projector."""
         return self.type == SIZES[1]
 
     @property
@@ -99,7 +99,7 @@ ADDRESS = Address(default=Teaching(), lists=(HIDE,))
 
 
 def hidden_names(hide: str) -> list[str]:
-    """Return the names of the parts to hide, from a list with commas."""
+    """Return the names in a comma-separated list of parts to hide."""
     return [name.strip() for name in hide.split(",") if name.strip()]
 
 
@@ -138,7 +138,7 @@ def is_part_hidden(name: str) -> bool:
 
 
 def _hidden(teaching: "Teaching") -> list[str]:
-    """Return the hidden parts: those in the address, and in the extent "figure" all links out."""
+    """Return the names of the hidden parts; for a figure alone, controls and links are added."""
     return [*hidden_names(teaching.hide), *["sidebar", "nav"] * teaching.is_figure]
 
 
@@ -156,7 +156,7 @@ def wrong() -> list[str]:
 
 
 def current() -> Teaching:
-    """Return the teaching mode of this visit."""
+    """Return the teacher mode of this visit."""
     mode: Teaching = st.session_state.get(MODE_KEY, Teaching())
     return mode
 
@@ -166,16 +166,19 @@ def current() -> Teaching:
 _FIGURE_PARTS = ".head, .source, [class*='st-key-figure_']"
 
 
-def _hide_all_but(selectors: str) -> str:
-    """Return the CSS rule that hides all other elements of a page."""
+def _rule_hiding_all_but(selectors: str) -> str:
+    """Return the CSS rule that hides all elements of a page but those that `selectors` match.
+
+    Their ancestors and descendants stay visible, too.
+    """
     descendants = ", ".join(f"{part} *" for part in selectors.split(", "))
     rest = f":not({selectors}, {descendants}):not(:has({selectors}))"
     return f".st-key-page {rest} {{ display: none !important; }}"
 
 
 FIGURE_ALONE = (
-    f"@media (min-width: 761px) {{ {_hide_all_but(_FIGURE_PARTS)} }}",
-    f"@media (max-width: 760px) {{ {_hide_all_but(f'{_FIGURE_PARTS}, .ladder')} }}",
+    f"@media (min-width: 761px) {{ {_rule_hiding_all_but(_FIGURE_PARTS)} }}",
+    f"@media (max-width: 760px) {{ {_rule_hiding_all_but(f'{_FIGURE_PARTS}, .ladder')} }}",
     # The words beside a page's figure are hidden, too.
     "[class*='st-key-second_side_'] { display: none !important; }",
     ".head.single h1:not(.heard) { position: static !important; }",
@@ -184,7 +187,7 @@ FIGURE_ALONE = (
 
 
 def style(teaching: Teaching) -> str:
-    """Return the CSS that hides and enlarges what the teaching mode asks for."""
+    """Return the CSS that hides parts and enlarges text as the teacher mode asks for."""
     rules = [
         f"{selector} {{ display: none !important; }}"
         for name in _hidden(teaching)

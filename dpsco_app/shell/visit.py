@@ -11,7 +11,7 @@ WAY_BACK = "visit_way_back"
 
 
 def current() -> Session:
-    """Return the visitor's session, which begins with the first page."""
+    """Return the session of this visitor, which the first call makes."""
     if SESSION not in st.session_state:
         st.session_state[SESSION] = Session(DASHBOARD)
     session: Session = st.session_state[SESSION]

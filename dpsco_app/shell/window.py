@@ -41,13 +41,14 @@ def low() -> bool:
     return bool(st.session_state.get(LOW))
 
 
-def watch(
-    place: str,  # The page's own path; empty for the front page.
-) -> None:
-    """Listen to the page's width and theme, and rerun the page when it needs other figures."""
+def watch(place: str) -> None:
+    """Listen to the window's size and theme, and rerun the page when it needs other figures.
+
+    `place` is the page's own path, and empty for the front page.
+    """
 
     def note_window() -> None:
-        """Store the size of the window that the browser has reported."""
+        """Store the size class of the window that the browser has reported, and if it is low."""
         st.session_state[SIZE_KEY] = st.session_state[KEY]["size"]
         st.session_state[LOW] = st.session_state[KEY]["low"]
 
@@ -84,7 +85,7 @@ def arrive() -> None:
 
 
 def when_there() -> None:
-    """Rerun the page once the browser has drawn all of it."""
+    """Draw the component that reruns the page once the browser has drawn all of it."""
     component("arrival", html="")(
         key="arrival", on_there_change=arrive, width="content", height="content"
     )

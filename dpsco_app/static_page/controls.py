@@ -6,7 +6,7 @@ from html import escape
 
 from dpsco_app.figure.methods import SIGNS, colour_of, short_names, symbol_of
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.changes import listed, offered
+from dpsco_app.front.changes import listed_methods, slider_values
 from dpsco_app.front.questions.prices import slider_areas
 from dpsco_app.front.second import SECONDS, second_name
 from dpsco_app.front.view import View
@@ -30,9 +30,9 @@ SMALL = ("slider", "choice", "whole")
 
 
 def controls(scenario: Scenario, view: View, theme: Theme, lead: str = "") -> str:
-    """Return the controls of a scenario as HTML; `data-field` names the field of each.
+    """Return the controls of a scenario and of a view as HTML; `data-field` names each one's field.
 
-    `lead` is the best algorithm among those that have run.
+    `lead` is the slug of the best algorithm among those that have run.
     """
     visible = [name for name, known in ALL_CONTROLS.items() if known.is_shown(scenario)]
     open_ones = front_fields(scenario, FOLDED_AT_FIRST)
@@ -64,12 +64,15 @@ def controls(scenario: Scenario, view: View, theme: Theme, lead: str = "") -> st
 def _control_html(
     field: str, scenario: Scenario, theme: Theme, lead: str = "", area: str = ""
 ) -> str:
-    """Return the control of a field, as HTML."""
+    """Return the control of a field as HTML: a slider, a menu, a number field or check boxes.
+
+    `lead` is the slug of the best algorithm, and `area` the HTML above a slider.
+    """
     control, value = ALL_CONTROLS[field], getattr(scenario, field)
     label = text(control.label, scenario)
     match widget(control):
         case "slider":
-            values = offered(field, scenario, value)
+            values = slider_values(field, scenario, value)
             words = text(control.plain, scenario)
             return slider_html(label, field, values, values.index(value), words, area)
         case "slugs":
@@ -113,7 +116,7 @@ def slider_html(
 
 
 def _menu_html(label: str, field: str, offers: Sequence[tuple[str, str]], value: str) -> str:
-    """Return a menu as HTML, from the value and the name of each choice."""
+    """Return a menu as HTML; `offers` are pairs of a value and its name, `value` is the chosen."""
     chosen = {value: " selected"}
     options = "".join(
         f"<option value='{escape(key)}'{chosen.get(key, '')}>{escape(name)}</option>"
@@ -127,11 +130,11 @@ def _menu_html(label: str, field: str, offers: Sequence[tuple[str, str]], value:
 
 def _methods_html(label: str, scenario: Scenario, theme: Theme, lead: str) -> str:
     """Return the algorithms as checkboxes, each with the mark and the colour of its line."""
-    slugs = listed(scenario)
+    slugs = listed_methods(scenario)
     names = short_names(slugs)
 
     def chip(slug: str) -> str:
-        """Return the check box of a method, as HTML."""
+        """Return the check box of a method as HTML, with the mark of the method's line."""
         chosen = " checked" if slug in scenario.methods else ""
         return (
             f"<label class='chip' style='--own:{theme.colour(colour_of(slug))}'>"

@@ -40,7 +40,7 @@ def _formula(latex: str) -> str:
 
 
 def steps(view: LessonsView) -> str:
-    """Return the list of the steps, and the ways back and on, as HTML."""
+    """Return the menu of the steps and the buttons Back and Next, as HTML."""
     current_step, steps = view.lesson, view.steps
     chosen = {current_step: " selected"}
     options = "".join(
@@ -59,7 +59,10 @@ def steps(view: LessonsView) -> str:
 
 
 def choices_html(lesson: Lesson, answer: Answer | None) -> str:
-    """Return the answers to choose from as HTML; `data-answer` numbers them."""
+    """Return a lesson's answers as HTML, with the given one chosen; `data-answer` is the index.
+
+    The text is empty if the answer is a number.
+    """
     chosen = {answer: " checked"}
     boxes = "".join(
         f"<label><input type='radio' name='answer' id='answer-{i}' data-answer='{i}'"
@@ -71,7 +74,7 @@ def choices_html(lesson: Lesson, answer: Answer | None) -> str:
 
 
 def verdict(run: Answered) -> str:
-    """Return the verdict on the prediction, as HTML."""
+    """Return, as HTML, the verdict on a prediction and the finding of the lesson."""
     kind = "close" if run.verdict.close else "missed"
     return (
         f"<div class='verdict {kind}'><p>{bold_html(run.verdict.sentence)}</p>"
@@ -80,7 +83,10 @@ def verdict(run: Answered) -> str:
 
 
 def reason(lesson: Lesson, follower: str) -> str:
-    """Return the explanation of a lesson's result and the button to the next step, as HTML."""
+    """Return the explanation of a lesson's result and the button to the next step, as HTML.
+
+    `follower` is the slug of the next step.
+    """
     return (
         f"<p><b>Why.</b> {prose_html(lesson.words.explanation)}</p>"
         f"<p><button type='button' id='lesson-onward' class='primary' data-step='{follower}'>"
@@ -97,12 +103,12 @@ def ways_on(lesson: Lesson) -> str:
 
 
 def handed_in(answers: Sequence[Answered], view: LessonsView) -> str:
-    """Return the texts that are handed in as HTML, with fields for the teacher's questions."""
+    """Return the step of handing in as HTML: fields for the student's texts, and the report."""
     return "".join(_handed_in(answers, view))
 
 
 def _handed_in(answers: Sequence[Answered], view: LessonsView) -> Iterator[str]:
-    """Yield the parts of the handed-in page, with fields for the teacher's questions."""
+    """Yield the parts of the step of handing in: a note, fields for texts, and the report."""
     yield f"<p class='small'>{escape(CLOSE)} {escape(words.HANDING_IN)}</p>"
     for i, (question, reply) in enumerate(view.discussion):
         yield (

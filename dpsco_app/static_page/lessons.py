@@ -43,13 +43,13 @@ VIEW = Address(default=LessonsView(lesson=SLUGS[0]))
 
 
 class Results(LessonResults, Protocol):
-    """The results of cells and of parts of experiments, as an implementation stores them."""
+    """A store of results of cells and of parts of experiments, which can also run them."""
 
     def has(self, item: Cell | Part) -> bool:
-        """Whether a cell or a part has been run."""
+        """Return whether a cell or a part has been run."""
 
     def run(self, item: Cell | Part) -> None:
-        """Run a cell or a part, and keep its result."""
+        """Run a cell or a part, and store its result."""
 
 
 class KeptResults:
@@ -61,7 +61,7 @@ class KeptResults:
         self._rows: dict[Part, tuple[LessonRow, ...]] = {}
 
     def has(self, item: Cell | Part) -> bool:
-        """Return whether the results hold that of a cell or of a part."""
+        """Return whether a cell or a part has been run."""
         return item in (self._rows if isinstance(item, Part) else self._outcomes)
 
     def run(self, item: Cell | Part) -> None:
@@ -100,11 +100,14 @@ class Lessons:
         self.wrong = wrong
 
     def go(self, step: str) -> None:
-        """Show the step with another slug."""
+        """Show the step with this slug."""
         self._set(replace(self.view, lesson=step))
 
     def run(self, slug: str, answer: int) -> None:
-        """Take a prediction, as the number of an answer, and run its lesson."""
+        """Record a prediction, given by the index of an answer, and queue its lesson's runs.
+
+        Raises `InvalidInput` for an unknown lesson or index.
+        """
         require(slug in SLUGS, "lesson", "the name of a lesson", slug)
         answers = BY_SLUG[slug].answers
         must = f"a number from 0 to {len(answers) - 1}"
@@ -113,17 +116,17 @@ class Lessons:
         self._set(replace(self.path.answer(slug, self.view), lesson=slug))
 
     def say(self, sentence: str) -> None:
-        """Keep the sentence that the visitor will hand in."""
+        """Store the sentence that the visitor will hand in."""
         self._set(replace(self.view, sentence=sentence))
 
     def reply(self, number: int, text: str) -> None:
-        """Keep the visitor's text as the answer to the question of a number in the assignment."""
+        """Store the visitor's text as the reply to the assignment's question of this index."""
         last_number = len(self.view.question_texts) - 1
         require(0 <= number <= last_number, "question", f"a number from 0 to {last_number}", number)
         self._set(self.view.reply(number, text))
 
     def forget(self) -> None:
-        """Forget all answers and the sentence, but not the results."""
+        """Remove all answers and texts of the visitor, but not the results of runs."""
         self._set(self.path.forget(self.view))
 
     def _set(self, view: LessonsView) -> None:
@@ -153,7 +156,7 @@ class Lessons:
 
     @property
     def is_running(self) -> bool:
-        """Whether items are still to be run."""
+        """Whether cells or parts of experiments are still to be run."""
         return bool(self.todo)
 
     def step(self, seconds: float) -> bool:
@@ -166,11 +169,11 @@ class Lessons:
         return bool(self.todo)
 
     def due(self) -> bool:
-        """Whether there is something new to draw; a lesson shows only complete runs."""
+        """Return whether there is something new to draw; a lesson shows only complete runs."""
         return not self.todo or not (self._is_drawn or self._is_incomplete())
 
     def _is_incomplete(self) -> bool:
-        """Whether cells of the current step are missing."""
+        """Return whether cells or parts of the current step have not run yet."""
         return any(item in self._items_of_step for item in self.todo)
 
     # -- the screen -----------------------------------------------------------------------------
@@ -182,15 +185,16 @@ class Lessons:
         return urlencode(query, safe=",:")
 
     def _measured(self, lesson: Lesson, *, is_before: bool) -> LessonEvidence | None:
-        """Return the evidence of a lesson or of its preview; None while cells are missing."""
+        """Return the evidence of a lesson, or of its preview if it `is_before` the lesson's run.
+
+        The answer is None while cells are missing.
+        """
         if not all(map(self.results.has, work(lesson, is_preview=is_before))):
             return None
         return measure(lesson, self.results, is_preview=is_before)
 
     def answered(self, slug: str) -> Answered | None:
-        """Return the lesson with its answer and result; None unless it was answered and all of it
-        has run.
-        """
+        """Return a lesson with its verdict; None unless it was answered and all of it has run."""
         is_whole = all(map(self.results.has, work(BY_SLUG[slug])))
         return self.path.answered(slug, self.view, self.results) if is_whole else None
 
@@ -215,7 +219,7 @@ class Lessons:
         return values
 
     def _lesson_screen(self, lesson: Lesson, theme: Theme) -> dict[str, Any]:
-        """Return the screen of a lesson, before or after its run."""
+        """Return the parts of a lesson's screen by name, before or after its run."""
         slug, words = lesson.slug, lesson.words
         run, answers = self.answered(slug), self.view.predictions()
         evidence = self._measured(lesson, is_before=True) if run is None else run.evidence
@@ -248,7 +252,7 @@ class Lessons:
         }
 
     def _hand_in_screen(self, theme: Theme) -> dict[str, Any]:
-        """Return the screen on which all answers are handed in."""
+        """Return the parts of the screen of handing in by name, the same as those of a lesson."""
         answered = self.all_answered()
         return {
             "head": head_html(HANDED_IN, [progress_text(answered, self.view)], [], theme),
@@ -275,7 +279,7 @@ class Lessons:
         return [run for slug in self.view.lessons if (run := self.answered(slug)) is not None]
 
     def status(self) -> str:
-        """Return how far the runs are, or what comes next."""
+        """Return the status line: how many runs have finished, or what the visitor can do next."""
         if self.todo:
             return RUNNING.format(done=f"{self.all - len(self.todo):,}", all=f"{self.all:,}")
         answered = self.view.lesson == HAND_IN or self.view.lesson in self.view.predictions()

@@ -39,7 +39,10 @@ class LivePage:
     # -- the visitor's actions ------------------------------------------------------------------
 
     def handle(self, message: str) -> None:
-        """Handle messages of the page; the next screen says what is not allowed."""
+        """Do what the page's messages ask for; the next screen says what is not allowed.
+
+        `message` is a JSON list of actions, each a list of its name and its arguments.
+        """
         for name, *values in json.loads(message):
             if name == "lesson":
                 self._teach(*values)
@@ -49,7 +52,7 @@ class LivePage:
                 self.lessons.open(values[0])
 
     def _teach(self, name: str, *values: Any) -> None:
-        """Do what a visitor of the lessons asks for by the action's name."""
+        """Do the action of the lessons with this name; an error is shown by the next screen."""
         acts: dict[str, Callable[..., None]] = {
             "go": self.lessons.go,
             "run": self.lessons.run,
@@ -65,11 +68,11 @@ class LivePage:
     # -- the runs ---------------------------------------------------------------------------
 
     def _worker(self, view: str) -> "Visit | Lessons":
-        """Return what works for a view: the lessons, or the visit."""
+        """Return the object whose runs a view shows: the lessons or the visit."""
         return self.lessons if view == LESSONS else self.visit
 
     def is_working(self, view: str) -> bool:
-        """Whether a view has something to run; the picture draws at once."""
+        """Return whether a view has something to run; the picture never has."""
         return view in (CURVES, LESSONS) and self._worker(view).is_running
 
     def step(self, view: str, seconds: float) -> bool:
@@ -77,7 +80,7 @@ class LivePage:
         return self._worker(view).step(seconds)
 
     def due(self, view: str) -> bool:
-        """Whether the page must draw a view again, since its results have changed."""
+        """Return whether the page must draw a view again, since its results have changed."""
         return self._worker(view).due()
 
     def status(self, view: str) -> str:

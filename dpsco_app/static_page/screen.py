@@ -55,7 +55,7 @@ def _choices_html(card: Question) -> str:
 
 
 def records(screen: Screen, theme: Theme) -> str:
-    """Return the saving in records as HTML, once it is measured."""
+    """Return what the records are worth without privacy as HTML; empty until it is measured."""
     if screen.is_old or not screen.cards:
         return ""
     return records_html(screen.studies[0], screen.scenario, theme)
@@ -71,10 +71,10 @@ def notes(screen: Screen) -> str:
 
 
 def bold_html(text: str) -> str:
-    """Return Markdown whose only markup is bold as HTML."""
+    """Return a text as HTML; bold type, as in Markdown, is its only markup."""
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(text))
 
 
 def json_value(value: Any) -> Any:
-    """Return a value for JSON, with null in place of NaN and infinity."""
+    """Return a copy of a value of lists and dictionaries, with None for NaN and infinity."""
     return json.loads(json.dumps(value), parse_constant=lambda _: None)

@@ -47,9 +47,9 @@ STYLE = (Path(__file__).parent / "sliders.css").read_text(encoding="utf-8")
 
 
 def slider_places(scenario: Scenario, fields: Sequence[str]) -> dict[str, list[float]]:
-    """Return the values of each slider: of the study's axis, and of one or two more fields.
+    """Return the values of each slider by field: the study's axis, and one or two more `fields`.
 
-    Raises `InvalidInput`.
+    Raises `InvalidInput` for more than two fields, or for one that cannot vary beside the axis.
     """
     variable = [name for name, field in TABLE.items() if field.grid and name != scenario.axis]
     require(len(set(fields)) == len(fields) <= 2, "over", "one field, or two", ", ".join(fields))
@@ -83,9 +83,8 @@ def sliders_seconds(scenario: Scenario, view: View = ADDRESS.default) -> float:
         slider_places(scenario, _default_fields(scenario)),
     )
     seconds = PLACE_SECONDS * machine_speed() * math.prod(map(len, sliders.values()))
-    for value in sliders[
-        field
-    ]:  # Each value needs its own study; the slider of a study's axis needs no further runs.
+    # Each value needs a study of its own; the slider of the study's axis needs no further runs.
+    for value in sliders[field]:
         change: dict[str, Any] = {field: value}
         varied = replace(scenario, **change)
         seconds += sum(
@@ -152,7 +151,7 @@ def _figure_texts(screen: dict[str, Any]) -> list[str]:
 
 
 def _bound_rows(scenario: Scenario) -> list[str]:
-    """Return every bound at the chosen point as rows of a table."""
+    """Return every bound at the scenario's own values, as rows of an HTML table."""
     point = canonical(replace(scenario, axis=None, grid=()))
     slugs = tuple(b.card.slug for b in bounds_for(point.problem, point.level))
     return [
@@ -165,7 +164,7 @@ def _bound_rows(scenario: Scenario) -> list[str]:
 
 
 def _packed_data(text: str) -> str:
-    """Return a text in compressed form, the same on every machine."""
+    """Return a text compressed by gzip, in base64; it is the same on every machine."""
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
@@ -213,12 +212,12 @@ HEADS = ("Bound", "Kind", "Value", "Constant", "Statement", "Fails here because"
 
 
 def main(arguments: str) -> int:
-    """Run `dpsco page`, whose arguments come as JSON; return its exit status."""
+    """Run `dpsco page` with `arguments` as JSON; return its exit status."""
     return child_status(_write_page, arguments)
 
 
 def _write_page(chosen: Mapping[str, Any]) -> None:
-    """Write the page of a study's file to the chosen file."""
+    """Read a study and write its page with sliders; `chosen` has the command's arguments."""
     require_writable(chosen["out"])
     scenario = read_scenario(Path(chosen["file"]), {}).validate()
     page = sliders_page(scenario, chosen["over"])

@@ -30,7 +30,7 @@ VIEWS = {
 
 
 def views(current_view: str) -> str:
-    """Return the links between the views as HTML, with the names of the dashboard."""
+    """Return the links between the views of the page as HTML, with the current view marked."""
     titles = {slug: name for row in names.VIEWS for slug, name in row.items()}
     current = {current_view: " aria-current='page'"}
     return "".join(
@@ -40,7 +40,7 @@ def views(current_view: str) -> str:
 
 
 def story_parts() -> dict[str, str]:
-    """Return the title, the introduction and the links after the story, as HTML."""
+    """Return title, introduction, links and setting of the story by name, as HTML."""
     open_ = [
         (f"{EXPLORE}?{curves_query(scenario, view)}", label) for label, scenario, view in TO_CURVES
     ]

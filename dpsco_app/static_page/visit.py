@@ -50,7 +50,7 @@ class Visit:
     # -- the visitor's actions ------------------------------------------------------------------
 
     def open(self, query: str) -> None:
-        """Open the scenario of an address."""
+        """Show the scenario of an address, given by its query."""
         self.words = []
         self.session.open(PAGE, parameters(query))
 
@@ -61,12 +61,15 @@ class Visit:
         self.session.show(scenario)
 
     def start(self, slug: str) -> None:
-        """Show a preset."""
+        """Show the preset with a slug, and begin its run."""
         self.words = []
         self.session.start_preset(next(p for p in PRESETS if p.slug == slug))
 
     def change(self, field: str, value: Any) -> None:
-        """Set a field of the scenario or of the view, and adapt the others to it."""
+        """Set a field of the scenario or of the view; other fields that must follow do.
+
+        A message says which fields have followed.
+        """
         self.words = []
         if field == CARD:
             self.session.open_card(value)
@@ -82,7 +85,7 @@ class Visit:
 
     @property
     def is_running(self) -> bool:
-        """Whether cells are still to be run."""
+        """Whether a run is under way."""
         return self.session.curves.is_running
 
     def step(self, seconds: float) -> bool:
@@ -91,7 +94,7 @@ class Visit:
         return self.session.work(lambda: time.monotonic() > deadline)
 
     def due(self) -> bool:
-        """Whether it is time to redraw the growing figure."""
+        """Return whether it is time to redraw the growing figure."""
         return self.session.curves.is_due()
 
     # -- the screen -----------------------------------------------------------------------------
@@ -103,13 +106,13 @@ class Visit:
 
     @property
     def wrong(self) -> list[str]:
-        """The errors in an address or a change, and the reason why nothing runs."""
+        """The errors in the address, why nothing can run, and the messages about the last event."""
         refused = self.session.curves.refused
         return [*self.session.wrong, *([refused] if refused else []), *self.words]
 
     @property
     def address(self) -> str:
-        """The query of the session's address."""
+        """The query of the address at which the last allowed settings are shown."""
         return urlencode(self.session.address, safe=",")
 
     def screen(self, theme: Theme) -> dict[str, Any]:
@@ -193,7 +196,10 @@ def theme_of(width: float, *, dark: bool) -> Theme:
 
 
 def handle_messages(visit: Visit, message: str) -> None:
-    """Handle messages of the page; the next screen shows their errors."""
+    """Do what the page's messages ask for; the next screen shows their errors.
+
+    `message` is a JSON list of actions, each a list of its name and its arguments.
+    """
     acts: dict[str, Callable[..., None]] = {
         "open": visit.open,
         "start": visit.start,
@@ -207,6 +213,6 @@ def handle_messages(visit: Visit, message: str) -> None:
 
 
 def screen_json(visit: Visit, theme: Theme, view: str = CURVES) -> str:
-    """Return the screen of a view as JSON."""
+    """Return everything that the view of the curves or of the picture shows, as JSON."""
     screen = visit.picture(theme) if view == PICTURE else visit.screen(theme)
     return json.dumps(screen, ensure_ascii=False, allow_nan=False)

@@ -17,13 +17,14 @@ from dpsco_core.data.hard import HardInstance
 from dpsco_core.explain.picture import coordinate_sample
 from dpsco_core.scenario import Scenario
 
-MOST_SPIKED = 0.1  # the largest share of far records for which the others are called "the rest"
-WIDTH, GROUND = 150, HEIGHT - 5.0  # the width, and the distance of the axis from the top, in pixels
-NEAR_X, FAR_X = 8.0, WIDTH - 6.0  # the positions of most records and of the far ones
-TALL = 58.0  # the height of the tallest bar
-STACK = 7  # the largest number of dots in a stack
-DOT, PITCH = 2.6, 7.0  # the radius of a dot, and the distance between two dots in a stack
-BARS = 44  # the number of bars in a histogram
+MOST_SPIKED = 0.1  # The largest share of far records for which the others are called "the rest".
+# The width, and the distance of the axis from the top, in pixels.
+WIDTH, GROUND = 150, HEIGHT - 5.0
+NEAR_X, FAR_X = 8.0, WIDTH - 6.0  # The positions of most records and of the far ones.
+TALL = 58.0  # The height of the tallest bar.
+STACK = 7  # The largest number of dots in a stack.
+DOT, PITCH = 2.6, 7.0  # The radius of a dot, and the distance between two dots in a stack.
+BARS = 44  # The number of bars in a histogram.
 LETTERS = "font-family='Source Sans,Source Sans 3,Arial,sans-serif' font-size='12'"
 
 
@@ -31,10 +32,10 @@ LETTERS = "font-family='Source Sans,Source Sans 3,Arial,sans-serif' font-size='1
 class FarRecords:
     """The far records of a hard instance, in which all other records are alike."""
 
-    count: int  # the approximate number of far records
+    count: int  # The approximate number of far records.
     other_count: int
-    distance: float  # the distance of a far coordinate from the others, in standard deviations
-    is_steady: bool  # whether `count` is the same at every n of the axis
+    distance: float  # The distance of a far coordinate from the others, in standard deviations.
+    is_steady: bool  # Whether `count` is the same at every n of the axis.
 
 
 def far_records(scenario: Scenario) -> FarRecords | None:
@@ -92,16 +93,14 @@ def _with_words(shapes: str, words: str) -> str:
 
 
 def _sentence(scenario: Scenario, outliers: FarRecords) -> str:
-    """Return the sentence that few records carry the mean, and that this holds
-    for these data only.
-    """
+    """Return the sentence on how many far records carry the mean, with "here" if n changes that."""
     records = "record carries" if outliers.count == 1 else "records carry"
     place = "" if outliers.is_steady or scenario.axis is None else "here "
     return f"{place}{number_text(outliers.count)} far {records} the mean"
 
 
 def far_label(outliers: FarRecords) -> str:
-    """Return the number of the far records, and where they are, in a coordinate's deviations."""
+    """Return the number of far records and their distance, such as "7 at 30 SD"."""
     return f"{number_text(outliers.count)} at {number_text(round(outliers.distance))}{NO_BREAK}SD"
 
 
@@ -141,7 +140,7 @@ def _axis(theme: Theme) -> str:
 
 
 def _histogram(values: Vector, theme: Theme) -> Iterator[str]:
-    """Yield bars, and dots in the place of bars too low to be seen."""
+    """Yield the bars of a histogram as SVG, with a dot in the place of a bar too low to be seen."""
     ink, reach = theme.colour(INK), float(np.abs(values).max())
     counts, ends = np.histogram(values, bins=BARS, range=(-reach, reach))
     yield _axis(theme)

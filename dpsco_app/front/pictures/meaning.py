@@ -35,16 +35,16 @@ AVERAGE, CLIP, NOISE = "average", "clip first", "add noise"
 PART_OF = {AVERAGE: "sampling", CLIP: "bias", NOISE: "noise"}
 WHY_CLIP = "Unclipped, one record could move the answer anywhere: no noise hides it."
 CHIEFLY = 3.0  # If one of two parts exceeds this multiple of the other, it is named alone.
-# the height of a picture with names below it, and the radius of its ball, in pixels
+# The height of a picture with names below it, and the radius of its ball, in pixels.
 LARGE_HEIGHT, LARGE_RADIUS = 92.0, 40.0
-RADIUS = 27.0  # the radius of the ball in the other pictures, in pixels
-# the distance of the ball's centre from the left and from the top, in a large picture
+RADIUS = 27.0  # The radius of the ball in the other pictures, in pixels.
+# The distance in pixels of the ball's centre from the left and the top of a large picture.
 CENTRE = 46.0
 LARGE_WIDTHS = {AVERAGE: 156, CLIP: 156, NOISE: 96}
 NAMES_WIDTH, NAMES_HEIGHT = 150, 16
-LETTER = 6.4  # the mean width of a letter of these names in pixels, or slightly more
+LETTER = 6.4  # The mean width of a letter of these names in pixels, or slightly more.
 WIDTHS = {AVERAGE: 124, CLIP: 124, NOISE: 72}
-# the length of the largest error, and the largest length of a price of 1, in pixels
+# The length of the largest error, and the largest length of a price of 1, in pixels.
 LONGEST_ERROR, LARGEST_UNIT = 20.0, 8.0
 # The parts that are drawn if no run has measured them.
 UNKNOWN = PriceParts(clipping=1.0, noise=0.6)
@@ -110,7 +110,7 @@ def _steps(
 
 
 def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
-    """Return which step makes the price, and which records if these are few, as HTML."""
+    """Return a sentence on which step makes the price, and which records if few, as HTML."""
     clipping, noise = (
         _coloured(word, PART_COLOURS[part], theme)
         for word, part in (("clipping", "bias"), ("noise", "noise"))
@@ -147,7 +147,7 @@ def parts_of(study: Study) -> PriceParts | None:
 
 
 def step_prices(parts: PriceParts) -> tuple[str, str, str]:
-    """Return the prices of the plain average, of clipped records, and of these with noise.
+    """Return the prices of the plain average, of a clipped one, and of a clipped one with noise.
 
     Examples
     --------
@@ -170,13 +170,13 @@ class ErrorPlaces:
     """The places of the true mean and the answers, in pixels from the ball's centre."""
 
     true_mean: Point
-    answers: dict[str, Point]  # the answer after each step
+    answers: dict[str, Point]  # The answer after each step.
 
 
-def errors(parts: PriceParts, *, is_one_sided: bool) -> ErrorPlaces:
-    """Return the places of the answers; their distances from the true mean are as the prices.
+def error_places(parts: PriceParts, *, is_one_sided: bool) -> ErrorPlaces:
+    """Return places of the true mean and the answers, whose distances are in proportion to prices.
 
-    Far records on one side pull the true mean to them; without them the answer lies at the centre.
+    Far records on one side pull the true mean away from the centre of the ball.
     Noise is drawn at a right angle to the bias, because the two are unrelated.
     """
     clipped = parts.plain + parts.clipping
@@ -200,7 +200,7 @@ def _picture(
         (WIDTHS[step], HEIGHT) if outliers is None else (LARGE_WIDTHS[step], LARGE_HEIGHT)
     )
     centre = (width / 2, HEIGHT / 2) if outliers is None else (CENTRE, CENTRE)
-    places = errors(parts or UNKNOWN, is_one_sided=outliers is not None)
+    places = error_places(parts or UNKNOWN, is_one_sided=outliers is not None)
     shapes = [
         *_records(step, centre, theme, outliers),
         *_error(step, centre, theme, places, colour),
@@ -210,7 +210,7 @@ def _picture(
 
 
 def _records(step: str, centre: Point, theme: Theme, outliers: FarRecords | None) -> Iterator[str]:
-    """Yield the records of a step, and the ball that they are clipped to."""
+    """Yield, as SVG, the records after a step, and the ball to which they are clipped."""
     x, y = centre
     radius = RADIUS if outliers is None else LARGE_RADIUS
     faint, ink, bias_colour = map(theme.colour, (FAINT, INK, PART_COLOURS["bias"]))
@@ -246,7 +246,7 @@ def _break_mark(x: float, y: float, colour: str) -> str:
 def _error(
     step: str, centre: Point, theme: Theme, places: ErrorPlaces, colour: Pair
 ) -> Iterator[str]:
-    """Yield the true mean as a cross, the answer as a dot, and the error between them."""
+    """Yield, as SVG, the true mean as a cross, the answer as a dot, and the error between them."""
     x, y = centre[0] + places.true_mean[0], centre[1] + places.true_mean[1]
     answer = places.answers[step]
     u, v = centre[0] + answer[0], centre[1] + answer[1]
@@ -295,9 +295,9 @@ def _names(step: str, outliers: FarRecords, theme: Theme) -> str:
 
 
 def _far_records(count: int) -> tuple[tuple[float, float], ...]:
-    """Return the places of the far records, side by side in a hard instance.
+    """Return the places of `count` far records, side by side, in multiples of the ball's radius.
 
-    At most `MOST_DRAWN` are drawn.
+    At most `MOST_DRAWN` are drawn; for a count of 0 there are two typical ones.
     """
     drawn_count = min(count, MOST_DRAWN)
     heights = [FAR_PITCH * (i - (drawn_count - 1) / 2) for i in range(drawn_count)]

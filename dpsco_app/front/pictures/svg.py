@@ -2,8 +2,8 @@
 
 import base64
 
-SPACE = "http://www.w3.org/2000/svg"  # the namespace of drawings
-HEIGHT = 72  # the height in pixels of a drawing in a line of words
+SPACE = "http://www.w3.org/2000/svg"  # The namespace of drawings.
+HEIGHT = 72  # The height in pixels of a drawing in a line of words.
 
 
 def picture(box: str, parts: str, attributes: str, words: str = "") -> str:

@@ -34,10 +34,10 @@ from dpsco_core.results.findings import LIGHT_FROM
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
-STEPS = 3  # the number of steps of the proof; further texts are remarks
+STEPS = 3  # The number of steps of the proof; further texts are remarks.
 # What an answer adds to the sentence about the visitor's guess; the headline says the rest.
 TOLD_MORE = {"data": " Nobody can promise that for all data."}
-HARDLY = 1.15  # two methods whose errors differ by at most this factor count as equal
+HARDLY = 1.15  # Two methods whose errors differ by at most this factor count as equal.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,14 +47,16 @@ class Question:
     slug: str
     title: str
     question: str
-    answer: str = ""  # one or two sentences; empty if the card is closed or the answer is unknown
-    steps: tuple[str, ...] = ()  # the steps of the answer, which stand below all cards
-    choices: tuple[str, ...] = ()  # the answers among which a visitor guesses before the card opens
-    is_suggested: bool = False  # whether a visitor is invited to begin with it
+    # One or two sentences; empty if the card is closed or the answer is unknown.
+    answer: str = ""
+    steps: tuple[str, ...] = ()  # The steps of the answer, which stand below all cards.
+    # The answers among which a visitor guesses before the card opens.
+    choices: tuple[str, ...] = ()
+    is_suggested: bool = False  # Whether a visitor is invited to begin with this card.
 
     @property
     def sentence(self) -> str:
-        """The sentence on the card."""
+        """The sentence on the card: the answer if there is one, and otherwise the question."""
         return self.answer or self.question
 
 
@@ -62,9 +64,9 @@ class Question:
 def cards_of(
     study: Study, scenario: Scenario, chosen: str, guess: PriceGuess | None = None
 ) -> tuple[Question, ...]:
-    """Return the cards below a figure: `scenario` is the visitor's, `chosen` the open one.
+    """Return the cards below a figure: `scenario` is the visitor's, `chosen` the open card's slug.
 
-    A `guess` that is still to be made leaves its own card alone, with its choices beside it.
+    While a `guess` is still to be made, only its own card is shown, with the choices.
     """
     cards = _all_cards(study, scenario, chosen)
     if guess is None or guess.scenario != scenario:
@@ -123,7 +125,7 @@ SLIDERS = "Above each slider: what a guarantee costs along it. The lower the che
 
 
 def _data_card(study: Study, scenario: Scenario, chosen: str) -> Question | None:
-    """Return the card of other data: textbook data, or the hardest known."""
+    """Return the card of other data: textbook data, or the hardest known; None without either."""
     if has_hardest_law(scenario):
         title, ask = "Textbook data", "What if the data are Student t, as in textbooks?"
     elif hardest(scenario) is not None:
@@ -149,7 +151,7 @@ def _price_words(study: Study) -> str:
 
 
 def _algorithms_card(study: Study, chosen: str) -> Question | None:
-    """Return the card of the other algorithms; None if only one is chosen."""
+    """Return the card that compares the private algorithms; None if fewer than two are chosen."""
     x = chosen_point(study.scenario)
     private = [m for m in study.scenario.methods if method_card(m).privacy != "none"]
     if len(private) < 2:
@@ -208,7 +210,10 @@ def _proof_card(study: Study, scenario: Scenario, chosen: str) -> Question | Non
 def _steps(
     study: Study, scenario: Scenario, x: float | None, limit: Evaluation, blind: float
 ) -> Iterator[str]:
-    """Yield the proof in three steps with the numbers of the chosen point."""
+    """Yield the proof in three steps with the numbers of the chosen point, and remarks after it.
+
+    `limit` is the proven limit there, and `blind` the error of an answer without data.
+    """
     limits = limit_prices(study) if study.scenario == scenario else {}
     rare = scenario.at(x).setting.spike_probability
     records = scenario.at(x).n

@@ -12,19 +12,19 @@ from dpsco_app.parts.options import number_text
 from dpsco_core.scenario import Scenario
 
 P_IS = f"p{NO_BREAK}={NO_BREAK}"
-LEAST_PRICE = 1.5  # a smaller price leaves no room for two smaller choices
+LEAST_PRICE = 1.5  # A smaller price leaves no room for two smaller choices.
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriceGuess:
     """The guess that a card asks for before it opens, and the visitor's choice."""
 
-    card: str  # the slug of the question
-    scenario: Scenario  # the scenario on screen while the guess is asked for
+    card: str  # The slug of the question.
+    scenario: Scenario  # The scenario on screen while the guess is asked for.
     question: str
-    price: float  # the present price
-    subject: str  # the words for what has the price, before the number
-    chosen: int | None = None
+    price: float  # The present price.
+    subject: str  # The words before the true price in the reply, such as "measured is".
+    chosen: int | None = None  # The index of the choice that the visitor has made.
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -33,12 +33,12 @@ class PriceGuess:
 
     @property
     def choices(self) -> tuple[str, str, str]:
-        """What can be guessed; one of them is right, whatever the price becomes."""
+        """The three ranges to guess from; one is right, whatever the price becomes."""
         low, high = (f"×{end:.1f}" for end in self.ends)
         return f"under {low}", f"{low} to {high}", f"over {high}"
 
     def place_of(self, price: float) -> int:
-        """Return the number of the choice that contains a price, rounded as it is shown."""
+        """Return the index of the choice that contains a price, rounded to the shown digits."""
         low, high = self.ends
         rounded_price = round(price, 1)
         return 0 if rounded_price < low else 1 if rounded_price <= high else 2

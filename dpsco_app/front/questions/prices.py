@@ -7,7 +7,7 @@ from typing import Any
 
 from dpsco_app.figure.colours import IMPOSSIBLE, INK, QUIET, WINDOW
 from dpsco_app.figure.theme import Theme
-from dpsco_app.front.changes import offered
+from dpsco_app.front.changes import slider_values
 from dpsco_app.front.pictures.svg import picture
 from dpsco_app.front.questions.tails import PUBLIC, has_tails
 from dpsco_app.parts.evaluations import evaluations, window
@@ -16,18 +16,18 @@ from dpsco_core.fields import is_linear
 from dpsco_core.scenario import Scenario
 
 FIELDS = ("p", "n", "d", "epsilon", "delta")
-POINTS = 6  # the number of a slider's values at which bounds are evaluated
+POINTS = 6  # The number of a slider's values at which bounds are evaluated.
 WIDTH, HEIGHT, MARGIN = 248.0, 40.0, 3.0
 TICKS = (1.0, 2.0, 5.0)
-LARGEST = 10.0  # the price at the top of the area
-# (value of the slider, smallest price, largest price)
+LARGEST = 10.0  # The price at the top of the area.
+# Each triple is a value of the slider with the smallest and the largest price there.
 Prices = tuple[tuple[float, float, float], ...]
 
 
 @lru_cache(maxsize=512)
 def prices_along(point: Scenario, field: str) -> Prices:
-    """Return the smallest and the largest price of a promise along the slider of a field."""
-    values = [v for v in offered(field, point, getattr(point, field)) if math.isfinite(v)]
+    """Return the smallest and largest price of a promise at some values of a field's slider."""
+    values = [v for v in slider_values(field, point, getattr(point, field)) if math.isfinite(v)]
     step = max(1, math.ceil((len(values) - 1) / (POINTS - 1)))
     sampled_values = sorted({*values[::step], values[-1], getattr(point, field)})
     prices = []
@@ -54,8 +54,8 @@ def _price(point: Scenario) -> tuple[float, float] | None:
 def slider_areas(scenario: Scenario, theme: Theme) -> dict[str, str]:
     """Return the HTML of the area above each slider, by field.
 
-    Fields with fewer than two known prices are left out, and all are if the tails of the scenario
-    cannot be changed.
+    Fields with fewer than two known prices are left out. No slider has an area if the scenario has
+    no promises to compare at a heavy and a light tail.
     """
     if not has_tails(scenario):
         return {}
@@ -70,8 +70,11 @@ def slider_areas(scenario: Scenario, theme: Theme) -> dict[str, str]:
 
 
 def _area(prices: Prices, value: float, field: str, theme: Theme) -> str:
-    """Return the area between the smallest and the largest price along a slider, as SVG."""
-    places = offered_places(prices, field)
+    """Return the area between smallest and largest price along a slider, as an image in HTML.
+
+    Two dots mark the prices at `value`, the present value of the field.
+    """
+    places = value_places(prices, field)
     points = [
         (x, _height(low), _height(high)) for x, (_, low, high) in zip(places, prices, strict=True)
     ]
@@ -101,14 +104,14 @@ def _area(prices: Prices, value: float, field: str, theme: Theme) -> str:
     return picture(f"0 0 {WIDTH:g} {HEIGHT:g}", shapes, "class='area'")
 
 
-def offered_places(prices: Prices, field: str) -> list[float]:
-    """Return the pixels of values along a slider, whose steps have equal widths."""
+def value_places(prices: Prices, field: str) -> list[float]:
+    """Return the horizontal pixel of each price's value, on the linear or log scale of a field."""
     values = [v if is_linear(field) else math.log(v) for v, *_ in prices]
     span = values[-1] - values[0]
     return [MARGIN + (v - values[0]) / span * (WIDTH - 2 * MARGIN) for v in values]
 
 
 def _height(price: float) -> float:
-    """Return the vertical place of a price, on a logarithmic scale."""
+    """Return the distance of a price from the top in pixels, on a logarithmic scale."""
     share = math.log(min(price, LARGEST)) / math.log(LARGEST)
     return HEIGHT - 2 - share * (HEIGHT - 6)

@@ -30,18 +30,19 @@ class Worth:
     """The worth of the records on some data, as shares of their number."""
 
     title: str
-    words: str  # the words below the title, in numbers of records
-    caption: str  # the caption of the squares
+    words: str  # The words below the title, in numbers of records.
+    caption: str  # The caption of the squares.
     colour: Pair
-    filled_share: float  # the share of filled squares
-    largest_share: float  # squares up to this share are open, and those beyond it are crossed out
-    is_proven: bool  # whether it is proven that no more than `largest_share` can be saved
+    filled_share: float  # The share of filled squares.
+    largest_share: float  # Squares up to this share are open, and those beyond it are crossed out.
+    is_proven: bool  # Whether it is proven that no more than `largest_share` can be saved.
 
 
 @lru_cache(maxsize=50)
 def records_html(study: Study, scenario: Scenario, theme: Theme) -> str:
-    """Return the squares as HTML, for a mean over records of single people; otherwise empty.
+    """Return, as HTML, squares that show how many records' worth of accuracy privacy leaves.
 
+    The text is empty unless the scenario is about a mean over records of single people.
     The error without privacy falls like the root of the number of records, so that n records at
     price c are worth n / c^2.
     """
@@ -67,7 +68,7 @@ def records_html(study: Study, scenario: Scenario, theme: Theme) -> str:
 
 
 def _measured(study: Study, n: int) -> list[Worth]:
-    """Return what n records are worth by the measured price; empty until that is known."""
+    """Return what n records are worth by the measured price, in a list that is empty without it."""
     x = chosen_point(study.scenario)
     row = study.row_at(study.lead, x)
     if row is None or row.price is None or not study.complete or row.price.value <= 0:
@@ -120,7 +121,7 @@ def _promised(scenario: Scenario, n: int) -> list[Worth]:
 
 
 def count_text(value: float) -> str:
-    """Return a number of records to two figures.
+    """Return a number of records as text, rounded to two digits, at least 1.
 
     Examples
     --------
@@ -146,7 +147,10 @@ def _block(worth: Worth, theme: Theme) -> str:
 
 
 def _cell(i: int, full: int, open_to: int, *, crossed: bool) -> str:
-    """Return one of the hundred squares: full, open, or crossed out as lost."""
+    """Return square i of the hundred as SVG: full, open, or crossed out as lost.
+
+    Squares up to `full` are full, those up to `open_to` are open; `crossed` marks the rest as lost.
+    """
     x, y = 10 * (i % 10) + 1, 10 * (i // 10) + 1
     kind = "full" if i < full else "open" if i < open_to or not crossed else "lost"
     box = f"<rect class='{kind}' x='{x}' y='{y}' width='8' height='8' rx='1.2'/>"

@@ -27,7 +27,7 @@ from dpsco_core.results.findings import HEAVY, LIGHT, LIGHT_FROM
 from dpsco_core.scenario import Scenario
 
 Y_AXIS = "Average distance from the true mean, promised for all data"
-PUBLIC = "upper.mean.sample"  # the bound on the error without privacy
+PUBLIC = "upper.mean.sample"  # The slug of the bound on the error without privacy.
 OTHER_LOOK = Area(
     fill=("rgba(95,129,115,.22)", "rgba(134,179,160,.2)"),
     edge=("#5f8173", "#86b3a0"),
@@ -37,14 +37,17 @@ OTHER_LOOK = Area(
 
 @dataclass(frozen=True, kw_only=True)
 class TailBand:
-    """The promise at a tail: the smallest and largest errors, and the error without privacy."""
+    """The proven bounds at one tail index, for each point of the axis.
+
+    `spans` has the window between the bounds, and `public` the bound on the error without privacy.
+    """
 
     scenario: Scenario
     spans: tuple[tuple[float | None, Span], ...]
     public: tuple[float, ...]
 
     def prices(self, i: int) -> tuple[float, float]:
-        """Return the smallest and the largest price of a promise at a point of the axis."""
+        """Return the smallest and the largest price of a promise at point i of the axis."""
         span, base = self.spans[i][1], self.public[i]
         return max(1.0, span.low / base), max(1.0, span.high / base)
 
@@ -74,17 +77,17 @@ def tails_of(scenario: Scenario) -> tuple[TailBand, ...]:
 
 
 def has_tails(scenario: Scenario) -> bool:
-    """Return whether the scenario's tails can be compared with heavier or lighter ones."""
+    """Return whether promises at a heavy and at a light tail are known for a scenario."""
     return bool(tails_of(scenario))
 
 
 def tails_name(scenario: Scenario) -> str:
-    """Return the name of the question: a heavier tail, or a lighter one."""
+    """Return the title of the question on the other tail: "A heavier tail" or "A lighter tail"."""
     return "A heavier tail" if scenario.p >= LIGHT_FROM else "A lighter tail"
 
 
 def tails_answer(scenario: Scenario) -> str:
-    """Return what more records do to the price of a promise, at both tails."""
+    """Return a sentence on the price of a promise at both tails, and on more records along n."""
     heavy, light = tails_of(scenario)
     point_names = [f"at p = {number_text(t.scenario.p)}" for t in (heavy, light)]
     if scenario.axis == "n":
@@ -105,9 +108,9 @@ def tails_answer(scenario: Scenario) -> str:
 
 
 def tail_price(scenario: Scenario, p: float) -> float | None:
-    """Return the smallest price that is proven possible at the tail index p, for both tails.
+    """Return the smallest price that is proven possible at tail index p and the chosen point.
 
-    It is at the chosen point; None if it is unknown.
+    The answer is None if p is neither of the two tail indices of `tails_of`.
     """
     own_tail = next((tail for tail in tails_of(scenario) if tail.scenario.p == p), None)
     return None if own_tail is None else own_tail.prices(_index(own_tail))[1]
@@ -120,7 +123,7 @@ def ranged_price(low: float, high: float) -> str:
 
 
 def _index(tail: TailBand) -> int:
-    """Return the place of the chosen point among the points of a tail."""
+    """Return the index of the chosen point among the points of a tail's axis."""
     x = chosen_point(tail.scenario)
     return [a for a, _ in tail.spans].index(x)
 
@@ -129,7 +132,7 @@ def _index(tail: TailBand) -> int:
 
 
 def tails_headline(scenario: Scenario) -> tuple[str, ...]:
-    """Return what the figure of both tails shows, in two lines."""
+    """Return the two lines above the figure of both tails; the second one may be empty."""
     heavy, light = tails_of(scenario)
     i = _index(heavy)
     p, r = (number_text(t.scenario.p) for t in (heavy, light))
@@ -146,7 +149,7 @@ def tails_headline(scenario: Scenario) -> tuple[str, ...]:
 
 
 def tails_figure(scenario: Scenario, alt: str) -> Figure:
-    """Return the bands of both tails over the axis, and what is promised without privacy."""
+    """Return the figure of both tails' bounds and of what is promised without privacy."""
     heavy, light = tails_of(scenario)
     regions = [_band(heavy, WINDOW, "Heavy"), _band(light, OTHER_LOOK, "Light")]
     x = [place(a) for a, _ in heavy.spans]

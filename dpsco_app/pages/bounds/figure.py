@@ -94,7 +94,7 @@ def bounds_figure(
 
 
 def count_shown(drawn_rows: Sequence[Row], rows: Sequence[Row]) -> str:
-    """Return the title of the table beside the figure: how many bounds are drawn."""
+    """Return the title of the table beside the figure, such as "5 of 12 bounds"."""
     return f"{len(drawn_rows)} of {len(rows)} bounds" if len(rows) > len(drawn_rows) else "Bounds"
 
 
@@ -105,7 +105,7 @@ def room_for_names(figure: Figure) -> int:
 
 
 def height_of(figure: Figure) -> int:
-    """Return the height of the figure on a wide screen, which grows with its rows."""
+    """Return the height in pixels of the figure on a wide screen, which grows with its rows."""
     return max(LEAST_HEIGHT, 110 + math.ceil(figure.y.high) * PITCH)
 
 
@@ -132,7 +132,7 @@ def _bound_colour(card: BoundCard) -> Pair:
 
 
 def _row_mark(row: Row, rank: int, *, is_chosen: bool) -> Line:
-    """Return the mark of a bound at its value and its rank."""
+    """Return the mark of a bound: its value is the x, and its rank from the bottom the y."""
     card = row.bound.card
     return Line(
         key=card.slug,
@@ -149,7 +149,7 @@ def _row_mark(row: Row, rank: int, *, is_chosen: bool) -> Line:
 
 
 def _ladder_row(row: Row, name: str, mark: Line, *, note: str, is_bold: bool) -> LadderRow:
-    """Return the row of a bound in the table beside the figure; in brackets if it does not hold."""
+    """Return the row of a bound beside the figure; brackets say that it does not hold."""
     upper = row.bound.card.kind == "upper"
     return LadderRow(
         key=mark.key,
@@ -172,13 +172,16 @@ def _named_mark(mark: Line, name: str, share: float) -> Line:
 
 
 def symbol_of(card: BoundCard) -> str:
-    """Return the symbol of a bound: its direction, filled if every constant is proven."""
+    """Return Plotly's name of a bound's symbol: a triangle, hollow unless all constants are proven.
+
+    The triangle points down for an upper bound.
+    """
     shape = "triangle-down" if card.kind == "upper" else "triangle-up"
     return shape if card.constant == "explicit" else f"{shape}-open"
 
 
 def _hover_text(row: Row) -> str:
-    """Return the hover text of a bound's mark."""
+    """Return the hover text of a bound's mark: its name, value, scope and first failures."""
     laws = row.bound.card.laws.words
     scope = in_print(f"binds every {row.binds}, over {laws}" if row.binds else f"for {laws}")
     lines = [f"<b>{marked(row)}</b>", in_digits(row.value), scope]

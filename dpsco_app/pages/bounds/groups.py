@@ -17,7 +17,7 @@ class Group:
     key: str
     title: str
     rows: tuple[Row, ...]
-    names: tuple[str, ...]  # how each row differs from the others of the group
+    names: tuple[str, ...]  # The name of each row, which says how it differs in the group.
 
 
 def group_key(card: BoundCard) -> str:
@@ -75,7 +75,7 @@ def grouped(drawn_rows: Sequence[Row], all_rows: Sequence[Row]) -> list[Group]:
 
 
 def difference(row: Row, group: Sequence[Row]) -> str:
-    """Return how a row differs from the others of its group: its name without the common part.
+    """Return the part of a row's name that distinguishes the row in its group.
 
     "Simple clipping, rate" is "rate" among the bounds on simple clipping.
     """

@@ -66,14 +66,14 @@ STYLE = """<style>
 
 
 def page() -> None:
-    """Draw the page of the papers' tables."""
+    """Draw the page Bounds: a table of theorems as a figure, and one theorem in full."""
     draw_views("bounds")
     st.html(STYLE)
     draw_page(STATE, {WHOLE: _draw_table}, {WHOLE: QUESTION})
 
 
 def _draw_table(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw a table as its figure, and one of its rows in full."""
+    """Draw the menu of tables, the chosen table as a figure, and one of its rows in full."""
     point = canonical_point(with_fitting_methods(scenario))
     fitting = fitting_table(point)
     table = paper_table(view.table) if view.table else fitting
@@ -130,7 +130,10 @@ def _draw_table(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_table_menu(fitting: PaperTable, *, holds: bool) -> None:
-    """Draw the choice of the table; the first option is the one that fits the scenario."""
+    """Draw the menu of tables, whose first option is the table that fits the scenario.
+
+    `holds` says whether any of that table's theorems holds.
+    """
     own_label = f"{fitting.title} ({'holds' if holds else 'none holds'} here)"
     st.selectbox(
         "Table",
@@ -144,7 +147,7 @@ def _draw_table_menu(fitting: PaperTable, *, holds: bool) -> None:
 
 
 def _draw_cover_button(table: PaperTable) -> None:
-    """Draw the button that leads to where theorems of a table hold."""
+    """Draw the button that sets a scenario at which theorems of a table hold, if one is known."""
     if table.covered:
         st.button(
             "Set a scenario that this table covers",
@@ -158,14 +161,14 @@ def _draw_cover_button(table: PaperTable) -> None:
 
 
 def _chosen_row(all_rows: tuple[Row, ...], in_figure: list[Row], slug: str) -> str:
-    """Return the row that is shown in full: the chosen one, or the best of the figure."""
+    """Return the slug of the row to show in full: the chosen one, or the best of the figure."""
     if slug in {r.bound.card.slug for r in all_rows}:
         return slug
     return (leading(in_figure) or all_rows[0]).bound.card.slug
 
 
 def _draw_row_menu(all_rows: tuple[Row, ...], chosen: str, start: float) -> None:
-    """Draw the menu of the row that is shown in full; by default it is the best of the table."""
+    """Draw the menu of rows, from which a visitor chooses the one that is shown in full."""
     names = {
         r.bound.card.slug: f"{r.bound.card.name}: {words.holds_text(r, start)}" for r in all_rows
     }
@@ -181,12 +184,12 @@ def _draw_row_menu(all_rows: tuple[Row, ...], chosen: str, start: float) -> None
 
 
 def _take_row() -> None:
-    """Show the bound of the row that the visitor has chosen in the table."""
+    """Put the bound that the visitor has chosen in the menu of rows into the page's state."""
     STATE.change({"bound": st.session_state[ROW]})
 
 
 def _take_click(key: str) -> None:
-    """Choose the bound whose mark in the figure was clicked."""
+    """Put the bound whose mark was clicked into the page's state; `key` is the figure's."""
     points = st.session_state[key].selection.points
     if points:
         STATE.change({"bound": st.session_state[SLUGS][round(points[0]["y"])]})
@@ -248,7 +251,7 @@ def _draw_values(point: Scenario, row: Row) -> None:
 
 
 def _draw_conditions(point: Scenario, row: Row) -> None:
-    """Draw the conditions of a bound, and which of them fail here."""
+    """Draw whether the conditions of a bound hold at the scenario, and a folded list of them."""
     all_conditions = conditions(point, row.bound)
     if row.failures:
         st.warning("**Outside its theorem here.** " + in_print(" ".join(row.failures)))
@@ -265,7 +268,7 @@ def _draw_conditions(point: Scenario, row: Row) -> None:
 
 
 def _draw_sources(row: Row) -> None:
-    """Draw the citation and the formula, to be copied into a paper."""
+    """Draw the folded LaTeX formula of a bound and its BibTeX entry, to be copied."""
     card = row.bound.card
 
     def draw() -> None:
@@ -278,7 +281,7 @@ def _draw_sources(row: Row) -> None:
 
 
 def _draw_explore_link(point: Scenario, row: Row) -> None:
-    """Draw the link that shows a bound in Explore, or why it cannot."""
+    """Draw the link to a bound in Explore, or the reason why Explore cannot run the scenario."""
     try:
         query = explore_address(point, row.bound.card)
     except InvalidInput as problem:

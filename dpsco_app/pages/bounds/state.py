@@ -53,7 +53,7 @@ def with_fitting_methods(scenario: Scenario) -> Scenario:
 
 
 def covered(table: PaperTable) -> dict[str, Any]:
-    """Return the fields of a scenario that a table covers, its problem's methods included."""
+    """Return fields of a scenario in which theorems of a table hold, and its problem's methods."""
     level: Level = "user" if table.covered["m"] > 1 else "item"
     return {**table.covered, "methods": default_methods(table.covered["problem"], level)}
 

@@ -44,12 +44,12 @@ SLOPE_HELP = "Logarithmic slope at this point: −0.5 means that four times as m
 
 
 def in_digits(value: float) -> str:
-    """Return a value with three digits in the usual notation."""
+    """Return a value as text with three digits, or "none" for NaN."""
     return "none" if math.isnan(value) else short_text(value)
 
 
 def bound_ones(card: BoundCard) -> str:
-    """Return words for the algorithms that the lower bound of a card binds."""
+    """Return the words for an algorithm that a lower bound binds, such as "ε-DP algorithm"."""
     names = {"none": "algorithm", "pure": "ε-DP algorithm", "approx": "(ε, δ)-DP algorithm"}
     return names.get(card.privacy, "zCDP algorithm")
 
@@ -61,8 +61,7 @@ def short(card: BoundCard) -> str:
 
 
 def marked(row: Row) -> str:
-    """Return the name of a bound in a figure, with the words that distinguish
-    it from the others.
+    """Return the name of a bound in a figure, with words that set it apart.
 
     That is its class, if it is not the one of the worst case, or that it is not private. Rates are
     drawn with constant 1, so that their heights cannot be compared.
@@ -71,10 +70,10 @@ def marked(row: Row) -> str:
 
 
 def class_suffix(row: Row) -> str:
-    """Return the end of a bound's name: the class that distinguishes it, or
-    that it is not private.
+    """Return the end of a bound's name, such as ", for linear losses" or ", not private".
 
-    That is a narrower class of laws, or a wider class of losses than those of the problem.
+    It names a narrower class of laws, or a wider class of losses than those of the problem, and is
+    empty for a bound that needs no such words.
     """
     card = row.bound.card
     if is_wider(row):
@@ -91,7 +90,7 @@ def is_wider(row: Row) -> bool:
 
 
 def title(rows: Sequence[Row], wider: Evaluation | None = None) -> str:
-    """Return the takeaway of the figure.
+    """Return the title of the figure: its smallest upper and its largest lower bound in words.
 
     `wider` is a bound over a wider class of losses, which is given if no lower bound over the
     problem's own class holds.
@@ -128,7 +127,10 @@ def leader(rows: Sequence[Row]) -> str:
 
 
 def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:
-    """Return how many rows hold here, and the window that the bounds of all tables leave."""
+    """Return sentences on how many rows hold at the scenario, and on the window of all tables.
+
+    `spans` has that window, if there is one.
+    """
     relevant = [r for r in rows if r.is_relevant]
     return (
         f"{sum(r.holds for r in relevant)} of {len(relevant)} rows that are about this problem "
@@ -141,7 +143,10 @@ def count_sentence(rows: Sequence[Row], spans: Iterable[Span]) -> str:
 
 
 def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
-    """Return the ratios of the proven bounds, and which upper bounds are vacuous."""
+    """Return sentences on a table: its source, ratios of proven bounds, and vacuous upper bounds.
+
+    `start` is the worst-case error of an answer that ignores the data.
+    """
     parts = [ratio_sentence(ratio) for ratio in class_ratios(compared)]
     vacuous = [r for r in compared if is_vacuous(r, start)]
     if vacuous:
@@ -159,8 +164,7 @@ def sentence(compared: Sequence[Row], table: PaperTable, start: float) -> str:
 
 
 def finding(compared: Sequence[Row], spans: Iterable[Span], start: float) -> str:
-    """Return the sentence on proven theorems that are vacuous at this size, and the least proven
-    bound.
+    """Return sentences on proven theorems that are vacuous at this size, and on the least bound.
 
     `start` is the worst-case error of an answer that ignores the data. The text is empty if every
     such theorem proves less than that.
@@ -193,7 +197,7 @@ def without_row(table: PaperTable) -> str:
 
 
 def ratio_sentence(pair: ClassRatio) -> str:
-    """Return the ratio of the proven bounds for one class of losses."""
+    """Return a clause with the ratio of upper to lower bound for one class of losses."""
     loss_class = pair.loss_class
     scope = "For mean estimation" if loss_class == MEAN else f"For {loss_class} losses"
     scope += f" and {(pair.lower or pair.upper).bound.card.laws.words}"
@@ -220,7 +224,7 @@ def condition_text(condition: Condition) -> str:
 
 
 def card_line(card: BoundCard) -> str:
-    """Return a line with the kind of a bound's statement and its source."""
+    """Return sentences on what kind of statement a bound is, and on its source."""
     proven = "every constant proven" if card.constant == "explicit" else "a rate, constant 1"
     sense = "on average" if card.guarantee == "expectation" else f"with {card.guarantee}"
     kind = "Upper" if card.kind == "upper" else "Lower"
@@ -253,7 +257,7 @@ def table_frame(rows: Sequence[Row], start: float) -> pd.DataFrame:
 
 
 def holds_text(row: Row, start: float) -> str:
-    """Return whether a row holds here, and whether it is vacuous."""
+    """Return "yes", "yes, vacuous", "no" or "another problem": whether a row's theorem holds."""
     if not row.is_relevant:
         return "another problem"
     if not row.holds:

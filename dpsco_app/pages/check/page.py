@@ -53,7 +53,7 @@ def page() -> None:
 
 
 def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the claim with its options, and the report once it has run."""
+    """Draw the claim with its options, run the check if it is due, and draw its report."""
     with screen.controls:
         _draw_claim(scenario)
         ask = st.container(horizontal=True, key="check_ask")
@@ -112,9 +112,9 @@ def _draw_claim(scenario: Scenario) -> None:
 
 
 def _draw_options(view: View) -> None:
-    """Draw the menu of a claim's conditions, its hidden constant, and the time limit.
+    """Draw the menu with a claim's conditions, its hidden constant and the time limit.
 
-    In a row, the three controls would distract from the claim.
+    The three controls are folded, because they would distract from the claim in a row beside it.
     """
     label = words.options_line(view)
     with st.container(width="content"), st.popover(label, icon=":material/tune:"):

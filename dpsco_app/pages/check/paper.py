@@ -16,7 +16,7 @@ SOFT, CODE = Type(colour=QUIET), Type(size=6.5, is_code=True)
 
 
 def report_pdf(reports: Sequence[Report]) -> bytes:
-    """Return the reports as one PDF."""
+    """Return the referee's reports as the bytes of one PDF."""
     blocks = [block for report in reports for block in _report_blocks(report)]
     return document_pdf(blocks, f"{_titles(reports)}: referee's report", SOURCE)
 
@@ -27,7 +27,7 @@ def _titles(reports: Sequence[Report]) -> str:
 
 
 def _report_blocks(report: Report) -> Iterator[Block]:
-    """Yield the blocks of a report for a PDF."""
+    """Yield the blocks of a report for a PDF: claim, conditions, checks, and closing line."""
     yield _heading(report.title, report.verdict, TITLE, space=14.0)
     yield Paragraph(text=report.claim)
     if report.hypotheses:
@@ -50,7 +50,10 @@ def _check_blocks(check: Check) -> Iterator[Block]:
 
 
 def _heading(name: str, verdict: str, kind: Type, *, space: float) -> Paragraph:
-    """Return a heading with a verdict in its colour."""
+    """Return a heading that ends in a verdict, in the verdict's colour.
+
+    `kind` is the type of the text, and `space` the points above the heading.
+    """
     ink = TONES[mark_of(verdict)][0]
     text = f"{name}:"
     return Paragraph(
@@ -59,11 +62,11 @@ def _heading(name: str, verdict: str, kind: Type, *, space: float) -> Paragraph:
 
 
 def main(target: str) -> int:
-    """Write the reports that come as JSON on standard input; return the exit status."""
+    """Write the JSON reports on standard input as a PDF file `target`; return the exit status."""
     open_streams()
 
     def write() -> None:
-        """Write the PDF of the reports that stdin holds."""
+        """Read the reports from standard input and write the PDF."""
         reports = reports_of(json.load(sys.stdin))
         with whole_file(target) as part:
             part.write_bytes(report_pdf(reports))

@@ -32,7 +32,7 @@ STYLE = """<style>
 def draw_report(reports: Sequence[Report], answer: str) -> None:
     """Draw every check with its verdict, its numbers and the command that repeats it.
 
-    The sentence that already stands in the `answer` above is left out.
+    A check's sentence is left out if it is already part of `answer`, the text above the report.
     """
     st.html(STYLE)
     for report in reports:
@@ -44,7 +44,10 @@ def draw_report(reports: Sequence[Report], answer: str) -> None:
 
 
 def section(check: Check, *, dark: bool, has_sentence: bool = True) -> str:
-    """Return a check as HTML; its table scrolls sideways where it is wider than the window."""
+    """Return a check as HTML, with its sentence only if `has_sentence`.
+
+    Its table scrolls sideways where it is wider than the window.
+    """
     quiet = QUIET[dark]
     heads = "".join(
         f"<th scope='col' style='color:{quiet}'>{escape(name)}</th>" for name in check.columns
@@ -65,7 +68,7 @@ def section(check: Check, *, dark: bool, has_sentence: bool = True) -> str:
 
 
 def draw_files(reports: Sequence[Report]) -> None:
-    """Draw the buttons that save the report."""
+    """Draw the buttons that save the reports as HTML, PDF and JSON."""
     name = "dpsco-claim"
     help_words = "The report as one page, which needs no network."
     download("HTML", partial(html_page, reports), f"{name}.html", key="check_html", help=help_words)
@@ -74,7 +77,7 @@ def draw_files(reports: Sequence[Report]) -> None:
 
 
 def _pdf(reports: Sequence[Report]) -> bytes:
-    """Return the reports as a PDF."""
+    """Return the reports as the bytes of a PDF."""
     # Importing Matplotlib takes a second, so it waits for the first click.
     from dpsco_app.pages.check.paper import report_pdf
 

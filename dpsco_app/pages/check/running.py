@@ -26,7 +26,7 @@ BAR_SECONDS = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A claim with the time for all of its checks."""
+    """A claim with the time for all of its checks, in seconds."""
 
     claim: Claim
     seconds: int
@@ -34,7 +34,7 @@ class Task:
 
 @st.cache_resource(show_spinner=False)
 def kept_reports() -> dict[Task, tuple[Report, ...]]:
-    """Return the latest reports that sessions of this server have made, by task."""
+    """Return the store of finished reports, by task, which all sessions of this server share."""
     return {}
 
 
@@ -57,7 +57,10 @@ def is_running(task: Task) -> bool:
 
 
 def check(task: Task, place: DeltaGenerator) -> tuple[Report, ...]:
-    """Check a claim, showing how far it is; the report is kept."""
+    """Run the referee on a task's claim; store and return its reports.
+
+    Meanwhile a bar in `place` shows the progress.
+    """
     bar = place.empty()
     with TURNS.run() as turn:
         step = _stepper(task, turn, bar)
@@ -100,7 +103,10 @@ def _stepper(task: Task, turn: Turn, bar: DeltaGenerator) -> Callable[[str], Non
         bar.progress(min(0.99, elapsed / task.seconds), text)
 
     def step(latest: str) -> None:
-        """Record the present step, show it now and then, and let other visitors have their turn."""
+        """Show the name of the present step now and then, and let other visitors have their turn.
+
+        An empty name keeps the previous one.
+        """
         nonlocal words, has_turn
         words = latest or words
         ask()

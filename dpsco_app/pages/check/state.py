@@ -19,7 +19,7 @@ SECONDS = (5, 20, 60)
 
 
 def check_length(name: str, value: str) -> None:
-    """Raise `InvalidInput` for a text that is too long; its content is checked where it is used."""
+    """Raise `InvalidInput` if the text of the field `name` is too long."""
     require(len(value) <= LONGEST, name, f"at most {LONGEST} characters long", shorten(value))
 
 
@@ -66,7 +66,7 @@ class Claim:
 
 @lru_cache(maxsize=100)
 def bound_of_claim(claim: Claim) -> Bound:
-    """Return a claim as a bound; raises `InvalidInput` in one sentence."""
+    """Return a claim as a bound; raise `InvalidInput` if its formula or a condition is wrong."""
     return bound_of_formula(
         claim.formula,
         claim.method,
@@ -77,7 +77,7 @@ def bound_of_claim(claim: Claim) -> Bound:
 
 
 def offered_methods(scenario: Scenario) -> tuple[str, ...]:
-    """Return the methods that the scenario's problem has, for one item per user or several."""
+    """Return the slugs of the methods for the scenario's problem and level."""
     return methods_for(scenario.problem, scenario.level)
 
 
@@ -92,7 +92,7 @@ def with_method(view: View, scenario: Scenario) -> View:
 
 
 def claim_of(view: View, scenario: Scenario) -> Claim:
-    """Return the claim of a view; raises `InvalidInput` in one sentence if it is unreadable."""
+    """Return the claim of a view at a scenario; raise `InvalidInput` if it cannot be read."""
     point = replace(scenario, methods=(view.method,), axis=None, grid=(), trials=Scenario().trials)
     claim = Claim(
         method=view.method,

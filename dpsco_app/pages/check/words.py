@@ -37,7 +37,8 @@ ABOUT = (
     "claim: it is refuted, contradicted or not. The command line also checks algorithms and "
     "inequalities of your own, in a Python file."
 )
-# Matches the setting of a trial: a law, a set (omitted for the ball), and fields with their values.
+# This pattern matches the setting of a trial: a law, a set (omitted for the ball), and fields with
+# their values.
 PLACE = re.compile(r"\b([a-z][\w-]*)(?: ([a-z][\w-]*))?((?: [nmdpερ]=[\d.e+-]+)+ offset=[\d.e+-]+)")
 # The answer for each verdict, if the report has no answer of its own.
 HEADLINES: dict[Judgement, str] = {
@@ -53,7 +54,10 @@ HEADLINES: dict[Judgement, str] = {
 
 
 def headline(report: Report, privacy: Report | None) -> tuple[str, str]:
-    """Return the answer of a report, and a sentence of the check that decided it."""
+    """Return the answer of a report, and a sentence of the check that decided it.
+
+    `privacy` is the report on the method's privacy, which comes first if it alone is refuted.
+    """
     if privacy is not None and privacy.verdict == "refuted" != report.verdict:
         return "Its privacy is refuted", screen_words(privacy.checks[0].sentence)
     gravest = next(check for check in report.checks if check.verdict == report.verdict)
@@ -66,7 +70,10 @@ def headline(report: Report, privacy: Report | None) -> tuple[str, str]:
 
 
 def at_a_glance(claim: Claim) -> tuple[str, str]:
-    """Return the known bounds on a claim at the visit's scenario, without any run."""
+    """Return how a claim compares with proven bounds at its scenario: a headline and a sentence.
+
+    Nothing is run for that.
+    """
     base, setting = claim.base, class_setting(claim.base)
     failures = claim.bound.failures(setting)
     if failures:
@@ -104,11 +111,11 @@ def screen_words(text: str) -> str:
     names = {b.card.slug: b.card.name for b in BOUNDS}
     for slug in sorted(names, key=len, reverse=True):  # A longer slug may begin with a shorter one.
         text = text.replace(slug, names[slug])
-    return on_screen(PLACE.sub(_place, text))
+    return on_screen(PLACE.sub(_setting_words, text))
 
 
-def _place(match: re.Match[str]) -> str:
-    """Return the place of a trial as a list of names and values."""
+def _setting_words(match: re.Match[str]) -> str:
+    """Return the setting of a trial in words: names of law and set, and values of fields."""
     law, body, fields = match.groups()
     laws = {one.card.slug: one.card.name for one in DISTRIBUTIONS}
     names = [laws.get(law, law), *([geometry_name(body)] if body in GEOMETRIES else [])]
@@ -118,7 +125,7 @@ def _place(match: re.Match[str]) -> str:
 
 
 def options_line(view: View) -> str:
-    """Return the label of the menu beside the claim."""
+    """Return the label of the menu of options: the time, the conditions and a hidden constant."""
     hypotheses = f" · if {escaped_markdown(view.hypotheses)}" if view.hypotheses.strip() else ""
     return f"**{view.seconds} s**{hypotheses}{' · up to a constant' if view.rate else ''}"
 

@@ -51,14 +51,14 @@ def draw_cards(cards: Sequence[Question], chosen: str) -> None:
 
 
 def _open(slug: str) -> None:
-    """Open the card with a slug, in the session and in the widget of the cards."""
+    """Open the card with this slug, or close it if it is open; a callback."""
     session = visit.current()
     session.open_card(slug)
     st.session_state[STATE.key(CARD)] = session.view.card
 
 
 def _guess(place: int) -> None:
-    """Answer the guess of a card, and open the card that the session opens."""
+    """Record the choice of this index as the visitor's guess, and open the card with the answer."""
     session = visit.current()
     session.answer_guess(place)
     st.session_state[STATE.key(CARD)] = session.view.card

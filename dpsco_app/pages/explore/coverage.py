@@ -23,7 +23,10 @@ COVERAGE_HELP = (
 
 
 def draw_coverage(scenario: Scenario, outcomes: Sequence[Outcome], name: str) -> bool:
-    """Draw the coverage of a mean's intervals; return whether there are any."""
+    """Draw how often the methods' intervals held the mean; return whether there are any.
+
+    `name` is the figure's, for its keys and files.
+    """
     rows = coverages(scenario, outcomes) if scenario.problem == "mean" else ()
     if rows:
         FirstScreen(name).draw(coverage_figure(rows), height=HEIGHT)
@@ -63,7 +66,7 @@ def coverage_figure(rows: Sequence[Coverage]) -> Figure:
 
 
 def coverage_text(row: Coverage) -> str:
-    """Return the share, its interval and the counts, in words."""
+    """Return a method's coverage in words, such as "48 of 50 runs, 96 % (86 to 100 %)"."""
     ends = f"{100 * row.low:.0f} to {100 * row.high:.0f} %"
     return f"{row.covering_trials} of {row.trials} runs, {100 * row.share:.0f} % ({ends})"
 

@@ -60,21 +60,21 @@ ABOUT_SLOPES = (
 def draw_details(screen: Screen) -> None:
     """Draw everything below the first screen; folded parts are made when they are opened."""
     result, scenario, lead = screen.result, screen.scenario, screen.front.lead
-    _refusals(result)
+    _draw_refusals(result)
     if screen.notes:
         st.markdown("**What to notice**")
     for text in screen.notes:
         st.markdown(text)
-    _links(scenario, lead)
-    fold("Slopes", lambda: _slopes(result, screen.view.formulas), "fold_slopes")
-    fold("Numbers", lambda: _numbers(screen.studies), "fold_numbers")
+    _draw_links(scenario, lead)
+    fold("Slopes", lambda: _draw_slopes(result, screen.view.formulas), "fold_slopes")
+    fold("Numbers", lambda: _draw_numbers(screen.studies), "fold_numbers")
     unit_name = "users" if scenario.m > 1 else "records"
     fold(f"How many {unit_name} do I need?", lambda: draw_need(result, lead), "fold_need")
     fold("Formulas and papers", lambda: draw_formulas(scenario, screen.view), "fold_formulas")
     fold("How to read this figure", lambda: st.markdown(how_to_read(scenario)), "fold_reading")
 
 
-def _numbers(studies: Sequence[Study]) -> None:
+def _draw_numbers(studies: Sequence[Study]) -> None:
     """Draw the table of numbers of each study, and the coverage of its intervals."""
     covered = False
     for i, study in enumerate(studies):
@@ -94,8 +94,11 @@ def _numbers(studies: Sequence[Study]) -> None:
     st.caption(text)
 
 
-def _links(scenario: Scenario, lead: str) -> None:
-    """Link to one run at the chosen point, and to the ledger of the method that is spoken of."""
+def _draw_links(scenario: Scenario, lead: str) -> None:
+    """Draw links to one run at the scenario, to a proof, and to the ledger of the method `lead`.
+
+    A link is left out if its page does not apply.
+    """
     with st.container(horizontal=True, key="view_row"):
         if scenario.problem in SCO_PROBLEMS:  # A mean has no path of steps.
             link_to(
@@ -128,11 +131,14 @@ def _links(scenario: Scenario, lead: str) -> None:
 # -- what cannot run ------------------------------------------------------------------------------
 
 
-def _refusals(result: Result) -> None:
-    """Say which methods cannot run, why, and offer the nearest setting that works."""
+def _draw_refusals(result: Result) -> None:
+    """Draw which methods cannot run and why, with a button for the nearest setting that works.
+
+    Remarks on the outcomes follow.
+    """
     scenario, outcomes = result.scenario, result.outcomes
     for i, refusal in enumerate(refusals.measured_refusals(outcomes)):
-        _refusal(refusal, scenario, f"change_{i}")
+        _draw_refusal(refusal, scenario, f"change_{i}")
     remarks: dict[str, str] = {}
     for o in outcomes:
         for note in (*o.flaws, *o.notes):  # Remarks that differ only in numbers appear once.
@@ -142,7 +148,7 @@ def _refusals(result: Result) -> None:
         st.caption(f"⚠ {text}")
 
 
-def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
+def _draw_refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
     """Draw why a method cannot run, with a button for the nearest change."""
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
@@ -169,8 +175,8 @@ def _refusal(refusal: refusals.Refusal, scenario: Scenario, key: str) -> None:
 # -- slopes ---------------------------------------------------------------------------------------
 
 
-def _slopes(result: Result, formulas: Sequence[str]) -> None:
-    """Draw the fitted slopes beside those of the formulas."""
+def _draw_slopes(result: Result, formulas: Sequence[str]) -> None:
+    """Draw a table of each method's fitted slope beside those of its rate and of the formulas."""
     scenario, axis = result.scenario, result.scenario.axis
     if axis is not None and axis not in POWER_AXES:
         st.caption(f"The error is no power of {SYMBOL[axis]}, and has no slope.")
@@ -191,17 +197,17 @@ def _slopes(result: Result, formulas: Sequence[str]) -> None:
 
 
 def _slope_row(scenario: Scenario, row: Any) -> dict[str, str]:
-    """Return one method's slope, the range of slopes of its rate, and how the two compare."""
+    """Return the table row of a method: its slope, the slopes of its rate, and their comparison."""
     words = row.verdict or ("the rate is void at these sizes" if row.bound else "no published rate")
     words = words.replace(" ", NO_BREAK)
     if row.verdict and row.bound and scenario.problem != MEAN:
         words += f"; rate for {bound(row.bound).card.loss_class} losses"
     interval = _from_to(row.low, row.high)
     predicted = _from_to(row.predicted_low, row.predicted_high)
-    return _row(scenario, row.name, row.fitted, interval, predicted, words)
+    return _table_row(scenario, row.name, row.fitted, interval, predicted, words)
 
 
-def _row(
+def _table_row(
     scenario: Scenario,
     name: str,
     slope: float,
@@ -209,7 +215,10 @@ def _row(
     predicted: str = "",
     words: str = "",
 ) -> dict[str, str]:
-    """Return a row of the table, by the names of its columns."""
+    """Return a row of the table of slopes, by the names of its columns.
+
+    `interval` and `predicted` are ranges of slopes as text, and `words` is the verdict.
+    """
     cells = {
         words_for(scenario.problem).method.capitalize(): name,
         "Fitted": signed(slope),
@@ -226,7 +235,10 @@ def _row(
 
 
 def _formula_row(scenario: Scenario, name: str, text: str, fitted: pd.DataFrame) -> dict[str, str]:
-    """Return the slope of a formula, the range of its terms, and how each method compares."""
+    """Return the table row of a formula: its slope, the range of its terms' slopes, and verdicts.
+
+    `fitted` has the slopes of the methods, each of which is compared with the range.
+    """
     formula = parse_formula(text)
     points = own_line(scenario, formula)
     slope = line_slope(*np.array(points).T) if len(points) > 1 else math.nan
@@ -238,7 +250,7 @@ def _formula_row(scenario: Scenario, name: str, text: str, fitted: pd.DataFrame)
         methods.setdefault(verdict(fit, low, high) or "", []).append(row.name)
     verdicts = [f"{', '.join(names)}: {words}" for words, names in methods.items() if words]
     predicted = "" if math.isnan(low) else _from_to(low, high)
-    return _row(scenario, f"{name}: `{text}`", slope, "", predicted, "; ".join(verdicts))
+    return _table_row(scenario, f"{name}: `{text}`", slope, "", predicted, "; ".join(verdicts))
 
 
 def _from_to(low: float, high: float) -> str:
@@ -247,7 +259,7 @@ def _from_to(low: float, high: float) -> str:
 
 
 def halving(slope: float) -> str:
-    """Return how many times the records halve the error, as text."""
+    """Return the multiple of the number of records that halves an error of this slope, as text."""
     factor = times_to_halve(slope)
     return f"over {MANY_RECORDS:,}" if factor > MANY_RECORDS else f"{factor:.2g}"
 

@@ -15,7 +15,7 @@ DOORS = {WHY: ("A story in five minutes", "A story")}
 
 
 def draw_doors(scenario: Scenario) -> None:
-    """Draw the links for newcomers in the space beside the question."""
+    """Draw the links for newcomers, as long as a visit has its first settings."""
     doors = st.empty()  # The container keeps the figure's position when the links disappear.
     # Large type is for teaching, and a teacher needs no links for newcomers.
     large = teaching.current().large

@@ -8,9 +8,9 @@ import streamlit as st
 
 from dpsco_app.figure.colours import INK, PAGE
 from dpsco_app.front.bound_lines import class_name
-from dpsco_app.front.changes import offered
+from dpsco_app.front.changes import slider_values
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.second import in_short, overlays, pinned
+from dpsco_app.front.second import fit_one_panel, in_short, pinned
 from dpsco_app.front.study import chosen_point, place
 from dpsco_app.front.view import View
 from dpsco_app.pages.explore.menus import draw_bounds_menu, take
@@ -51,7 +51,7 @@ def draw_settings(scenario: Scenario) -> None:
 
 
 def draw_foot(screen: Screen, *, phone: bool) -> None:
-    """Draw the row below the figure: panels, measure, bounds and pin."""
+    """Draw the row below the figure, with its controls, the pin and the files."""
     scenario = screen.scenario
     with st.container(horizontal=True, vertical_alignment="center", key="foot"):
         if not phone:
@@ -62,8 +62,8 @@ def draw_foot(screen: Screen, *, phone: bool) -> None:
         with st.container(key="foot_words"):
             st.markdown(f"{drag}Bars: 95 % intervals of {scenario.trials} trials.")
         draw_more_trials(screen)
-        _pin(screen)
-        fold("Export", lambda: _export(screen), "explore_export", kind="popover")
+        _draw_pin(screen)
+        fold("Export", lambda: _draw_export(screen), "explore_export", kind="popover")
         link(STATE, screen.view, scenario)
     kept = pinned(screen.view.pin)
     if kept is not None:
@@ -104,26 +104,26 @@ def _choose_measure() -> None:
     )
 
 
-def _pin(screen: Screen) -> None:
-    """Draw the button that pins the curves, or unpins them."""
+def _draw_pin(screen: Screen) -> None:
+    """Draw the button that pins the curves, or unpins them if they are pinned."""
     is_pinned = bool(screen.view.pin)
     st.button(
         "Unpin" if is_pinned else "Pin",
         key="explore_pin",
-        on_click=_unpin if is_pinned else _keep,
+        on_click=_unpin if is_pinned else _pin,
         disabled=not is_pinned and (screen.is_running or screen.is_read_only),
         help=None if is_pinned else "Keeps these curves, and draws the next run over them.",
     )
 
 
-def _keep() -> None:
-    """Pin the curves."""
+def _pin() -> None:
+    """Keep the present curves, so that the next run is drawn over them; a callback."""
     visit.current().pin()
     STATE.fill_widgets(visit.current().view)
 
 
 def _unpin() -> None:
-    """Unpin the curves."""
+    """Remove the curves that were kept for comparison; a callback."""
     visit.current().unpin()
     STATE.fill_widgets(visit.current().view)
 
@@ -133,7 +133,7 @@ def _about_pin(pinned_scenario: Scenario, scenario: Scenario) -> str:
     if pinned_scenario == scenario:
         return "**Pinned.** Change a setting and run: both runs will be drawn."
     words = in_short(pinned_scenario, scenario) or "the same settings"
-    if overlays(pinned_scenario, scenario):
+    if fit_one_panel(pinned_scenario, scenario):
         return f"**Pinned**, dashed: {words}."
     return f"**Pinned:** {words}. Its axis or its quantity is another one: it has the second panel."
 
@@ -141,8 +141,8 @@ def _about_pin(pinned_scenario: Scenario, scenario: Scenario) -> str:
 # -- files ----------------------------------------------------------------------------------------
 
 
-def _export(screen: Screen) -> None:
-    """Draw the files of the run, and those of its figure."""
+def _draw_export(screen: Screen) -> None:
+    """Draw the buttons that save the run, and the figure as a page, a PDF, a slide or pictures."""
     result, view, answer = screen.result, screen.view, screen.front.answer
     slugs = proven_slugs(screen.scenario, view)
     lines = {class_name(evaluations(screen.scenario, (slug,))): (slug,) for slug in slugs}
@@ -172,7 +172,7 @@ def _export(screen: Screen) -> None:
 
 
 def _export_sliders(scenario: Scenario, view: View) -> None:
-    """Draw the button of the page with sliders, which says how long the page takes to make."""
+    """Draw the button that saves a page with sliders, and how long it takes to make."""
     seconds = sliders_seconds(scenario, view)
     # A longer wait could not be stopped and would show no progress.
     is_long = seconds > MOST_SLIDERS_SECONDS
@@ -196,7 +196,7 @@ def _export_sliders(scenario: Scenario, view: View) -> None:
 
 
 def draw_hand(screen: Screen) -> None:
-    """Draw the handle of the chosen point over the figure."""
+    """Draw the handle over the figure with which a visitor drags the chosen point of the axis."""
     scenario = _under_hand(screen)
     if scenario.axis is None or not math.isfinite(getattr(scenario, scenario.axis)):
         return  # An infinite q has no position on the axis.
@@ -220,11 +220,11 @@ def _under_hand(screen: Screen) -> Scenario:
 
 
 def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
-    """Return the handle of the axis: its place, and the values to which it can be dragged."""
+    """Return the data of the handle on the axis: its place and the values it can be dragged to."""
     start, end = scenario.grid[0], scenario.grid[-1]
     scenario_value = getattr(scenario, axis)
     value = scenario_value if start <= scenario_value <= end else place(chosen_point(scenario))
-    values = [x for x in offered(axis, scenario, value) if start <= x <= end]
+    values = [x for x in slider_values(axis, scenario, value) if start <= x <= end]
     return {
         "symbol": SYMBOL[axis],
         "field": axis,
@@ -235,7 +235,7 @@ def handle(scenario: Scenario, axis: str) -> dict[str, Any]:
 
 
 def _choose() -> None:
-    """Take the value of the axis that the visitor has dragged to."""
+    """Set the axis's field to the value to which the visitor has dragged the dot; a callback."""
     field, value = st.session_state[HAND]["chosen"]
     scenario = visit.current().scenario
     if field == scenario.axis and value in handle(scenario, field)["values"]:

@@ -24,9 +24,9 @@ from dpsco_core.scenario import Scenario
 FIELDS = ("epsilon", "delta", "rho", "n", "d", "m", "p", "diameter")
 PLAIN = {"n", "d", "p", r"\varepsilon"}
 USUAL = set("eijstxE")  # Letters that every reader knows, or that a formula itself binds.
-# Matches words in a formula, which are not symbols.
+# This pattern matches words in a formula, which are not symbols.
 WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")
-# Matches the symbol that a definition defines.
+# This pattern matches the symbol that a definition defines.
 DEFINED = re.compile(r"(?:\\sum_j)?(\\[a-zA-Z]+|[a-zA-Z])")
 COMMANDS = re.compile(r"\\[a-zA-Z]+")
 
@@ -57,7 +57,7 @@ def draw_formulas(scenario: Scenario, view: View) -> None:
 
 
 def letters_of(latex: str) -> set[str]:
-    """Return the letters and commands of a formula in LaTeX."""
+    """Return the letters and commands of a formula in LaTeX, without those of words in the text."""
     plain = WORDS.sub(" ", latex)
     return set(COMMANDS.findall(plain)) | {c for c in COMMANDS.sub(" ", plain) if c.isalpha()}
 

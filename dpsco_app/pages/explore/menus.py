@@ -49,7 +49,7 @@ def draw_presets() -> None:
     """
     st.button("Presets", key="presets", on_click=st.session_state.update, args=(OPEN,))
     if st.session_state.get(GALLERY):
-        _gallery()
+        _draw_gallery()
 
 
 def draw_ways() -> None:
@@ -67,18 +67,18 @@ def close_gallery() -> None:
 
 
 @st.dialog("Presets and stored studies", width="large", on_dismiss=close_gallery)
-def _gallery() -> None:
-    """Draw the presets by kind, and the menu to open a study."""
+def _draw_gallery() -> None:
+    """Draw the dialog with the presets, one tab for each kind, and a tab for stored studies."""
     *kinds, stored = st.tabs([*KINDS.values(), "Open a study"])
     for kind, tab in zip(KINDS, kinds, strict=True):
         with tab, st.container(horizontal=True):
             for preset in (preset for preset in PRESETS if preset.kind == kind):
-                _card(preset)
+                _draw_card(preset)
     with stored:
         draw_open()
 
 
-def _card(preset: Preset) -> None:
+def _draw_card(preset: Preset) -> None:
     """Draw the card of a preset, with its picture and a button."""
     with st.container(border=True, width=CARD_WIDTH, height="stretch"):
         st.image(
@@ -99,7 +99,7 @@ def _card(preset: Preset) -> None:
 
 
 def start_preset(preset: Preset) -> None:
-    """Run a preset; a callback."""
+    """Close the gallery, put a preset into the controls and run it; a callback."""
     close_gallery()
     arrive()
     session = visit.current()
@@ -135,18 +135,18 @@ def draw_bounds_menu(scenario: Scenario) -> None:
             on_change=take,
             args=(BOUND,),
         )
-        _formulas(scenario)
+        _draw_formula_field(scenario)
 
 
 def take(name: str) -> None:
-    """Take over the choice in the widget of a part of the view; a callback."""
+    """Copy the value of the widget for the field `name` into the view; a callback."""
     st.session_state[name] = st.session_state[f"{name}_typed"]
 
 
-def _formulas(scenario: Scenario) -> None:
-    """Draw the field for formulas, and take over its text if the formulas can be drawn.
+def _draw_formula_field(scenario: Scenario) -> None:
+    """Draw the field for formulas, and copy its text into the view if they can be drawn.
 
-    What is wrong stays to be mended, until the formulas change otherwise, as on the way back.
+    A wrong text stays in the field to be corrected, until Back or Forward changes the formulas.
     """
     state = st.session_state
     formulas: str = state[FORMULA]

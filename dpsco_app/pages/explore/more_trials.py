@@ -19,7 +19,7 @@ MOST_SECONDS = 2.0  # A run that takes longer than this many seconds is not offe
 
 
 def draw_more_trials(screen: Screen) -> None:
-    """Draw the button that runs more trials, where that helps and takes no time to speak of."""
+    """Draw the button that runs more trials, if error bars are wide and the trials are quick."""
     longer_scenario = more_trials_of(screen)
     work = None if longer_scenario is None else visit.current().curves.work_of(longer_scenario)
     if work is None or work.seconds > MOST_SECONDS:
@@ -35,7 +35,7 @@ def draw_more_trials(screen: Screen) -> None:
 
 
 def more_trials_of(screen: Screen) -> Scenario | None:
-    """Return the scenario of more trials; None where bars are short, or the run is not finished."""
+    """Return the scenario with more trials; None if bars are short or the run is not finished."""
     scenario = screen.allowed
     if scenario is None or not screen.is_complete or scenario.trials >= OFFERED:
         return None

@@ -14,7 +14,7 @@ from dpsco_core.scenario import Scenario
 
 GALLERY = "gallery"  # The session key that says whether the dialog for choosing a study is open.
 PROBLEM = "opened_study_problem"
-OPEN = {GALLERY: True, PROBLEM: ""}  # the state as the dialog opens
+OPEN = {GALLERY: True, PROBLEM: ""}  # The state of the session that opens the dialog.
 DIALOG_TEXT = (
     "`dpsco study FILE.toml --out results.sqlite` runs a long study and keeps it in a file. "
     "Open one: it is drawn as if it had been run here, between the same bounds."
@@ -43,7 +43,7 @@ def draw_open() -> None:
 
 
 def _offer(shelf: Shelf, key: str) -> None:
-    """Draw the studies of a file, and the button that opens the one which is chosen."""
+    """Draw the menu of the studies in a file, and the button that opens the chosen one."""
     try:
         studies, other_files = shelf.contents()
     except InvalidInput as problem:
@@ -75,7 +75,7 @@ def _offer(shelf: Shelf, key: str) -> None:
 
 
 def _open(shelf: Shelf, scenario: Scenario) -> None:
-    """Put a study into the controls, and its stored outcomes into the result."""
+    """Show a stored study in Explore, or keep the reason why that is impossible; a callback."""
     state = st.session_state
     try:
         outcomes = shelf.outcomes(scenario)

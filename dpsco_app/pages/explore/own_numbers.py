@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from plotly.graph_objects import Figure, Scatter
 
-from dpsco_app.front.changes import offered
+from dpsco_app.front.changes import slider_values
 from dpsco_app.pages.explore.own_releases import (
     RELEASED,
     digits_text,
@@ -82,14 +82,14 @@ def draw_file() -> None:
             st.session_state.pop(key, None)
         return
     try:
-        chosen = _choose(upload.getvalue(), upload.file_id)
+        chosen = _draw_choice(upload.getvalue(), upload.file_id)
         if chosen:
-            _draw(*chosen)
+            _draw_analysis(*chosen)
     except InvalidInput as problem:
         st.error(escaped_markdown(in_print(str(problem))))
 
 
-def _draw(records: NumberRecords, file: str) -> None:
+def _draw_analysis(records: NumberRecords, file: str) -> None:
     """Draw the analysis of a file's records, the matching scenario, and their private mean."""
     fits = tails(records.values, records.chosen)
     for note in records.cap_notes:
@@ -116,7 +116,10 @@ def _draw(records: NumberRecords, file: str) -> None:
 
 
 def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
-    """Return the tail indices over the threshold; indices of `LIGHT` or more are drawn there."""
+    """Return the figure of the tail index by threshold, one line for each column of numbers.
+
+    Indices above `LIGHT`, which count as light, are drawn at `LIGHT`.
+    """
     labels = ["Tail index"] if len(fits) == 1 else names
     used_indices = np.clip([fit.index for fit in fits], LOWEST, LIGHT)
     figure = Figure(
@@ -158,10 +161,11 @@ def tail_figure(fits: Sequence[Tail], names: Sequence[str]) -> Figure:
     )
 
 
-def _choose(content: bytes, file: str) -> tuple[NumberRecords, str] | None:
-    """Return the chosen records, and their key in the session, after the visitor's choice.
+def _draw_choice(content: bytes, file: str) -> tuple[NumberRecords, str] | None:
+    """Draw the menu of columns; return the chosen records and their key in the session.
 
-    The page says what was read. Raises `InvalidInput` if it cannot be read.
+    `file` is the identity of the file. The answer is None if no column is chosen. Raises
+    `InvalidInput` if the content cannot be read.
     """
     records = _read(content, file, None)
     if len(records.names) > 1:
@@ -186,7 +190,10 @@ def _choose(content: bytes, file: str) -> tuple[NumberRecords, str] | None:
 
 
 def _read(content: bytes, file: str, names: list[str] | None) -> NumberRecords:
-    """Return the records of a file, cached for the session, as a large file takes seconds."""
+    """Return the records in the named columns of a file, or in those chosen by default.
+
+    They are cached for the session, since a large file takes seconds.
+    """
     request = (file, None if names is None else tuple(names))
     records_read = st.session_state.setdefault(READ, {})
     if request not in records_read:
@@ -202,7 +209,7 @@ def _read(content: bytes, file: str, names: list[str] | None) -> NumberRecords:
 def column_table(
     records: NumberRecords, fits: Sequence[Tail], units: Sequence[float]
 ) -> pd.DataFrame:
-    """Return the analysis of several columns, one row for each."""
+    """Return a table with one row for each column: its mean, its tail and its unit."""
     blurs = [central_moment(values, 2) / math.sqrt(records.count) for values in records.values.T]
     return pd.DataFrame(
         {
@@ -218,17 +225,17 @@ def column_table(
 
 
 def fitting(fits: Sequence[Tail], scenario: Scenario) -> Scenario:
-    """Return the scenario whose law, order p and sizes are nearest to the numbers'.
+    """Return the scenario whose law, p, n and d come nearest to the visitor's numbers.
 
-    It has a dimension for each column, and the column with the heaviest tail decides the law. The
-    margin is smaller than the present one if p = 2 needs that, and p is below 2 only if there is no
-    variance.
+    It has a dimension for each column, and the column with the heaviest tail decides the law. Its
+    margin is smaller than the given scenario's if p needs that, and p is below 2 only if there is
+    no variance.
     """
     count = fits[heaviest(fits)].count
     return fitted(
         fits,
         scenario,
-        orders=offered("p", scenario, 2.0),
+        orders=slider_values("p", scenario, 2.0),
         margins=OPTIONS["margin"],
         count=int(min(OPTIONS["n"], key=lambda n: abs(n - count))),
     )
@@ -237,7 +244,7 @@ def fitting(fits: Sequence[Tail], scenario: Scenario) -> Scenario:
 def in_words(
     fits: Sequence[Tail], names: Sequence[str], matching: Scenario, units: Sequence[float]
 ) -> str:
-    """Return the sentences on the tail and on the matching scenario."""
+    """Return sentences on the heaviest tail of the columns and on the matching scenario."""
     lead = heaviest(fits)
     fit, is_single = fits[lead], len(fits) == 1
     law = distribution_card(matching.distribution).name

@@ -156,7 +156,7 @@ def noises_of(advice: ClipAdvice, publics: Sequence[Public]) -> list[float]:
 def clip_in_words(
     advice: ClipAdvice, point: Scenario, names: Sequence[str], noises: Sequence[float]
 ) -> str:
-    """Return the radius at which simple clipping clips, and the reason for it."""
+    """Return sentences on the radius at which simple clipping clips, and on the reason for it."""
     records_word = "numbers" if len(names) == 1 else "rows"
     share = (
         f"{advice.clipped:,} of the {point.n:,} {records_word}"
@@ -211,7 +211,10 @@ def digits_text(value: float, blur: float) -> str:
 
 
 def field_format(value: float, unit: float) -> str:
-    """Return the format of a field for a number: a thousandth of a unit, or an exponent."""
+    """Return the printf format of a number's field, with decimals that suit the column's unit.
+
+    Very long or extreme numbers have an exponent.
+    """
     is_long = abs(value) >= 1e12 * unit or not 1e-9 < unit < 1e15
     return "%.15g" if is_long else f"%.{max(0, decimals_of(unit / 10))}f"
 
@@ -238,9 +241,12 @@ def release_table(
     names: Sequence[str],
     means: Sequence[float],
     publics: Sequence[Public],
-    blurs: Sequence[float],  # The uncertainty of each column's mean, in the unit of the numbers.
+    blurs: Sequence[float],
 ) -> pd.DataFrame:
-    """Return the table of releases, one row per method; a method that cannot release says why."""
+    """Return the table of releases, one row per method, with the reason where there is none.
+
+    `blurs` has the uncertainty of each column's mean, in the unit of the numbers.
+    """
     is_single = len(names) == 1
     scales = [1.0] if is_single else [public.unit for public in publics]
     suffix = "" if is_single else " units"
@@ -250,7 +256,7 @@ def release_table(
         deviations = [
             value - mean if abs(value - mean) > max(1e-6 * blur, 4 * math.ulp(mean)) else 0.0
             for value, mean, blur in zip(values, means, blurs, strict=True)
-        ]  # Floating-point rounding makes exact comparison unreliable.
+        ]
         return math.hypot(*np.divide(deviations, scales))
 
     def row(release: OwnRelease) -> dict[str, str]:

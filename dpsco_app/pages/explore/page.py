@@ -61,7 +61,7 @@ class FrontParts:
         self.draw(screen)
 
     def draw(self, screen: Screen) -> None:
-        """Draw head, figure and table; the browser changes those on the page, which is quicker."""
+        """Draw the answer, the figure and the table into their places, over what stands there."""
         front = screen.front
         self.count += 1
         self.head.html(front.head)
@@ -150,7 +150,8 @@ def _draw_button(screen: Screen) -> DeltaGenerator:
 def draw_sidebar(scenario: Scenario, lead: str = "", card: str = "") -> None:
     """Draw the controls of the scenario, and what Explore adds to them.
 
-    `lead` is the best algorithm, `card` the open question: that of the sliders is answered here.
+    `lead` is the slug of the best algorithm and `card` that of the open question; the question on
+    the sliders is answered by areas above them.
     """
     areas = slider_areas(scenario, theme()) if card == "sliders" else {}
     with teaching.controls_place():
@@ -161,7 +162,7 @@ def draw_sidebar(scenario: Scenario, lead: str = "", card: str = "") -> None:
 
 
 def _draw_second_panel(scenario: Scenario) -> None:
-    """Draw the choice of what the second panel shows."""
+    """Draw the menu of what the second panel shows, and the button for the visitor's own file."""
     st.selectbox(
         "Beside your data, show",
         SECONDS,
@@ -176,7 +177,7 @@ def _draw_second_panel(scenario: Scenario) -> None:
 
 
 def run_to_the_end(session: Session, parts: FrontParts, status: DeltaGenerator) -> None:
-    """Run the missing cells of the result and show it as it grows; then draw the page again."""
+    """Run the missing cells and draw the figure as it grows; then have the page drawn anew."""
     write, look, drawn_count = Pace(0.0), theme(), 0
     for status_text in run(session.curves):
         if write.due():

@@ -8,7 +8,7 @@ from dpsco_app.session.screen import Screen
 
 
 def draw_records(screen: Screen) -> None:
-    """Draw the squares of what the records are worth, where that is known."""
+    """Draw squares that show how many records without privacy give the same error, if known."""
     if screen.is_old or not screen.cards:
         return
     squares = records_html(screen.studies[0], screen.scenario, theme())

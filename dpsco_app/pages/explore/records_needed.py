@@ -25,7 +25,10 @@ GREEK = {"epsilon": "ε", "rho": "ρ"}
 
 
 def draw_need(result: Result, lead: str) -> None:
-    """Draw the question, which starts with the method `lead` and half of its error."""
+    """Draw the form that asks for the records or the budget for a target error, and its answer.
+
+    At first it has the method `lead` and half of that method's error.
+    """
     point = replace(result.scenario, axis=None, grid=())
     words = words_for(point.problem)
     budget: Unknown = "epsilon" if point.rho is None else "rho"
@@ -34,7 +37,7 @@ def draw_need(result: Result, lead: str) -> None:
         f"Privacy budget {GREEK[budget]}": budget,
     }
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _start("need_method", lead or point.methods[0], point.methods)
+        _set_control("need_method", lead or point.methods[0], point.methods)
         method = st.selectbox(
             words.method.capitalize(),
             point.methods,
@@ -44,7 +47,7 @@ def draw_need(result: Result, lead: str) -> None:
             args=("need_method",),
         )
         unknown = names[st.selectbox("Find", names, key="need_unknown")]
-        _start("need_error", max(LEAST_ERROR, _half(result, method)))
+        _set_control("need_error", max(LEAST_ERROR, _half_error(result, method)))
         error = st.number_input(
             f"Target: median {words.error}",
             min_value=LEAST_ERROR,
@@ -67,7 +70,7 @@ def draw_need(result: Result, lead: str) -> None:
         )
 
 
-def _start(key: str, value: object, choices: Sequence[object] = ()) -> None:
+def _set_control(key: str, value: object, choices: Sequence[object] = ()) -> None:
     """Set a control to the visitor's choice if it is still offered, and otherwise to `value`."""
     chosen = st.session_state.get(f"{key}_chosen", value)
     st.session_state[key] = chosen if not choices or chosen in choices else value
@@ -78,15 +81,18 @@ def _keep(key: str) -> None:
     st.session_state[f"{key}_chosen"] = st.session_state[key]
 
 
-def _half(result: Result, method: str) -> float:
-    """Return half of the method's median error at the chosen point, as the first target."""
+def _half_error(result: Result, method: str) -> float:
+    """Return half of a method's median error at the chosen point, or 0.1 without any error."""
     x = chosen_point(result.scenario)
     errors = [o.error for o in result.outcomes if (o.method, o.x) == (method, x) and o.error > 0]
     return float(f"{median(errors) / 2:.1g}") if errors else 0.1
 
 
 def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tuple[str, ...]:
-    """Return the lines of the answer, after the runs that find it; a bar shows their progress."""
+    """Find the value of `unknown` at which a method's median error meets the target; return lines.
+
+    A bar shows the progress of the runs. If the search is refused, the line is the reason.
+    """
     bar = st.progress(0.0, text="Running …")
 
     def tell(done: int) -> None:
@@ -106,7 +112,7 @@ def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tup
 
 
 def _elements(point: Scenario, method: str) -> int:
-    """Return the largest n d m that the dashboard's time allows for all runs."""
+    """Return the largest product n d m at which the dashboard's time is enough for all runs."""
     allowed = DASHBOARD.elements
     largest = replace(
         point,

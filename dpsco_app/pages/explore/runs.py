@@ -30,7 +30,10 @@ def start(scenario: Scenario) -> None:
 def draw_run(
     place: DeltaGenerator, *, is_running: bool, is_allowed: bool, is_needed: bool = True
 ) -> None:
-    """Draw the button Run if there is something to run; it is Cancel during a run."""
+    """Draw the button Cancel during a run, and otherwise the button Run if there is a need.
+
+    Run is disabled unless the run `is_allowed`.
+    """
     if is_running:
         place.button("Cancel", key="explore_cancel", on_click=visit.current().cancel)
         return
@@ -47,7 +50,7 @@ def draw_run(
 
 
 def offer_nearest() -> None:
-    """Draw a button that sets the nearest value which is allowed, if one change is enough."""
+    """Draw a button that changes one setting to its nearest allowed value, if that is enough."""
     session = visit.current()
     nearest = session.curves.nearest()
     if nearest is None:
@@ -72,7 +75,7 @@ def offer_nearest() -> None:
 
 
 def proven_slugs(scenario: Scenario, view: View) -> list[str]:
-    """Return every bound that the figure draws: the window's ends, the edge and the lines."""
+    """Return the slugs of all bounds in the figure: those of the window, the edge and the lines."""
     spans = [span for _, span in drawn_window(scenario)]
     ends = [b for span in spans for b in (span.upper, span.lower) if b is not None]
     edges = [e.bound for _, e in region(scenario)]

@@ -18,7 +18,7 @@ from dpsco_core.scenario import Scenario
 
 
 def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
-    """Return the summary with the spent budget and the parameters; columns are named in words."""
+    """Return the table of errors by method and x, with spent budgets and parameters, for people."""
     table = summary(frame(outcomes), scenario)
     first_outcome = {(o.method, o.x): o for o in reversed(outcomes)}
     places = zip(table["method"], table["x"], strict=True)
@@ -57,7 +57,8 @@ def numbers(outcomes: Sequence[Outcome], scenario: Scenario) -> pd.DataFrame:
             for b, o in zip(cell_balls, cells, strict=True)
         ]
     largest: dict[tuple[str, float | None], float] = {}
-    for o in outcomes:  # 0 where the evaluation is exact
+    # An error that is evaluated exactly has the uncertainty 0.
+    for o in outcomes:
         largest[o.method, o.x] = max(largest.get((o.method, o.x), 0.0), o.error_uncertainty)
     if any(largest.values()):
         columns["Evaluation ±"] = [largest[o.method, o.x] for o in cells]

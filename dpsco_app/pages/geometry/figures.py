@@ -33,7 +33,7 @@ NO_POINTS = np.zeros((0, 2))
 
 
 def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
-    """Return a set, a point, its projection, and their normals and tangents.
+    """Return the figure of a set, a point, its projection, and their normals and tangents.
 
     Each line that moves with the point has its own key, by which the browser finds it. A line with
     nothing to draw has no points.
@@ -102,7 +102,7 @@ def set_figure(shape: Shape, projected: Nearest, alt: str) -> Figure:
 def growth_figure(
     rows: Sequence[WidthRow], names: Mapping[str, str], kind: str, alt: str
 ) -> Figure:
-    """Return the width of every set against the dimension; that of `kind` stands out."""
+    """Return the figure of every set's Gaussian width against d, with the set `kind` in colour."""
     dimensions = sorted({row.d for row in rows})
     lines = []
     for set_kind, name in names.items():
@@ -156,7 +156,7 @@ def growth_figure(
 
 
 def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
-    """Return the squared dual norm of both kinds of noise against q, measured and bounded.
+    """Return the figure of both noises' squared dual norm against q, measured and bounded.
 
     `q` is one of the measured exponents; the ladder lists the values at it.
     """
@@ -206,7 +206,10 @@ def sweep_figure(rows: Sequence[DualSquare], q: float, alt: str) -> Figure:
 
 
 def _units(span: float) -> list[tuple[float, str]]:
-    """Return the ticks of an axis: 0 and a whole number on each side."""
+    """Return values and texts of an axis's ticks: 0 and a whole number on each side.
+
+    `span` is half the length of the axis.
+    """
     step = max(1, math.floor(span / 1.5))
     return [(float(v), f"{v}".replace("-", "−")) for v in (-step, 0, step)]
 
@@ -238,7 +241,7 @@ def point_table(projected: Nearest) -> pd.DataFrame:
 
 
 def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:
-    """Return the table of Gaussian widths for the screen."""
+    """Return the table of Gaussian widths by set and d, each with its proven ends."""
     return pd.DataFrame(
         {
             "Set": [geometry_name(row.kind) for row in rows],
@@ -251,7 +254,7 @@ def width_table_frame(rows: Sequence[WidthRow]) -> pd.DataFrame:
 
 
 def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
-    """Return the table of noise energies for the screen."""
+    """Return the table of squared dual norms by noise and q, as measured and as bounded."""
     return pd.DataFrame(
         {
             "Noise": [NOISE_NAMES[row.noise] for row in rows],

@@ -43,7 +43,7 @@ SLIDERS: dict[str, SliderOptions] = {
     "noise_q": ("Exponent q of the norm", NOISE_Q_OPTIONS, None),
     "noise_d": ("Dimension d", DIMENSION_OPTIONS, None),
 }
-HAND = "geometry_hand"  # the key of the component that moves the point in the picture
+HAND = "geometry_hand"  # The key of the component that moves the point in the picture.
 _grid = st.cache_data(max_entries=200, show_spinner=False)(sweep)
 
 
@@ -69,7 +69,7 @@ def _move_point() -> None:
 
 
 def _draw_set(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the set with the nearest point to the one that the visitor drags."""
+    """Draw the set with a point that the visitor can drag, and the point's projection."""
     shape = shape_of(scenario)
     projected, set_words = nearest(shape, (view.x1, view.x2)), words.SETS[shape.kind]
     figure = set_figure(shape, projected, words.set_answer(shape))
@@ -105,7 +105,7 @@ def _draw_widths(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_noise(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the energy of shaped and of Gaussian noise over q."""
+    """Draw the squared dual norm of shaped and of Gaussian noise against the exponent q."""
     with screen.controls:
         sliders(STATE, st.columns(4), SLIDERS)
     d, q, seed = view.noise_d, view.noise_q, view.seed

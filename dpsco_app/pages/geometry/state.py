@@ -11,10 +11,10 @@ from dpsco_core.fields import NAMES as FIELDS
 from dpsco_core.scenario import Scenario
 
 PARTS = {"set": "The set", "width": "Its width", "noise": "The noise"}
-SPAN = 2.0  # the largest absolute value of a coordinate of the point
+SPAN = 2.0  # The largest absolute value of a coordinate of the point.
 UNUSED_FIELDS = tuple(name for name in FIELDS if name not in ("geometry", "q"))
-STEP = 0.05  # how far one key press moves a coordinate
-LARGEST_Q = 100.0  # balls with larger exponents look the same
+STEP = 0.05  # The change of a coordinate by one key press.
+LARGEST_Q = 100.0  # Balls with larger exponents look the same.
 NOISE_Q_OPTIONS = (1.01, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2)
 DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
@@ -25,15 +25,15 @@ class View(PageView):
     # The point that is projected.
     x1: float = checked(1.4, real, -SPAN, SPAN)
     x2: float = checked(0.2, real, -SPAN, SPAN)
-    seed: int = checked(0, real, 0, LARGEST_SEED)  # the seed of the noise
-    # the exponent of the parameters' norm that the noise is shaped to, in (1, 2]
+    seed: int = checked(0, real, 0, LARGEST_SEED)  # The seed of the noise.
+    # The exponent of the parameters' norm that the noise is shaped to, in (1, 2].
     noise_q: float = checked(1.25, real, NOISE_Q_OPTIONS[0], 2)
-    # the dimension of the noise
+    # The dimension of the noise.
     noise_d: int = checked(100, real, DIMENSION_OPTIONS[0], DIMENSION_OPTIONS[-1])
 
 
 def shape_of(scenario: Scenario) -> Shape:
-    """Return the set of a scenario, in two dimensions."""
+    """Return the constraint set of a scenario in two dimensions, as the page draws it."""
     q = scenario.q or 1.5
     return Shape(kind=scenario.geometry, q=q if math.isinf(q) else min(q, LARGEST_Q))
 

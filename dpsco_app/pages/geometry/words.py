@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from dpsco_app.parts.options import short_text
 from dpsco_core.explain.geometry import DualSquare, Nearest, Shape, WidthRow
 
-HALF_UP = 1e-9  # added before rounding, so that a half rounds away from 0 as it does in the browser
+# Adding this before rounding makes a half round away from 0, as it does in the browser.
+HALF_UP = 1e-9
 NOISE_NAMES = {"generalized gaussian": "Generalized Gaussian", "gaussian": "Gaussian"}
 QUESTIONS = {
     "set": "What does a set do to a point outside it?",
@@ -20,7 +21,7 @@ QUESTIONS = {
 class SetWords:
     formula: str
     description: str
-    does: str  # the effect of its projection on a point outside the set
+    does: str  # The effect of the projection on a point outside the set.
 
 
 SETS = {
@@ -72,7 +73,7 @@ SETS = {
 
 
 def set_answer(shape: Shape) -> str:
-    """Return the answer about a set's projection; an ℓq ball may equal another set."""
+    """Return what projection on a set does to a point; an ℓq ball may equal another set."""
     same = {1.0: "l1", 2.0: "l2", math.inf: "linf"}.get(shape.q, "lq")
     return SETS[same if shape.kind == "lq" else shape.kind].does
 
@@ -83,15 +84,16 @@ def coordinates(values: Sequence[float]) -> str:
     return "(" + ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in rounded_up) + ")"
 
 
-def _short(value: float) -> str:
+def _digits(value: float) -> str:
     """Return a value with three digits, halves rounded up."""
     return f"{value * (1 + HALF_UP):.3g}"
 
 
 def sentences(*, symmetric: bool) -> dict[str, str]:
-    """Return the sentences on a point, with places for its numbers.
+    """Return templates of the sentences on a point, by name, with places for the numbers.
 
-    The numbers are filled in here, and by the browser during a drag.
+    `point_sentence` fills the numbers in, and the browser does so during a drag. In a `symmetric`
+    set the largest inner product is the dual norm.
     """
     return {
         "outside": "x = {x} goes to **P(x) = {nearest}**, **{distance}** away.",
@@ -104,16 +106,19 @@ def sentences(*, symmetric: bool) -> dict[str, str]:
 
 
 def point_sentence(projected: Nearest, parts: dict[str, str]) -> str:
-    """Return the sentence on a point, its projection and the farthest points."""
+    """Return sentences on a point, its projection and the set's farthest points in its direction.
+
+    `parts` are the templates of `sentences`.
+    """
     farthest = projected.farthest.tolist()
     names = ["inside" if projected.normal is None else "outside"]
     names += ["farthest" if len(farthest) == 1 else "edge", "reach"] if farthest else []
     return "".join(parts[name] for name in names).format(
         x=coordinates(projected.point.tolist()),
         nearest=coordinates(projected.nearest.tolist()),
-        distance=_short(projected.distance),
+        distance=_digits(projected.distance),
         farthest=coordinates(farthest[0] if farthest else ()),
-        reach=_short(projected.dual_norm),
+        reach=_digits(projected.dual_norm),
     )
 
 
@@ -129,7 +134,10 @@ def width_answer(rows: Sequence[WidthRow], kind: str, name: str) -> str:
 
 
 def noise_answer(gg: DualSquare, gaussian: DualSquare, d: int) -> str:
-    """Return which of the two noises has the smaller squared dual norm at equal privacy."""
+    """Return the answer on which noise has the smaller squared dual norm at equal privacy.
+
+    `gg` is the measurement of shaped (generalized Gaussian) noise.
+    """
     place = f"At q = {gg.q:g} in {d:,} dimensions"
     if gg.q == 2:
         return f"{place} the dual norm is the Euclidean one, and the two are the same noise"

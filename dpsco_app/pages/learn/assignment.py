@@ -29,7 +29,7 @@ EXPLANATION = (
     "measured, and their answers. Nothing is stored: all of it is in the link."
 )
 TYPED, WRONG = "learn_questions_typed", "learn_questions_wrong"
-LONGEST = 8000  # the longest link that every server and mail program passes on
+LONGEST = 8000  # Every server and mail program passes on a link of this many characters.
 SHEET_TITLE = "Learning from private data: an assignment"
 SHEET_STYLE = """
 body { font: 16px/1.5 Arial, sans-serif; max-width: 800px; margin: 0 auto; padding: 1rem; }
@@ -97,13 +97,13 @@ def _take_questions() -> None:
 
 
 def assignment_of(view: LessonsView) -> LessonsView:
-    """Return the first view that a student gets of a teacher's assignment."""
+    """Return the view at which a student opens the assignment in a teacher's view."""
     questions = "\n".join(view.question_texts)
     return LessonsView(tasks=view.tasks, questions=questions).validate()
 
 
 def sheet(view: LessonsView, address: str) -> str:
-    """Return an assignment as a page to print, which needs no network."""
+    """Return an assignment as an HTML page to print; `address` is its link for students."""
     lessons = "".join(_lesson_html(BY_SLUG[slug]) for slug in view.lessons)
     questions = "".join(
         f"<section><h2>{escape(question)}</h2>{3 * _LINE}</section>"
@@ -151,6 +151,9 @@ def draw_replies(view: LessonsView) -> None:
 
 
 def _take_reply(number: int, key: str) -> None:
-    """Store the visitor's reply to the teacher's question of a number."""
+    """Store the visitor's reply to a teacher's question, given by its index; a callback.
+
+    `key` is that of the text field.
+    """
     view = STATE.current()
     STATE.change({"replies": view.reply(number, st.session_state[key]).replies})

@@ -55,7 +55,8 @@ from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.scenario import Scenario
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "doors"
-WIDTHS = {"medium": 820, "large": 1090}  # the width of a figure in pixels, by the size of the page
+# The width of a figure in pixels, by the size of the page.
+WIDTHS = {"medium": 820, "large": 1090}
 STYLE = """<style>
 .st-key-learn_text p { max-width: 46rem; }
 .st-key-learn_place, .st-key-learn_text { gap: 0.5rem; }
@@ -103,7 +104,7 @@ p { overflow-wrap: anywhere; }
 
 
 def page() -> None:
-    """Draw the page of the lessons."""
+    """Draw the page Learn at the step that its address names."""
     st.html(STYLE)
     draw_views(LEARN)
     top = st.container()
@@ -115,8 +116,9 @@ def page() -> None:
 def _draw(
     top: DeltaGenerator, row: DeltaGenerator, screen: FirstScreen, view: LessonsView, _: Scenario
 ) -> None:
-    """Draw the current step, and in the `row` above it the buttons to the others."""
-    with top:  # a new step scrolls the page up to this place
+    """Draw the current step, and in the `row` above it the buttons to the other steps."""
+    with top:
+        # A new step scrolls the page up to this place.
         to_the_top(view.lesson, run=".st-key-learn_run button")
     with row:
         score = _draw_steps(view)
@@ -160,7 +162,10 @@ def _draw_steps(view: LessonsView) -> DeltaGenerator:
 
 
 def _draw_step_button(way: str, target: str, label: str = "", **look: Any) -> None:
-    """Draw the button that leads to the lesson before or after the present one."""
+    """Draw a button that leads to the step `target`; `way` is its key and its default label.
+
+    The icon points left if `way` is "Back".
+    """
     st.button(
         label or way,
         icon=":material/arrow_back:" if way == "Back" else ":material/arrow_forward:",
@@ -251,7 +256,7 @@ def _draw_lesson(screen: FirstScreen, lesson: Lesson, view: LessonsView) -> None
 
 
 def _draw_choices(lesson: Lesson, place: DeltaGenerator) -> None:
-    """Draw the predictions among which the visitor chooses."""
+    """Draw a lesson's question in `place`, with the answers among which a visitor chooses one."""
     key = state.prediction_key(lesson.slug)
     # The prediction is set in every run: if a run was stopped, the browser may not have got it.
     st.session_state[key] = state.prediction_of(lesson.slug)
@@ -283,7 +288,10 @@ def _draw_run_row(lesson: Lesson) -> DeltaGenerator:
 def _draw_handle(
     lesson: Lesson, evidence: LessonEvidence, answered: Answered | None, *, fresh: bool
 ) -> None:
-    """Draw the handle of a number into the figure; after the run it shows the measurement, too."""
+    """Draw the handle with which a visitor predicts a number in the figure of a lesson.
+
+    After the run it also shows the measurement, at first with its motion if `fresh`.
+    """
     finding = None if answered is None else answered.finding
     draw_question(
         state.prediction_key(lesson.slug),
@@ -310,7 +318,7 @@ def _draw_ways_on(lesson: Lesson, view: LessonsView) -> None:
 
 
 def _draw_hand_in(screen: FirstScreen, view: LessonsView) -> None:
-    """Draw the page on which all answers are handed in."""
+    """Draw the step at which a student reviews all answers, adds a text and saves the report."""
     answers = state.all_answered(view)
     handed, score = report(answers, view), progress_text(answers, view)
     screen.say(HANDED_IN, score)

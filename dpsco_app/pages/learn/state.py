@@ -19,7 +19,7 @@ from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 STATE = PageState(name="learn", default=LessonsView(), lists=("tasks",))
-CLICKED = "learn_clicked"  # the key of the choices in a figure
+CLICKED = "learn_clicked"  # The session key of the choice that was clicked in a figure.
 
 
 class RunHere:
@@ -55,13 +55,13 @@ def all_answered(view: LessonsView) -> list[Answered]:
 
 
 def prediction_of(slug: str) -> Answer | None:
-    """Return the prediction for a lesson, whether it has run or not."""
+    """Return the prediction for a lesson, run or not; None if there is none."""
     return path().prediction(slug, STATE.current())
 
 
 def press_run(slug: str) -> None:
     """Run a lesson with the present prediction; a callback."""
-    _follow(lambda view: path().answer(slug, view))
+    _apply(lambda view: path().answer(slug, view))
 
 
 def choose(slug: str) -> None:
@@ -70,32 +70,32 @@ def choose(slug: str) -> None:
 
 
 def click(slug: str) -> None:
-    """Store the choice that was clicked in the figure; a callback."""
+    """Store the choice that was clicked in a lesson's figure as the prediction; a callback."""
     _take(slug, st.session_state[CLICKED]["choice"])
 
 
 def take_answer(slug: str) -> None:
-    """Store the answer that was given in the figure; a callback."""
+    """Store the number that was chosen in a lesson's figure as the prediction; a callback."""
     _take(slug, st.session_state[prediction_key(slug)]["answer"])
 
 
 def _take(slug: str, number: float) -> None:
-    """Store the answer with a number as the prediction for a lesson."""
+    """Store the answer with this index as the prediction for a lesson."""
     path().predict(slug, BY_SLUG[slug].answers[int(number)])
 
 
 def leave_assignment() -> None:
-    """Show all lessons again; a callback."""
+    """Leave an assignment, so that all lessons are shown again; a callback."""
     STATE.change({"tasks": "", "questions": "", "replies": "", "lesson": START})
 
 
 def forget() -> None:
-    """Forget the answers; a callback."""
-    _follow(path().forget)
+    """Remove all predictions, findings and texts of the visitor; a callback."""
+    _apply(path().forget)
 
 
-def _follow(change: Callable[[LessonsView], LessonsView]) -> None:
-    """Replace the view of the lessons by what a function makes of it."""
+def _apply(change: Callable[[LessonsView], LessonsView]) -> None:
+    """Replace the view of the lessons by what the function `change` makes of the present one."""
     view = change(STATE.current())
     STATE.change({name: getattr(view, name) for name in STATE.names})
 

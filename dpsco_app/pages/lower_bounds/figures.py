@@ -44,7 +44,11 @@ ALLOWED = "The most that privacy allows"
 def sweep_figure(
     values: Vector, standings: Sequence[Standing], standing: Standing, field: str
 ) -> Figure:
-    """Return the best proven bounds over a field, and the window between them as an area."""
+    """Return the figure of the best proven bounds over a field, and of the window between them.
+
+    `values` are those of the field, `standings` the bounds there, and `standing` those at the
+    scenario.
+    """
     x, notion = [float(v) for v in values], next(iter(standing.windows))
     upper = [s.chosen(notion) for s in standings]
     proven = [y if y < s.start else np.nan for y, s in zip(upper, standings, strict=True)]
@@ -75,7 +79,7 @@ def sweep_figure(
         upper=upper,
         lower=[max(v, 1e-300) for v in floors[notion]],
         look=WINDOW,
-        edge=0,  # no edge, because the top is not a proven bound everywhere
+        edge=0,  # There is no edge, because the top is not a proven bound everywhere.
     )
     start = [s.start for s in standings]
     lines = [line(NO_DATA, start, QUIET, "dot"), line(BOUND_LINE, proven, WINDOW.ink, "solid")]
@@ -115,15 +119,17 @@ def sweep_figure(
 
 def curve_figure(
     curves: Sequence[FanoCurve],
-    chosen: str,  # the slug of the proof's bound
-    best: Mapping[
-        Notion, FanoCurve
-    ],  # the largest curve on each class of algorithms with this budget
-    sampling: float,  # the lower bound without privacy
-    proof_q: float,  # the spike probability of the proof
+    chosen: str,
+    best: Mapping[Notion, FanoCurve],
+    sampling: float,
+    proof_q: float,
     alt: str,
 ) -> Figure:
-    """Return the bounds over the spike probability: the best ones in red, the proof's in ink."""
+    """Return the figure of lower bounds against the spike probability q.
+
+    `best` has the largest curve on each class of algorithms, drawn in red. `chosen` is the slug of
+    the proof's bound, and `proof_q` the q of the proof; `sampling` is the bound without privacy.
+    """
     drawn_curves = [c for c in curves if c.best > VOID]
     classes = {c.slug: kind for kind, c in best.items()}
     top = max([c.best for c in drawn_curves] + [sampling])
@@ -183,7 +189,7 @@ def caught_figure(spied: Sequence[Spied], budget: Budget, alt: str) -> Figure:
         look=IMPOSSIBLE,
     )
     edge = Line(key=ALLOWED, name=ALLOWED, x=x, y=allowed, colour=IMPOSSIBLE.edge)
-    most_at_5_percent = allowed[10]  # the largest share of found records at 5 % of false alarms
+    most_at_5_percent = allowed[10]  # The largest share of found records at 5 % of false alarms.
     lines, rows = [edge], [ladder_row(edge, at_most(most_at_5_percent), most_at_5_percent)]
     for attacked in spied:
         name, colour = method_card(attacked.method).name, colour_of(attacked.method)

@@ -24,11 +24,13 @@ STYLE = """<style>
 }
 [class*="st-key-lower_number"] strong { font-size: 1.35rem; }
 </style>"""
-SWEPT = 25  # the number of values in a sweep
+SWEPT = 25  # The number of values in a sweep.
 
 
 def mean_point(scenario: Scenario) -> Scenario:
-    """Return the scenario as one point of mean estimation, whatever its law and axis are."""
+    """Return the scenario as a single point of mean estimation, with the defaults of all fields
+    that the page does not use.
+    """
     return replace(
         scenario,
         problem="mean",
@@ -49,7 +51,7 @@ _standing = st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={S
 
 @st.cache_resource(max_entries=100, show_spinner=False, hash_funcs={Scenario: repr})
 def _swept(point: Scenario, field: str) -> tuple[Vector, tuple[Standing, ...]]:
-    """Return the values of a field and the bounds at each of them."""
+    """Return the swept values of a field, and the proven bounds at each of them."""
     values = grid(point, field, SWEPT)
     return values, swept(point, field, values)
 
@@ -83,6 +85,6 @@ DRAW = {"gap": _draw_window, "prove": draw_proof_part}
 
 
 def page() -> None:
-    """Draw the page of the lower bounds and their proofs."""
+    """Draw the page Lower bounds: the window between bounds, or one of the proofs."""
     st.html(STYLE)
     draw_page(STATE, DRAW, words.QUESTIONS, names=PARTS, symbols=words.HOW_TO_READ)

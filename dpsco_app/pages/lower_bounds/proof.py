@@ -35,7 +35,10 @@ def draw_steps(steps: Sequence[ProofStep]) -> None:
 
 
 def packing_steps(proof: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
-    """Return the steps of the proof by the paper's packing of spikes."""
+    """Return the steps of the proof by the paper's packing of spikes.
+
+    `pure` says that the proof binds pure DP algorithms, and otherwise zCDP ones.
+    """
     start = (
         ProofStep(
             name="A packing",
@@ -70,7 +73,7 @@ def packing_steps(proof: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
                 name="Group privacy",
                 reason="ε-DP: when B records change, no output becomes more than $e^{\\varepsilon "
                 "B}$ times as likely.",
-                number=_power(proof.epsilon * proof.expected_changes),
+                number=_power_text(proof.epsilon * proof.expected_changes),
                 unit="at the average number of spikes",
             ),
             ProofStep(
@@ -184,7 +187,10 @@ def forms_table(forms: Sequence[Rung]) -> str:
 
 
 def tracing_steps(proof: TracingProof, budget: str, *, gaussian: bool) -> tuple[ProofStep, ...]:
-    """Return the proof by tracing: why accuracy lets a spy succeed, and privacy does not."""
+    """Return the steps of the proof by tracing: accuracy lets a spy succeed, privacy does not.
+
+    `gaussian` says that the proof binds zCDP algorithms, and otherwise (epsilon, delta) ones.
+    """
     half = proof.bound / 2
     if gaussian:
         reason = (
@@ -250,7 +256,7 @@ def tracing_steps(proof: TracingProof, budget: str, *, gaussian: bool) -> tuple[
 
 
 def expectile_steps(proof: ExpectileProof) -> tuple[ProofStep, ...]:
-    """Return the proof that binds every (epsilon, delta) algorithm, at one spike probability."""
+    """Return the steps of the proof by expectiles, which binds every (epsilon, delta) algorithm."""
     spikes = "one spike" if proof.typical == 1 else f"{proof.typical} spikes"
     void = proof.failure >= 1
     return (
@@ -272,7 +278,7 @@ def expectile_steps(proof: ExpectileProof) -> tuple[ProofStep, ...]:
         ProofStep(
             name="Group privacy",
             reason=_group_privacy(proof, spikes),
-            number="none" if void else _power(proof.log_likelihood_ratio),
+            number="none" if void else _power_text(proof.log_likelihood_ratio),
             unit="largest likelihood ratio of two patterns",
         ),
         ProofStep(
@@ -336,7 +342,7 @@ def _bound_step(reason: str, value: float) -> ProofStep:
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent."""
+    """Return a share as a percentage with three digits."""
     return f"{100 * share:.3g} %"
 
 
@@ -357,7 +363,7 @@ def _group_privacy(proof: ExpectileProof, spikes: str) -> str:
 
 
 def _best_answer(proof: ExpectileProof) -> str:
-    """Return the text on the answer that is best against the proof."""
+    """Return the text on the answer y that comes nearest to the hidden pattern."""
     if proof.d == 1:
         return "In one dimension the expectile of the best y is $2/(1+e^{B\\varepsilon})$."
     law = "a sum over a binomial law" if proof.d <= EXACT else "bounded by that of a normal law"
@@ -369,6 +375,6 @@ def _best_answer(proof: ExpectileProof) -> str:
     )
 
 
-def _power(exponent: float) -> str:
+def _power_text(exponent: float) -> str:
     """Return a factor exp(exponent) as text, or as a power of e if it is large."""
     return f"× {brief(math.exp(exponent))}" if exponent < 20 else f"e^{brief(exponent)}"

@@ -53,14 +53,14 @@ PROVE = words.QUESTIONS["prove"]
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
 def _numbers(point: Scenario) -> tuple[tuple[FanoCurve, ...], Floors]:
-    """Return the curves of the Fano bound and the floors at a point."""
+    """Return the lower bounds at a point as curves over q, and the best ones of each class."""
     instance = MeanInstance(scenario=point)
     return curves(instance), floors(instance)
 
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
 def _forms(point: Scenario) -> tuple[Rung, ...]:
-    """Return the rungs of the ladder of lower bounds at a point."""
+    """Return the forms of Fano's bound at a point, from the paper's to the sharpest."""
     return ladder(MeanInstance(scenario=point))
 
 
@@ -70,12 +70,12 @@ _spied = st.cache_resource(
 
 
 def numbers(instance: MeanInstance) -> tuple[tuple[FanoCurve, ...], Floors]:
-    """Return the bounds of an instance, cached for later runs of the page."""
+    """Return an instance's lower bounds as curves over q, and the best of each class, cached."""
     return _numbers(replace(instance.scenario, methods=(), trials=1, seed=0))
 
 
 def draw_proof_part(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the chosen proof with its controls."""
+    """Draw the controls of the proofs, the chosen proof, and a link that runs its instance."""
     with screen.controls:
         draw_parts(PROOF_NAMES, STATE.key("hard"), "Proof")
         with st.container(horizontal=True, vertical_alignment="bottom", key="lower_proof"):
@@ -102,7 +102,7 @@ def draw_proof_part(screen: FirstScreen, view: View, scenario: Scenario) -> None
 
 
 def form_of(view: View, scenario: Scenario) -> str:
-    """Return the slug of the bound that the proof is about."""
+    """Return the slug of the form of Fano's bound that the chosen proof is about."""
     notion = notion_of_proof(view, scenario)
     if view.hard == "hypercube" and notion != "zcdp":
         return "approx-packing"
@@ -181,7 +181,7 @@ def _draw_floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         return
     notion = notion_of_proof(view, point)
     proof = floor_proof(point, notion)
-    assert proof is not None  # there is always a lower bound for the budget's own notion
+    assert proof is not None  # The budget's own notion of privacy always has a lower bound.
     answer = (
         f"No {words.CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these "
         f"data, has a smaller mean error than {words.brief(proof.value)}"

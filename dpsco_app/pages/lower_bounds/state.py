@@ -14,7 +14,7 @@ from dpsco_core.fields import MEAN
 from dpsco_core.scenario import Scenario
 
 PARTS = {"gap": "The window", "prove": "The proof"}
-SWEEPS = ("n", "d", "strength", "p")  # the strength is the budget's epsilon or rho
+SWEEPS = ("n", "d", "strength", "p")  # The strength is the budget's epsilon or rho.
 WHOM_NAMES = {"every": "Every (ε, δ) algorithm", "zcdp": "Every zCDP algorithm"}
 PROOF_NAMES = {
     "hypercube": "All sign patterns",
@@ -27,26 +27,29 @@ SHIFT_OPTIONS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 2, 3, 5, 10, 20)
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    """What the page shows."""
+    """What the page shows: the window along a field, or one of the proofs."""
 
     part: str = checked("gap", one_of, tuple(PARTS))
-    over: str = checked("n", one_of, SWEEPS)  # the field along which the window is drawn
-    hard: str = checked("hypercube", one_of, tuple(PROOF_NAMES))  # the proof that is shown
-    # the algorithms of a proof under an (epsilon, delta) budget: all of them, or the zCDP ones
-    # at the rho of Gaussian noise
+    over: str = checked("n", one_of, SWEEPS)  # The field along which the window is drawn.
+    hard: str = checked("hypercube", one_of, tuple(PROOF_NAMES))  # The proof that is shown.
+    # The algorithms that a proof binds under an (epsilon, delta) budget: all of them, or the zCDP
+    # ones at the rho of Gaussian noise.
     whom: str = checked("every", one_of, tuple(WHOM_NAMES))
-    # the spike probability of the proof, in units of the best one
+    # The spike probability of the proof, as a multiple of the best one.
     shift: float = checked(1.0, real, 1e-3, 1e3)
 
 
 def notion_of_proof(view: View, scenario: Scenario) -> Notion:
-    """Return the notion of privacy that a proof is about."""
+    """Return the notion of privacy that a proof is about: the budget's, or zCDP if chosen."""
     notion = notions_of(scenario)[0]
     return "zcdp" if notion == "approx" and view.whom == "zcdp" else notion
 
 
 def instance_of(view: View, scenario: Scenario) -> MeanInstance:
-    """Return the hard mean problem; raises `InvalidInput` for a spike or a bias in dimension 1."""
+    """Return the hard instance of the chosen proof at the scenario's sizes and budget.
+
+    Raises `InvalidInput` for a spike or a bias in dimension 1.
+    """
     point = replace(
         scenario, distribution=view.hard, offset=min(1.0, scenario.diameter / 2), axis=None, grid=()
     )
@@ -54,7 +57,7 @@ def instance_of(view: View, scenario: Scenario) -> MeanInstance:
 
 
 def fit(scenario: Scenario) -> Scenario:
-    """Return the nearest scenario of the hard mean problem, which lies in the round ball."""
+    """Return the nearest scenario that the page can show: a mean at item level in the l2 ball."""
     hard = with_problem(item_level(scenario), MEAN, (MEAN,))
     axis, grid = (hard.axis, hard.grid) if hard.axis != "q" else (None, ())
     return replace(hard, geometry="l2", q=None, m=1, axis=axis, grid=grid)

@@ -21,9 +21,9 @@ from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
 
-VOID = 1e-12  # a bound below this value counts as void
+VOID = 1e-12  # A bound below this value counts as void.
 
-# The floors by notion, under the names that Explore gives their lines.
+# These words name the algorithms that a bound binds, by the notion of privacy.
 ALGORITHMS: dict[Notion, str] = {
     "approx": "every (ε, δ) algorithm",
     "zcdp": "every zCDP algorithm",
@@ -126,7 +126,7 @@ carry that much.
 
 
 def brief(value: float) -> str:
-    """Return a number as text with three digits."""
+    """Return a number as text with three digits; "none" for NaN or minus infinity."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "none"
     return "0" if abs(value) < VOID else number_text(float(f"{value:.3g}"))
@@ -153,7 +153,7 @@ def standing_words(standing: Standing) -> tuple[str, str]:
 
 
 def zcdp_sentence(standing: Standing) -> str:
-    """Return what is proven for zCDP algorithms if the headline is about all (ε, δ) ones."""
+    """Return sentences on zCDP algorithms, or nothing if the headline is already about them."""
     if len(standing.windows) == 1:
         return ""
     return (
@@ -199,7 +199,7 @@ def sweep_title(standings: Sequence[Standing], field: str) -> str:
 
 
 def proof_title(curve: FanoCurve, bound: float) -> str:
-    """Return the statement of a proof, and the algorithms that it is about."""
+    """Return the title of a proof: the error that no algorithm of its class can promise."""
     if bound <= VOID:
         return "At this spike probability the output may tell everything: nothing is proven"
     return (
@@ -208,7 +208,10 @@ def proof_title(curve: FanoCurve, bound: float) -> str:
 
 
 def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str:
-    """Return a bound as a share of the bound that would hold if the output revealed nothing."""
+    """Return a sentence on a proof's bound at the spike probability q.
+
+    The bound is a share of `ceiling`, the error if the output revealed nothing.
+    """
     share = bound / ceiling if ceiling > 0 else 0.0
     is_improvable = curve.best > bound * (1 + 1e-3)
     return (
@@ -218,7 +221,7 @@ def proof_small(curve: FanoCurve, q: float, bound: float, ceiling: float) -> str
 
 
 def bites_sentence(best: Mapping[Notion, FanoCurve], floors: Floors) -> str:
-    """Return which of the two costs is larger: that of privacy or that of sampling."""
+    """Return the sentence on which of two lower bounds is larger: that of privacy or sampling."""
     *_, (notion, curve) = best.items()
     larger = "Privacy" if curve.best > floors.sampling else "Statistics"
     return (
@@ -228,7 +231,7 @@ def bites_sentence(best: Mapping[Notion, FanoCurve], floors: Floors) -> str:
 
 
 def floors_sentence(curves: Sequence[FanoCurve], curve: FanoCurve) -> str:
-    """Return why a proof gives less than the largest bound on the same class."""
+    """Return why `curve` is below the largest bound on its class; empty if it is the largest."""
     best = max((c for c in curves if c.binds == curve.binds), key=lambda c: c.best)
     if best.best <= curve.best * (1 + 1e-3):
         return ""

@@ -41,21 +41,21 @@ STATE = PageState(name="errata", default=View())
 
 
 def page() -> None:
-    """Draw the page of the errata."""
+    """Draw the page of the errata: a table of all, and one of them in full."""
     draw_views("errata")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
 def _draw(screen: FirstScreen, view: View, _: Scenario) -> None:
     """Draw the list of errata, and the chosen one in full."""
-    screen.say(QUESTION, counted(), SMALL)
+    screen.say(QUESTION, count_words(), SMALL)
     _draw_table()
     st.selectbox("Entry", SLUGS, format_func=_option_name, key=STATE.key("erratum"), width=560)
     _draw_erratum(erratum(view.erratum))
 
 
-def counted() -> str:
-    """Return how many entries there are, and how many are grave."""
+def count_words() -> str:
+    """Return how many errata there are, how many have an experiment, and how many are grave."""
     runs = sum(e.experiment is not None for e in ERRATA)
     grave = sum(e.severity == SEVERITIES[0] for e in ERRATA)
     return (
@@ -65,7 +65,7 @@ def counted() -> str:
 
 
 def _draw_table() -> None:
-    """Draw the table of all errata."""
+    """Draw the table of all errata, with topic, kind of error and paper."""
     frame = pd.DataFrame(
         {
             "About": [topic(e) for e in ERRATA],
@@ -77,7 +77,7 @@ def _draw_table() -> None:
 
 
 def _option_name(slug: str) -> str:
-    """Return the name of an erratum in the menu."""
+    """Return the name of an erratum in the menu: its topic and its paper."""
     entry = erratum(slug)
     return f"{topic(entry)} ({entry.paper})"
 
@@ -104,7 +104,7 @@ def _draw_erratum(entry: Erratum) -> None:
 
 
 def _draw_experiment(entry: Erratum) -> None:
-    """Draw the finding of an erratum's experiment, with its table."""
+    """Run an erratum's experiment and draw its finding as a sentence and a table."""
     finding = _finding(entry.slug)
     st.container(key="errata_found").markdown(f"**{in_print(finding.sentence)}**")
     rows = [
@@ -117,7 +117,7 @@ def _draw_experiment(entry: Erratum) -> None:
 
 
 def _draw_commands(entry: Erratum) -> None:
-    """Draw the commands by which a reader repeats an erratum's experiment, and checks it."""
+    """Draw the commands that repeat an erratum's experiment; nothing without an experiment."""
     if entry.experiment is None:
         return
     inputs = escaped_markdown(entry.experiment.inputs)

@@ -31,7 +31,7 @@ from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 
-def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
+def draw_method(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     """Draw the page of one method at a scenario, or at the nearest one where it runs."""
     runnable = nearest(scenario, slug)
     point = replace(runnable, methods=(slug,), axis=None, grid=(), trials=1)
@@ -58,7 +58,7 @@ def method_page(screen: FirstScreen, slug: str, scenario: Scenario) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.header("Its steps")
-        st.markdown(numbered(method_story.steps))
+        st.markdown(numbered_list(method_story.steps))
         st.header("When to choose it, and what goes wrong")
         st.markdown(f"{method_story.when}\n\n{listed(method_story.pitfalls)}")
         st.header("What it assumes")
@@ -88,13 +88,13 @@ def _draw_errata(method_story: Story, slug: str) -> None:
             link_to("errata", names.topic(entry), {"erratum": entry.slug})
 
 
-def numbered(sentences: Sequence[str]) -> str:
+def numbered_list(sentences: Sequence[str]) -> str:
     """Return sentences as a numbered list in Markdown."""
     return "\n".join(f"{i}. {text}" for i, text in enumerate(sentences, start=1))
 
 
 def listed(sentences: Sequence[str]) -> str:
-    """Return sentences as a list in Markdown."""
+    """Return sentences as a list with bullets in Markdown."""
     return "\n".join(f"- {text}" for text in sentences)
 
 
@@ -106,7 +106,9 @@ def _draw_proof(method_story: Story, level: Level) -> None:
             "may be read off the result. Its ledger stays empty."
         )
         return
-    st.markdown(numbered([f"**{title}.** {text}" for title, text in method_story.privacy.steps]))
+    st.markdown(
+        numbered_list([f"**{title}.** {text}" for title, text in method_story.privacy.steps])
+    )
     unit = "one user with all items" if level == "user" else "one record"
     st.caption(
         f"Neighbours differ by replacing {unit} by anything at all, not-a-number and infinities "
@@ -116,7 +118,7 @@ def _draw_proof(method_story: Story, level: Level) -> None:
 
 
 def cost_sentence(point: Scenario, cost: Work) -> str:
-    """Return the sentence on the work of one run of a point's only method."""
+    """Return the sentence on gradients, passes and seconds of a run of a point's only method."""
     (slug,) = point.methods
     unit = "records read" if "mean" in method_card(slug).problems else "gradients"
     tuning = "" if point.tuning == "practical" else ", the theorem's parameters"
@@ -133,7 +135,10 @@ def cost_sentence(point: Scenario, cost: Work) -> str:
 
 
 def _draw_bounds(slug: str, point: Scenario) -> None:
-    """Draw the values of a method's bounds, its main one first."""
+    """Draw the bounds of a method with their values at a point, its main one first.
+
+    The others are folded.
+    """
     slugs = tuple(b.card.slug for b in BOUNDS if b.card.method == slug)
     if not slugs:
         st.markdown("The catalogue has no bound for it.")
@@ -172,7 +177,7 @@ def _draw_values(*evaluations: Evaluation) -> None:
 
 
 def _draw_code(slug: str) -> None:
-    """Draw the code of a method's release and of its plan."""
+    """Draw the source code of a method's release, its plan and their parts."""
     release, *further_parts = release_source(slug)
     with st.container(key="methods_code"):
         for part in (release, plan_source(slug), *further_parts):

@@ -32,10 +32,10 @@ from dpsco_core.scenario import Scenario
 QUESTION = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
 START = "Answer without data"
-# the largest number of letters of a row's name on a phone, where its mean follows
+# The largest number of letters of a row's name on a phone, where its mean follows.
 MOST_LETTERS = 36
-MOST_NAMED = 3  # the largest number of methods named in a sentence
-# the height of a row in pixels, with its marks below and beside its name
+MOST_NAMED = 3  # The largest number of methods named in a sentence.
+# The height of a row in pixels, with its marks below its name and beside it.
 PHONE_ROW, WIDE_ROW = 42, 29
 
 
@@ -43,7 +43,7 @@ PHONE_ROW, WIDE_ROW = 42, 29
 
 
 def draw_which_part(screen: FirstScreen, scenario: Scenario) -> None:
-    """Run every method that is quick a few times, say which is best, and draw the errors."""
+    """Draw which method to start with, measured by a few runs of each quick one, and a guide."""
     point, fewer = small_enough(comparison_point(scenario))
     fits = fitting(point)
     # The runs come last, so that the rest of the page is already drawn.
@@ -69,7 +69,10 @@ def small_enough(point: Scenario) -> tuple[Scenario, str]:
 
 
 def _draw_measured(screen: FirstScreen, point: Scenario, fits: Sequence[Fit], fewer: str) -> None:
-    """Draw the errors of the quick methods at this scenario, and the method that they suggest."""
+    """Run the quick methods, draw their errors, and name the method to start with.
+
+    `fewer` says in words how the point was made smaller to be run; it may be empty.
+    """
     chosen = tuple(f.slug for f in fits if f.quick)
     shown_point = replace(point, methods=chosen)
     outcomes = run_here(shown_point) if chosen else []
@@ -120,7 +123,10 @@ def start_with(advised: Advice, start: float) -> str:
 
 
 def reason_for(advised: Advice, start: float) -> str:
-    """Return a sentence with the errors that are the reason for the advice."""
+    """Return a sentence with the errors that are the reason for the advice.
+
+    `start` is the error of an answer without data.
+    """
     errors = dict(advised.ranked)
     names_with_error = {
         m: f"{method_card(m).name} ({short_text(error)})" for m, error in errors.items()
@@ -165,7 +171,11 @@ def slow_ones(fits: Sequence[Fit]) -> str:
 def race_figure(
     point: Scenario, outcomes: Sequence[Outcome], start: float, best: str, alt: str
 ) -> Figure:
-    """Return one row per method, the best on top: each run is a point, the mean is a stroke."""
+    """Return the figure of the methods' errors, a row for each, with the smallest mean on top.
+
+    Each run is a mark and the mean is a stroke. `start` is the error of an answer without data, and
+    `best` the slug of the method whose row is bold.
+    """
     table = frame(outcomes)
     groups = table[table["error"] > 0].groupby("method")["error"]
     errors = {str(method): [float(error) for error in group] for method, group in groups}
@@ -262,7 +272,7 @@ def trials_row(method: str, rank: int, errors: Sequence[float], mean: float) -> 
 
 
 def answer(fits: Sequence[Fit]) -> str:
-    """Return how many private methods there are for the problem, and how many can run."""
+    """Return the sentence on how many of the problem's private methods can run."""
     private_methods = [f for f in fits if method_card(f.slug).privacy != "none"]
     runs = [f for f in private_methods if f.runs]
     if not runs:
@@ -278,7 +288,7 @@ def answer(fits: Sequence[Fit]) -> str:
 
 
 def draw_all_part(screen: FirstScreen, scenario: Scenario) -> None:
-    """Draw the table of all methods; a row leads to the page of its method."""
+    """Draw the table of all methods, and above it how many can run at the scenario."""
     fits = {fit.slug: fit for fit in fitting(comparison_point(scenario))}
     screen.say(
         ALL,
@@ -296,7 +306,10 @@ def draw_all_part(screen: FirstScreen, scenario: Scenario) -> None:
 
 
 def in_order(fits: Mapping[str, Fit]) -> list[str]:
-    """Return all methods: those that run here, those for this problem, and then the others."""
+    """Return the slugs of all methods: first those that run here, then others for the problem.
+
+    Methods for other problems, which have no entry in `fits`, come last.
+    """
     return sorted(METHOD_SLUGS, key=lambda m: (m not in fits, m in fits and not fits[m].runs))
 
 

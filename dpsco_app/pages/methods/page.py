@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpsco_app.pages.first_screen import FirstScreen
 from dpsco_app.pages.frame import WHOLE, draw_page
-from dpsco_app.pages.methods.method import method_page
+from dpsco_app.pages.methods.method import draw_method
 from dpsco_app.pages.methods.overview import QUESTION, draw_all_part, draw_which_part
 from dpsco_app.pages.methods.state import PARTS, STATE, View
 from dpsco_app.pages.methods.words import family
@@ -17,7 +17,7 @@ TAB = "methods_tab"
 
 
 def page() -> None:
-    """Draw the page of the methods."""
+    """Draw the page Methods: which one to choose, the table of all, or one method."""
     draw_views("methods")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
@@ -40,13 +40,13 @@ def _draw(screen: FirstScreen, view: View, scenario: Scenario) -> None:
                 width=420,
             )
     if view.method:
-        method_page(screen, view.method, scenario)
+        draw_method(screen, view.method, scenario)
     else:
         {"which": draw_which_part, "all": draw_all_part}[view.part](screen, scenario)
 
 
 def _take_part() -> None:
-    """Show the chosen part of the page."""
+    """Put the chosen part of the page into its state, and leave a method's page; a callback."""
     STATE.change({"part": st.session_state[TAB], "method": ""})
 
 

@@ -19,7 +19,7 @@ from dpsco_core.explain.recipe.snippets import snippets
 from dpsco_core.explain.recipe.training import budget_command
 from dpsco_core.scenario import Scenario
 
-MOST_SECONDS = 5.0  # the longest run that the page makes for a recipe
+MOST_SECONDS = 5.0  # The longest run, in seconds, that the page makes for a recipe.
 NAMES = {
     "opacus": "Opacus",
     "opendp": "OpenDP",
@@ -30,7 +30,10 @@ CHOSEN = " (chosen in the run, privately)"
 
 
 def draw_recipe(point: Scenario, slug: str) -> None:
-    """Draw the recipe of a private method at a point."""
+    """Draw what to set for a private method at a point, its releases, and code for libraries.
+
+    For a long run it draws the command that prints the recipe.
+    """
     if work(point, slug).seconds > MOST_SECONDS:
         st.markdown(f"A run at these sizes is long: `dpsco about {slug}` prints its recipe.")
         return
@@ -39,8 +42,8 @@ def draw_recipe(point: Scenario, slug: str) -> None:
         st.markdown(method_recipe.refusal)
         return
     st.markdown(escaped_markdown(in_print(f"At {setting_in_words(point)}. {unit_in_words(point)}")))
-    st.markdown("\n".join(map(_setting, recipe_rows(method_recipe))))
-    st.markdown(_releases(method_recipe))
+    st.markdown("\n".join(map(_row_markdown, recipe_rows(method_recipe))))
+    st.markdown(_release_table(method_recipe))
     if note := multiplier_note(method_recipe):
         st.caption(note)
     if command := budget_command(method_recipe):
@@ -57,12 +60,12 @@ def _recipe(point: Scenario, slug: str) -> Recipe:
     return recipe(point, slug)
 
 
-def _setting(row: RecipeRow) -> str:
+def _row_markdown(row: RecipeRow) -> str:
     """Return a row of the recipe as a line of Markdown."""
     return f"- {row.name}: **{row.text(_number)}{CHOSEN * row.is_chosen}**"
 
 
-def _releases(method_recipe: Recipe) -> str:
+def _release_table(method_recipe: Recipe) -> str:
     """Return the table of the releases as Markdown, without columns that are empty everywhere."""
     values = {
         column.title: [value_text(column.value(r), _number) for r in method_recipe.releases]

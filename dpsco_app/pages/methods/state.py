@@ -17,7 +17,7 @@ PARTS = {"which": "Which one", "all": "Every method"}
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     part: str = checked("which", one_of, tuple(PARTS))
-    # the slug of the method whose page is shown; empty for the table of all
+    # The slug of the method whose page is shown; empty for the table of all.
     method: str = checked("", one_of, ("", *METHOD_SLUGS))
 
 
@@ -37,7 +37,7 @@ def one_run_query(scenario: Scenario, slug: str) -> dict[str, str] | None:
 
 
 def with_method(scenario: Scenario, slug: str) -> Scenario:
-    """Return the nearest scenario at which a method runs, with it among the methods."""
+    """Return the nearest scenario at which a method runs, with this method added to its own."""
     runnable = nearest(scenario, slug)
     return replace(
         runnable, methods=tuple(m for m in METHOD_SLUGS if m in {*runnable.methods, slug})

@@ -62,20 +62,20 @@ def guide() -> str:
     }
     return GUIDE.format(
         **names_by_key,
-        chosen=listed(card.name for card in private if card.private_radius),
-        pure=listed(card.name for card in private if "pure" in card.budgets),
-        approx=listed(card.name for card in private if card.budgets == ("approx",)),
-        filters=listed(card.name for card in users if card.budgets == ("approx",)),
-        any_users=listed(card.name for card in users if card.budgets != ("approx",)),
+        chosen=list_in_words(card.name for card in private if card.private_radius),
+        pure=list_in_words(card.name for card in private if "pure" in card.budgets),
+        approx=list_in_words(card.name for card in private if card.budgets == ("approx",)),
+        filters=list_in_words(card.name for card in users if card.budgets == ("approx",)),
+        any_users=list_in_words(card.name for card in users if card.budgets != ("approx",)),
     )
 
 
-def listed(names: Iterable[str]) -> str:
+def list_in_words(names: Iterable[str]) -> str:
     """Return names as a list in a sentence, with the variants of a method named once.
 
     Examples
     --------
-    >>> listed(["Filtered SGD", "Filtered gradients", "Filtered gradients, smoothed"])
+    >>> list_in_words(["Filtered SGD", "Filtered gradients", "Filtered gradients, smoothed"])
     '**Filtered SGD** and **Filtered gradients**'
     """
     all_names = list(names)

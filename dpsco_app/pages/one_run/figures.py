@@ -33,9 +33,10 @@ def path_title(
     exact: RiskPath | None,
     mean_gain: float | None = None,
 ) -> str:
-    """Return whether noise or clipping costs more on the paths that are shown.
+    """Return the title of a run: how far it lowers the risk, and whether noise or clipping costs.
 
-    `mean_gain` is `noise_gain`, so that the luck of one run is not taken for the rule.
+    `clipped` and `exact` are the same run without noise, and without noise and clipping, where
+    there is one. `mean_gain`, from `noise_gain`, adds the average over runs to the luck of one.
     """
     start = float(private.risks[0])
     if private.final >= start:
@@ -50,28 +51,31 @@ def path_title(
         ratio = private.final / exact.final
         if ratio < NOTABLE_RATIO:
             return f"{gain}, as much as without privacy"
-        return f"{gain}; without privacy it would end {_lower(ratio)}"
+        return f"{gain}; without privacy it would end {_lower_words(ratio)}"
     noise, clipping = private.final / clipped.final, clipped.final / exact.final
     if max(noise, clipping) < NOTABLE_RATIO:
         return f"{gain}: neither noise nor clipping costs much in it"
     # Costs add up, as in the figure of the four parts.
     if private.final - clipped.final >= clipped.final - exact.final:
-        title = f"Without noise the risk of this run would end {_lower(noise)}"
+        title = f"Without noise the risk of this run would end {_lower_words(noise)}"
         if mean_gain is None:
             return title
-        mean = _lower(mean_gain).removesuffix(" lower")
+        mean = _lower_words(mean_gain).removesuffix(" lower")
         return f"{title}; on average {mean if mean_gain > 1.05 else 'hardly lower'}"
-    return f"Of two runs without noise, the unclipped one would end {_lower(clipping)}"
+    return f"Of two runs without noise, the unclipped one would end {_lower_words(clipping)}"
 
 
 def noise_gain(parts: ErrorParts, radius: float) -> float:
-    """Return how many times lower the mean risk at a radius is without noise."""
+    """Return the ratio of the mean risk at a clip radius to that without noise."""
     *noiseless, noise = parts.at(radius)
     return 1 + noise / sum(noiseless) if sum(noiseless) > 0 else math.inf
 
 
-def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
-    """Return why a clipped run ends below one without clipping, where it does; else nothing."""
+def clipping_remark(clipped: RiskPath | None, exact: RiskPath | None) -> str:
+    """Return why a clipped run ends below an unclipped one; empty unless it clearly does.
+
+    Both runs are without noise.
+    """
     if clipped is None or exact is None or clipped.final * NOTABLE_RATIO > exact.final:
         return ""
     return (
@@ -81,8 +85,8 @@ def clipping_helps(clipped: RiskPath | None, exact: RiskPath | None) -> str:
     )
 
 
-def _lower(ratio: float) -> str:
-    """Return how many times lower a risk is; beyond a million times it counts as 0."""
+def _lower_words(ratio: float) -> str:
+    """Return a ratio of risks as "2 times lower", or other words beyond a million."""
     return f"{short_text(ratio, 2)} times lower" if ratio < 1e6 else "at the best possible"
 
 
@@ -103,7 +107,10 @@ def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
 
 
 def parts_figure(parts: ErrorParts, radius: float) -> Figure:
-    """Return the parts of the error, stacked, by clip radius; negative ones hang below 0."""
+    """Return the figure of the error's parts by clip radius, stacked; negative ones are below 0.
+
+    `radius` is the chosen one.
+    """
     x, total = parts.radii.tolist(), parts.total
     top = 1.08 * min(float(total.max()), SHOWN_ERROR * float(total.min()))
     regions, base = [], {1: np.zeros(len(x)), -1: np.zeros(len(x))}
@@ -151,7 +158,10 @@ def parts_figure(parts: ErrorParts, radius: float) -> Figure:
 
 
 def _ladder(parts: ErrorParts, radius: float, top: float) -> Ladder:
-    """Return the parts at the chosen radius, in the order of the stack."""
+    """Return the table beside the figure: the parts at the chosen radius, in the stack's order.
+
+    `top` is the upper end of the axis.
+    """
     rows, end = [], 0.0
     for name, value in zip(PARTS, parts.at(radius), strict=True):
         thick = max(float(getattr(parts, name)[-1]), 0.0)
@@ -180,7 +190,7 @@ def _ladder(parts: ErrorParts, radius: float, top: float) -> Ladder:
 
 
 def parts_title(parts: ErrorParts, radius: float) -> str:
-    """Return which radius is best, and how much worse the chosen one is."""
+    """Return the title on which radius is best and how much larger the chosen one's error is."""
     total, best = parts.total, int(parts.total.argmin())
     chosen = int(np.abs(np.log(parts.radii / radius)).argmin())
     if best in (0, len(total) - 1):
@@ -195,7 +205,10 @@ def parts_title(parts: ErrorParts, radius: float) -> str:
 
 
 def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> str:
-    """Return what happens at a radius, in one sentence with its numbers."""
+    """Return a sentence on the share of gradients clipped at a radius, and the error's parts.
+
+    `norms` are the lengths of the gradients at the best parameter.
+    """
     share = share_clipped(norms, radius)
     subject = "no gradient is" if share == 0 else f"**{percent(share)}** of the gradients are"
     sentence = f"At radius **{short_text(radius, 2)}** and the best parameter, {subject} clipped"
@@ -234,7 +247,7 @@ def parts_table(parts: ErrorParts) -> pd.DataFrame:
 
 
 def noise_figure(noise: Cancelling) -> Figure:
-    """Return the noise in the sum of the steps so far, correlated and independent."""
+    """Return the figure of the noise in the sum of the steps so far, correlated and independent."""
     steps = [float(t) for t in range(1, len(noise.sum_std) + 1)]
     lines, rows = [], []
     for name, values, path, colour in (
@@ -258,7 +271,7 @@ def noise_figure(noise: Cancelling) -> Figure:
 
 
 def noise_sentence(steps: int) -> str:
-    """Explain the lines of correlated noise, with their values at the steps of the run."""
+    """Return sentences that explain the figure of correlated noise, with values after `steps`."""
     noise = cancelling(steps)
     cancels, independent, in_step = (
         short_text(float(std[-1]), 2)

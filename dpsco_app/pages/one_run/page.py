@@ -45,13 +45,13 @@ RADIUS = STATE.key("radius")
 
 
 def page() -> None:
-    """Draw the page that shows the parts of one run."""
+    """Draw the page One run: the path of a run, and the parts of its error."""
     draw_views("one-run")
     draw_page(STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
 def _draw(screen: FirstScreen, view: View, visited: Scenario) -> None:
-    """Draw the run, and below it what its radius does to the error."""
+    """Draw the menu of methods, the run, and below it what the clip radius does to the error."""
     with (
         screen.controls,
         st.container(horizontal=True, vertical_alignment="center", key="one_run_choices"),
@@ -77,7 +77,7 @@ def _draw(screen: FirstScreen, view: View, visited: Scenario) -> None:
 
 
 def _draw_method_menu(scenario: Scenario, view: View) -> Scenario:
-    """Draw the choice of the method; return the scenario with it alone, and with few trials."""
+    """Draw the menu of methods; return the scenario with the chosen one alone, and few trials."""
     method, methods = chosen(scenario, view), offered(scenario)
     if len(methods) > 1:
         key = STATE.key("method")
@@ -100,7 +100,10 @@ def _draw_path(
     screen: FirstScreen,
     factor: float,
 ) -> tuple[dict[str, RiskPath], bool]:
-    """Draw the run; return the runs of the picture, and whether it can be played."""
+    """Draw the run of a method; return the runs of the picture, and whether it can be played.
+
+    `factor` is the clip radius over the chosen one. There are no runs if the method is refused.
+    """
     (method,) = scenario.methods
     try:
         runs = single_runs(point, method, factor)
@@ -115,12 +118,11 @@ def _draw_path(
         f"run, which is of {inside(name)}."
     )
     if method == CLIPPED:
-        radius_text = _radius(point, factor)
+        radius_text = _radius_text(point, factor)
         whose_radius = ""
     screen.say(QUESTION, title, NOT_PRIVATE + whose_radius)
-    relative = (
-        anatomy.method_descent(point, method) is None
-    )  # only shares of the runs can be compared
+    # Without a descent, only shares of the runs can be compared.
+    relative = anatomy.method_descent(point, method) is None
     looks = {
         "private": (
             f"private run ({radius_text})" if radius_text else "private run",
@@ -151,7 +153,7 @@ def _draw_path(
             "follows": method == CLIPPED,
         }
 
-        def keep() -> None:  # the figures below follow the radius at which the handle was dropped
+        def keep() -> None:
             """Keep the radius at which the handle was dropped, for the figures below."""
             st.session_state[RADIUS] = st.session_state[PLAYER]["factor"]
 
@@ -161,7 +163,7 @@ def _draw_path(
         st.markdown(f"{name} stops nowhere on its way here: there is nothing to play.")
     draw_files("path", lambda: figures.path_table(lines), player, setting)
     # This text is below the picture, so that dragging the radius does not move the picture.
-    st.markdown(figures.clipping_helps(runs.get("clipped"), runs.get("exact")))
+    st.markdown(figures.clipping_remark(runs.get("clipped"), runs.get("exact")))
     return runs, player is not None
 
 
@@ -171,19 +173,22 @@ def _title(
     factor: float,
     parts: anatomy.ErrorParts | None = None,
 ) -> str:
-    """Return the takeaway of a run, with its radius, if it has one, and its mean, once known."""
+    """Return the title of a run, with its clip radius if it clips.
+
+    With the `parts` of the error the title includes the average over runs.
+    """
     gain = None if parts is None else figures.noise_gain(parts, factor * parts.chosen)
     title = figures.path_title(runs["private"], runs.get("clipped"), runs.get("exact"), gain)
-    return f"At {_radius(point, factor)}, {inside(title)}" if "clipped" in runs else title
+    return f"At {_radius_text(point, factor)}, {inside(title)}" if "clipped" in runs else title
 
 
-def _radius(point: Scenario, factor: float) -> str:
-    """Return the text of the clip radius at a factor of the chosen one."""
+def _radius_text(point: Scenario, factor: float) -> str:
+    """Return the clip radius as text, as in "R = 2.5"; `factor` multiplies the chosen one."""
     return f"R = {short_text(factor * anatomy.clipped_plan(point)[1], 2)}"
 
 
 def _draw_noise_part(point: Scenario, method: str) -> None:
-    """Draw how noise cancels that is correlated from step to step, if the run has any."""
+    """Draw how correlated noise cancels in the sum of steps, if the method has such noise."""
     plan = planned(point, method)
     if not (isinstance(plan, DescentPlan) and isinstance(plan.descent, PrefixSums)):
         return
@@ -204,7 +209,7 @@ def _draw_refusal(method: str, refused: NotApplicable, key: str) -> None:
 
 
 def _change(refusal: Refusal) -> None:
-    """Show the scenario with the change that a refusal proposes."""
+    """Show the scenario with the change that a refusal proposes; a callback."""
     session = visit.current()
     old = session.scenario
     new_scenario = changed_scenario(old, refusal)
@@ -217,7 +222,10 @@ def _change(refusal: Refusal) -> None:
 def _draw_radius_part(
     scenario: Scenario, point: Scenario, *, dragged: bool
 ) -> anatomy.ErrorParts | None:
-    """Draw the parts of the error, and the radius unless it is `dragged`; return them."""
+    """Draw the parts of the error by clip radius; return them, or None if they are unknown.
+
+    A slider of the radius is drawn, too, unless the radius is `dragged` in the picture.
+    """
     try:
         _, chosen = anatomy.clipped_plan(point)
     except NotApplicable as refused:
@@ -255,7 +263,10 @@ def _draw_radius_part(
 
 
 def _split_error(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy.ErrorParts | None:
-    """Return the parts of the error, with progress while they are computed; None if too heavy."""
+    """Return the parts of the error; None if computing them would take too long.
+
+    `place` shows the progress, or the reason.
+    """
     seconds = len(anatomy.FACTORS) * trials * anatomy.split_seconds(point)
     if seconds > LONGEST_SECONDS:
         place.info(
@@ -267,7 +278,8 @@ def _split_error(point: Scenario, trials: int, place: DeltaGenerator) -> anatomy
     pace = Pace(FIRST_BAR_SECONDS)
     splits: list[list[Split]] = [[] for _ in range(trials)]
     for count, (trial, factor) in enumerate((t, f) for t in range(trials) for f in anatomy.FACTORS):
-        if pace.due():  # Streamlit stops the work at this point if a control was clicked
+        # Streamlit stops the work at this point if a control was clicked.
+        if pace.due():
             bar.progress(count / (trials * len(anatomy.FACTORS)), text="Taking the error apart")
         splits[trial].append(error_split(point, factor, trial))
     bar.empty()

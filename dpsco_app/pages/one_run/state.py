@@ -21,12 +21,15 @@ MOST_TRIALS = 3  # The largest number of trials over which the parts of the erro
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    # the method of the run; empty for clipped gradients, or the first private one without them
+    # The method of the run; empty for clipped gradients, or without them the first private one.
     method: str = ""
-    radius: float = 1.0  # the clip radius over the chosen one, between the ends of `FACTORS`
+    radius: float = 1.0  # The clip radius over the chosen one, between the ends of `FACTORS`.
 
     def validate(self) -> Self:
-        """Return the view with its factor in range; raise `InvalidInput` for an unknown method."""
+        """Return the view with its radius in the range of `FACTORS`.
+
+        Raises `InvalidInput` for an unknown method or a radius that is no positive number.
+        """
         if self.method:
             one_of("method", self.method, METHOD_SLUGS)
         must = f"a factor between {FACTORS[0]:g} and {FACTORS[-1]:g}"

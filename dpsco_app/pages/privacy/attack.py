@@ -16,12 +16,15 @@ from dpsco_core.audit.attacks import Attack, Judged
 from dpsco_core.catalogue import method_card
 from dpsco_core.privacy.tradeoff import TradeoffCurve
 
-ACCEPTED = 0.01  # the share of false alarms in the headline
+ACCEPTED = 0.01  # The share of false alarms in the headline.
 SHARES = np.concatenate([np.geomspace(1e-6, 1e-2, 30)[:-1], np.linspace(0.01, 1, 100)])
 
 
 def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str) -> Figure:
-    """Return the plane of false alarms and misses, with the claim's limit and the attack's box."""
+    """Return the figure of misses against false alarms: the claim's limit and the attack's box.
+
+    `method` is the slug of the attacked method.
+    """
     shares = [0.0, *SHARES.tolist()]
     misses = curve.misses(np.array(shares)).tolist()
     excluded = Region(
@@ -111,7 +114,7 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
 
 
 def title_attack(judged: Judged) -> str:
-    """Return whether the runs refute the claim, or the smallest errors that the claim allows."""
+    """Return the title of an attack: that a claim is refuted, or what the claim allows at best."""
     curve, achieved = judged.curve, judged.attack
     if achieved.refutes:
         return (
@@ -132,7 +135,10 @@ def title_attack(judged: Judged) -> str:
 
 
 def said_attack(achieved: Attack, method: str, fault: str) -> str:
-    """Return how the attack was run, and the confidence of its box."""
+    """Return sentences on how the attack was run, and on the confidence of its box.
+
+    `fault` is the name of a deliberate fault, or empty.
+    """
     broken = f", {fault.lower()}" if fault else ""
     verdict = (
         "its upper right corner lies in the red region"
@@ -164,7 +170,7 @@ def said_readings(curve: TradeoffCurve, delta: float) -> str:
 
 
 def attack_table(curve: TradeoffCurve, achieved: Attack) -> pd.DataFrame:
-    """Return the counts of the attack, its box, and what the claim allows."""
+    """Return the table of an attack: its counts, its box, and what the claim allows."""
     columns: dict[str, Sequence[object]] = {
         "": ["false alarms", "misses"],
         "Count": [achieved.false_alarms, achieved.misses],
@@ -177,5 +183,5 @@ def attack_table(curve: TradeoffCurve, achieved: Attack) -> pd.DataFrame:
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent."""
+    """Return a share as a percentage with three digits."""
     return f"{100 * share:.3g} %"

@@ -9,7 +9,7 @@ from dpsco_app.parts.insides import DeltaGenerator
 from dpsco_app.session.pace import Pace
 from dpsco_core.audit.engine import Audit, AuditFindings, audit_steps, seconds_a_run
 
-AT_ONCE_SECONDS = 2.5  # audits that take longer wait for the button
+AT_ONCE_SECONDS = 2.5  # Audits that take longer wait for a click on their button.
 MOST_SECONDS = 120.0
 KEPT_AUDITS = 12
 RUNNING = "privacy_running"
@@ -20,20 +20,23 @@ _seconds_a_run = st.cache_data(max_entries=300, show_spinner=False, hash_funcs={
 )
 
 
-def _estimate(task: Audit) -> float:
+def _predicted_seconds(task: Audit) -> float:
     """Return the predicted time of an audit, in seconds."""
     return task.runs * _seconds_a_run(replace(task, runs=100))
 
 
 @st.cache_resource(show_spinner=False)
 def _stored_audits() -> dict[Audit, AuditFindings]:
-    """Return the latest findings of audits by all sessions of this server, by their audit."""
+    """Return the store of findings, by audit, which all sessions of this server share."""
     return {}
 
 
 def run_audit(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
-    """Return the findings of an audit; None while it waits for its button, or if cancelled."""
-    stored, seconds = _stored_audits(), _estimate(task)
+    """Return the findings of an audit, run now or stored; None if it waits or takes too long.
+
+    `place` has the progress and the buttons.
+    """
+    stored, seconds = _stored_audits(), _predicted_seconds(task)
     if task in stored:
         return stored[task]
     with place:
@@ -59,7 +62,7 @@ def run_audit(task: Audit, place: DeltaGenerator) -> AuditFindings | None:
     stored[task] = latest
     if len(stored) > KEPT_AUDITS:
         del stored[next(iter(stored))]
-    if waits:  # after the rerun, the page no longer shows the audit's buttons
+    if waits:  # After the rerun, the page no longer shows the audit's buttons.
         st.session_state[RUNNING] = None
         st.rerun()
     return latest
@@ -81,12 +84,12 @@ def _draw_refusal(task: Audit, seconds: float) -> None:
 
 
 def _start(task: Audit | None) -> None:
-    """Start an audit, or stop with None."""
+    """Start an audit, or cancel the running one if `task` is None; a callback."""
     st.session_state[RUNNING] = task
 
 
 def command(task: Audit) -> str:
-    """Return the shell command that makes the same audit as a task."""
+    """Return the shell command that runs the same audit."""
     point = task.point
     budget = (
         f"--rho {point.rho!r} --at-delta {task.claim_delta:g}"

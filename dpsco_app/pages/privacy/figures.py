@@ -27,8 +27,8 @@ from dpsco_core.audit.samples import Samples
 from dpsco_core.explain.recipe.ledgers import Spending
 
 MOST_BARS = 14
-LEAST_BARS = 5  # the least number of bars that the figure has room for
-HIGHEST = 1e6  # an epsilon above this is as good as no privacy
+LEAST_BARS = 5  # The least number of bars that the figure has room for.
+HIGHEST = 1e6  # An epsilon above this is as good as no privacy.
 # The hue and the dash of each argument, from the loosest to the tightest.
 LOOKS: tuple[tuple[str, Dash], ...] = (
     ("grey", "longdash"),
@@ -40,7 +40,7 @@ LOOKS: tuple[tuple[str, Dash], ...] = (
 
 
 def shares_figure(rows: Sequence[Spending], method: str, title: str) -> Figure:
-    """Return the shares of a ledger's entries as bars; equal entries share a bar."""
+    """Return the figure of the shares that a ledger's entries take, one bar for each row."""
     drawn_rows = rows[:MOST_BARS]
     bars, names = [], []
     for i, row in enumerate(drawn_rows):
@@ -83,11 +83,14 @@ def compared_figure(
     titles: tuple[str, str],
     alt: str,
     *,
-    # The content of the ladder's column: the heights of the points, or their positions.
     column: str = "ε",
     shows_x: bool = False,
 ) -> Figure:
-    """Return what several arguments prove, as lines, with the scenario's point on each."""
+    """Return the figure of what several arguments prove, with the scenario's point on each line.
+
+    `curves` and `marks` have lines and points by the argument's name, and `titles` those of both
+    axes. `column` heads the points' numbers: their heights, or their x with `shows_x`.
+    """
     drawn_curves = {name: (list(x), [_in_range(v) for v in y]) for name, (x, y) in curves.items()}
     points = {name: point for name, point in marks.items() if math.isfinite(_in_range(point[1]))}
     heights = [v for _, y in drawn_curves.values() for v in y if v > 0] + [
@@ -124,12 +127,12 @@ def compared_figure(
 
 
 def _in_range(value: float | None) -> float:
-    """Return a value that the figure can show, or nan."""
+    """Return the value if it is positive and at most `HIGHEST`, and otherwise NaN."""
     return value if value is not None and 0 < value <= HIGHEST else math.nan
 
 
 def audit_figure(task: Audit, result: AuditFindings, alt: str) -> Figure:
-    """Return the lower bound on epsilon over the number of runs, and the claim."""
+    """Return the figure of an audit's lower bound on epsilon against its runs, and of the claim."""
     claim, runs = result.claimed_epsilon, [float(e.runs) for e in result.evidence]
     best = result.best_so_far
     high = 1.25 * max(claim, *best)
@@ -183,7 +186,10 @@ def audit_figure(task: Audit, result: AuditFindings, alt: str) -> Figure:
 
 
 def samples_figure(samples: Samples, alt: str) -> Figure:
-    """Return the outputs on the two neighbours as histograms, with the edge of the event."""
+    """Return the figure of the outputs on both neighbours as histograms.
+
+    A line marks the edge of the event that tells the neighbours apart.
+    """
     high = 1.1 * float(max(samples.counts.max(), samples.neighbour_counts.max()))
     edges = samples.edges.tolist()
     lines = []
@@ -220,7 +226,7 @@ def samples_figure(samples: Samples, alt: str) -> Figure:
 
 
 def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
-    """Return the ledger's entries, equal ones in one row, without empty columns."""
+    """Return the table of a ledger's entries, equal ones in one row, without empty columns."""
     columns = {
         "Released": [r.label for r in rows],
         "Times": [r.count for r in rows],
@@ -251,7 +257,7 @@ def audit_table(result: AuditFindings) -> pd.DataFrame:
         "Hits": [e.hits for e in result.evidence],
         "False hits": [e.false_hits for e in result.evidence],
         "Confidence of this look": [
-            # The better of two pairs is shown, which the same runs choose.
+            # The same runs choose the better one of two pairs, which costs confidence.
             1 - PAIRS * (1 - e.confidence)
             for e in result.evidence
         ],

@@ -37,7 +37,7 @@ from dpsco_app.pages.privacy.state import (
     faults_of,
     ledger_run,
     point_of,
-    private,
+    private_methods,
 )
 from dpsco_app.parts.drawing import is_phone
 from dpsco_app.parts.export import Table
@@ -113,7 +113,7 @@ def _show(screen: FirstScreen, view: View, figure: Figure, text: str, table: Tab
 
 
 def _draw_tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw one tool of the calculator: what its arguments prove about the scenario's budget."""
+    """Draw the tool of the calculator that is open, with its sliders, at the scenario's budget."""
     point = point_of(view, scenario)
     names = ["read_at"] * (point.kind != "approx") + list(SLIDERS[view.part])
     with screen.controls:
@@ -125,7 +125,7 @@ def _draw_tool(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         st.markdown(f"{words.said_odds(point)}\n\n{neighbours}")
 
 
-def _convert(_: View, point: Point) -> tuple[Figure, str]:
+def _conversion_figure(_: View, point: Point) -> tuple[Figure, str]:
     """Return the figure of the conversions between zCDP and (epsilon, delta), and its note."""
     converted = conversions(point)
     rhos = [c.rho for c in converted]
@@ -141,7 +141,7 @@ def _convert(_: View, point: Point) -> tuple[Figure, str]:
     return figure, words.said_noise(point, converted)
 
 
-def _compose(view: View, point: Point) -> tuple[Figure, str]:
+def _composition_figure(view: View, point: Point) -> tuple[Figure, str]:
     """Return the figure of the cost of k releases, and no note."""
     composition, counts = composed(point, view.releases), release_counts(max(1000, view.releases))
     names = words.PURE_NAMES if point.kind == "pure" else words.ACCOUNTING_NAMES
@@ -155,7 +155,7 @@ def _compose(view: View, point: Point) -> tuple[Figure, str]:
     return figure, ""
 
 
-def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
+def _shuffling_figure(view: View, point: Point) -> tuple[Figure, str]:
     """Return the figure of the noise that shuffled records need, and no note."""
     point = approximate(point)
     rows = [_shuffled(n, point.epsilon, point.delta) for n in SHUFFLED_RECORDS]
@@ -174,7 +174,7 @@ def _shuffle(view: View, point: Point) -> tuple[Figure, str]:
     return figure, ""
 
 
-def _subsample(view: View, point: Point) -> tuple[Figure, str]:
+def _subsampling_figure(view: View, point: Point) -> tuple[Figure, str]:
     """Return the figure of what a secret batch saves, and its note."""
     point = approximate(point)
     budget, batch = (point.epsilon, point.delta), (view.batch, view.records)
@@ -204,14 +204,19 @@ def _subsample(view: View, point: Point) -> tuple[Figure, str]:
     )
 
 
-TOOLS = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsample": _subsample}
+TOOLS = {
+    "convert": _conversion_figure,
+    "compose": _composition_figure,
+    "shuffle": _shuffling_figure,
+    "subsample": _subsampling_figure,
+}
 
 # -- a run's ledger, and the audit --------------------------------------------------------------
 
 
 def _draw_ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the ledger of one run."""
-    offered = private(scenario)
+    """Run a private method once and draw how its releases share the budget."""
+    offered = private_methods(scenario)
     if not offered:
         raise InvalidInput("The scenario has no private algorithm: choose one.")
     running = [m for m in offered if refusal(canonical(ledger_run(scenario, m)), m) is None]
@@ -239,10 +244,11 @@ def _draw_ledger(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_audit(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the audit of a mechanism."""
+    """Draw the audit of the chosen mechanism: its controls, findings, histogram and command."""
     with screen.controls:
         left, middle, right = st.columns([3, 5, 6])
-    with screen.foot if is_phone() else right:  # the figure comes first
+    # On a phone the figure comes before these controls.
+    with screen.foot if is_phone() else right:
         rest = st.columns(3)
     left.selectbox("Mechanism", PRIVATE_SLUGS, format_func=_name, key=STATE.key("audited"))
     with middle:
@@ -305,7 +311,7 @@ def sentence(text: str) -> str:
 
 
 def _name(slug: str) -> str:
-    """Return the name of a method."""
+    """Return the name of the method with a slug."""
     return method_card(slug).name
 
 

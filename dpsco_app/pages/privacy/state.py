@@ -42,15 +42,15 @@ OPTIONS = {
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     part: str = checked("ledger", one_of, tuple(PARTS))
-    read_at: float = checked(1e-6, real, 1e-12, 0.5)  # the delta at which epsilon is read
+    read_at: float = checked(1e-6, real, 1e-12, 0.5)  # The delta at which epsilon is read.
     # The number of equal releases that are composed.
     releases: int = checked(100, whole, 1, OPTIONS["releases"][-1])
     # The number of records that are shuffled, or from which a batch is drawn.
     records: int = checked(10_000, whole, 1, MOST_RECORDS)
     batch: int = checked(100, whole, 1, MOST_RECORDS)
-    # the method whose ledger is shown; empty for one that the page chooses
+    # The method whose ledger is shown; empty for one that the page chooses.
     method: str = checked("", one_of, ("", *PRIVATE_SLUGS))
-    audited: str = checked("mean.clipped", one_of, PRIVATE_SLUGS)  # the method that is audited
+    audited: str = checked("mean.clipped", one_of, PRIVATE_SLUGS)  # The method that is audited.
     # The claimed epsilon and delta.
     claim: float = checked(1.0, real, 0.01, 10)
     at: float = checked(0.05, real, 1e-4, 0.3)
@@ -63,7 +63,10 @@ class View(PageView):
         return super().validate()
 
     def audit(self, seed: int = 0) -> Audit:
-        """Return the audit: of a pure method at delta = 0, of a printed constant at its rho."""
+        """Return the audit that the view describes, with a seed for its runs.
+
+        A pure method is audited at delta = 0, and a printed constant at the rho of its claim.
+        """
         point = replace(stage(self.audited), epsilon=float(self.claim), seed=seed)
         audited_delta: float | None = None
         if method_card(self.audited).privacy != "pure":
@@ -81,7 +84,7 @@ def attack_on(view: View, scenario: Scenario) -> Audit:
 
 
 def faults_of(view: View) -> list[str]:
-    """Return the ways in which the audited method can be broken, and the chosen one in any case."""
+    """Return the deliberate faults that the audited method can have, and the chosen one always."""
     stage_of_method = method_class(view.audited).stage
     able = {
         "no-clipping": stage_of_method.clip is not None,
@@ -91,7 +94,10 @@ def faults_of(view: View) -> list[str]:
 
 
 def point_of(view: View, scenario: Scenario) -> Point:
-    """Return the budget of a scenario; a pure or a zCDP one is read at the view's delta."""
+    """Return the budget of a scenario as a point of the calculator.
+
+    The epsilon of a pure or zCDP budget is read at the delta of the view.
+    """
     if scenario.rho is not None:
         return Point(kind="zcdp", rho=scenario.rho, delta=view.read_at)
     assert scenario.epsilon is not None
@@ -99,19 +105,19 @@ def point_of(view: View, scenario: Scenario) -> Point:
     return Point(kind=kind, epsilon=scenario.epsilon, delta=scenario.delta or view.read_at)
 
 
-def private(scenario: Scenario) -> tuple[str, ...]:
-    """Return the private methods of a scenario."""
+def private_methods(scenario: Scenario) -> tuple[str, ...]:
+    """Return the slugs of a scenario's private methods."""
     return tuple(m for m in scenario.methods if m in PRIVATE_SLUGS)
 
 
 def ledger_run(scenario: Scenario, method: str) -> Scenario:
-    """Return the run whose ledger is shown; raises `InvalidInput` if it is too large."""
+    """Return the scenario of one run of a method; raise `InvalidInput` if it is too large."""
     point = replace(scenario, methods=(method,), axis=None, grid=(), trials=1)
     return point.validate(DASHBOARD)
 
 
 def list_unused_fields(view: View) -> tuple[str, ...]:
-    """Return the fields on which a part does not depend: the calculator only needs a budget."""
+    """Return the fields on which the open part does not depend; most parts need only the budget."""
     used_fields = {"audit": {"seed"}, "ledger": set(ALL_CONTROLS)}
     budget = {"epsilon", "delta", "rho"}
     return tuple(field for field in ALL_CONTROLS if field not in used_fields.get(view.part, budget))

@@ -162,7 +162,7 @@ HOW_TO_READ = (
 
 
 def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
-    """Return the noise that the budget requires, and the saving by a tighter conversion."""
+    """Return sentences on the noise that a budget needs, and on what an exact conversion saves."""
     printed, exact = converted[0], converted[-1]
     if point.kind == "pure":
         laplace = laplace_conversion(point)
@@ -185,7 +185,7 @@ def said_noise(point: Point, converted: Sequence[Conversion]) -> str:
 
 
 def said_odds(point: Point) -> str:
-    """Return what a budget means to one person: how well a spy can guess, at best."""
+    """Return sentences on what a budget means to one person: how well a spy can guess at best."""
     promise = promises(point)[0]
     right = promise.guess
     verdict = next(words for most, words in VERDICTS if right <= most)
@@ -203,7 +203,7 @@ def said_odds(point: Point) -> str:
 
 
 def said_neighbours(point: Point) -> str:
-    """Return what the same noise promises for both kinds of neighbours."""
+    """Return sentences on what the same noise promises if a record is replaced or taken out."""
     full, removed = promises(point)
     delta = f", δ = {number_text(full.delta)}" if full.delta else ""
     return (
@@ -214,7 +214,7 @@ def said_neighbours(point: Point) -> str:
 
 
 def title_conversions(point: Point, converted: Sequence[Conversion]) -> str:
-    """Return what the budget is worth: its noise, or for another notion its counterpart."""
+    """Return the title on what a budget is worth: its Gaussian noise, its epsilon or its rho."""
     exact, delta = converted[-1], number_text(point.delta)
     if point.kind == "zcdp":
         cost = f"costs ε = {exact.epsilon:.3g} at δ = {delta}"
@@ -239,7 +239,7 @@ def title_composed(composition: Composed) -> str:
 
 
 def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
-    """Return the title of the figure on shuffled records."""
+    """Return the title on how much less noise each of the shuffled records needs."""
     unshuffled, best = routes[0].noise_multiplier, min(s.noise_multiplier or 1e300 for s in routes)
     assert unshuffled is not None
     if best >= unshuffled * (1 - 1e-9):
@@ -250,7 +250,10 @@ def title_shuffled(records: int, routes: Sequence[Shuffled]) -> str:
 def said_subsampled(
     view: View, single: ApproxDP, composed: tuple[float, float], full_epsilon: float
 ) -> str:
-    """Return what one release on a secret batch costs, and what many cost with and without it."""
+    """Return a sentence on the budgets of releases on a secret batch: of one, and of many.
+
+    `composed` is the (epsilon, delta) of many, and `full_epsilon` that of as many on all records.
+    """
     epsilon, delta = composed
     return (
         f"One release on it is ({single.epsilon:.4g}, {number_text(single.delta)})-DP, "
@@ -261,7 +264,10 @@ def said_subsampled(
 
 
 def title_subsampled(view: View, epsilon: float, single: ApproxDP, composed: float) -> str:
-    """Return the title of the figure on secret batches."""
+    """Return the title on how far a secret batch lowers epsilon, for one release and for many.
+
+    `single` is the budget of one release, and `composed` the epsilon of all of them.
+    """
     return (
         f"A batch of {view.batch:,} of {view.records:,} turns ε = "
         f"{epsilon:.4g} into {single.epsilon:.3g}; {view.releases:,} batches cost "
@@ -270,7 +276,7 @@ def title_subsampled(view: View, epsilon: float, single: ApproxDP, composed: flo
 
 
 def title_ledger(account: Account) -> str:
-    """Return the title of a method's ledger."""
+    """Return the title of a run's ledger, on the release with the largest share of the budget."""
     name = method_card(account.outcome.method).name
     if account.parallel:
         return f"{name} spends on disjoint blocks: each may cost all of the budget"
@@ -312,7 +318,7 @@ def title_audit(judged: Judged) -> str:
 
 
 def said_audit(task: Audit, judged: Judged) -> str:
-    """Return the sentence on an audit: its method, runs, deciding test and confidence."""
+    """Return sentences on an audit: its method, its runs, its confidence, and what refutes it."""
     result = judged.result
     broken = f", {FAULT_NAMES[task.fault].lower()}" if task.fault != "none" else ""
     text = (
@@ -328,7 +334,7 @@ def said_audit(task: Audit, judged: Judged) -> str:
 
 
 def title_histogram(result: AuditFindings) -> str:
-    """Return the title of the histogram of an audit."""
+    """Return the title of an audit's histogram: how often the best event happens on either side."""
     evidence = result.evidence[-1]
     return (
         f"The best event happens in {100 * evidence.hits / evidence.tested:.3g} % of the runs on "

@@ -20,12 +20,15 @@ INDEPENDENT = "Adaptive user means, γ = 0"
 
 
 def alike_figure(
-    # The errors by method slug, on items with the scenario's share in common.
     curves: Mapping[str, Errors],
-    independent: Errors,  # the errors of adaptive user means on independent items
+    independent: Errors,
     scenario: Scenario,
 ) -> Figure:
-    """Return the mean errors over m, and their limits without privacy."""
+    """Return the figure of mean errors against m, and of the error that no m removes.
+
+    `curves` has the errors by method on items that share as much as the scenario says, and
+    `independent` those of adaptive user means on independent items.
+    """
     measured = [
         _line(slug, method_card(slug).name, errors, colour_of(slug), symbol_of(slug))
         for slug, errors in curves.items()
@@ -70,7 +73,10 @@ def _line(key: str, name: str, errors: Errors, colour: tuple[str, str], symbol: 
 
 
 def alike_answer(errors: Errors, independent: Errors, scenario: Scenario) -> str:
-    """Return the effect of more items on the error, and what independent ones would do."""
+    """Return the title on what more items do to the error, and what independent ones would do.
+
+    `errors` and `independent` are those of adaptive user means.
+    """
     start, end, best = (
         rounded(float(value)) for value in (errors.mean[0], errors.mean[-1], independent.mean[-1])
     )
@@ -82,7 +88,7 @@ def alike_answer(errors: Errors, independent: Errors, scenario: Scenario) -> str
 
 
 def alike_small(scenario: Scenario) -> str:
-    """Return from which m on more items help little, and the error that remains."""
+    """Return sentences on the m from which more items help little, and on the error that stays."""
     share = scenario.alike
     if share == 0:
         return "The error falls with the root of m until privacy is the larger part of it."

@@ -34,7 +34,7 @@ DASHES: dict[str, Dash] = {
 
 
 def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
-    """Return the measured mean excess risks over m, and `start`, that of an answer without data.
+    """Return the figure of mean excess risks over m; `start` is that of an answer without data.
 
     The numbers beside the names are those of the measured point that is nearest to `m`.
     """
@@ -91,11 +91,15 @@ def crossing_figure(curves: Sequence[Errors], start: float, m: float) -> Figure:
 def frontier_figure(
     needs: Mapping[str, Sequence[float]],
     needs_here: Mapping[str, float],
-    runs: float,  # The least number of users with which the printed algorithm runs.
-    most_users: float,  # The largest number of users, 1/(delta m).
+    runs: float,
+    most_users: float,
     point: UserLevel,
 ) -> Figure:
-    """Return the least number of users over epsilon, and the chosen point."""
+    """Return the figure of the least number of users of each algorithm against epsilon.
+
+    `needs` has these numbers along epsilon, and `needs_here` at the chosen `point`. `runs` is the
+    least number with which the printed algorithm runs, and `most_users` the largest, 1/(delta m).
+    """
     lines = [
         Line(
             key=need.slug,
@@ -150,7 +154,10 @@ def ends_of(lines: Sequence[Line]) -> tuple[float, float]:
 
 
 def crossing_table(curves: Sequence[Errors]) -> pd.DataFrame:
-    """Return the measured errors, a method and an m a row, and which is the smallest at its m."""
+    """Return the table of measured errors, one row for each method and m, with the smallest marked.
+
+    "Smallest" says whether a method's error is the smallest at its m, or in a tie.
+    """
     best = best_at(curves)
     parts = (
         pd.DataFrame(

@@ -25,8 +25,8 @@ from dpsco_app.pages.users.state import (
     STATE,
     View,
     alike_study,
-    level,
     mean_over_items,
+    user_level,
 )
 from dpsco_app.parts.evaluations import without_data
 from dpsco_app.parts.options import rounded, short_text
@@ -68,7 +68,7 @@ _frontier = _cache()(frontier)
 
 
 def page() -> None:
-    """Draw the page on users."""
+    """Draw the page Users, with the part that its address names."""
     draw_views("users")
     draw_page(
         STATE,
@@ -83,7 +83,7 @@ def page() -> None:
 
 
 def _draw_crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the measured errors of the methods over the number of items per user."""
+    """Run the methods over the number of items per user, and draw their errors."""
     assert scenario.epsilon is not None and scenario.delta is not None
     study = crossing_scenario(
         n=scenario.n,
@@ -106,7 +106,7 @@ def _draw_crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     screen.show(
         words.QUESTIONS["crossing"],
         crossing_figure(curves, without_data(study.at(study.grid[-1])), scenario.m),
-        f"The smallest error of the methods: {words.stretches(curves)}.",
+        f"The smallest error of the methods: {words.best_ranges(curves)}.",
         lambda: crossing_table(curves),
     )
     mean = mean_over_items(visit.current().visit_scenario)
@@ -114,7 +114,7 @@ def _draw_crossing(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 
 def _draw_alike(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw the worth of items that are alike beside that of independent items, for a mean."""
+    """Draw the errors of a mean on items that are alike, beside those on independent items."""
     with screen.controls:
         left, right = st.columns([2, 3], vertical_alignment="center")
         with left:
@@ -137,7 +137,7 @@ def _draw_map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
     with screen.controls:
         draw_parts(READING_NAMES, STATE.key("basis"), "Compare")
     screen.foot.markdown(words.LOOK_AT_MAP[view.basis])
-    stages = _measured(scenario) if measured else iter([_bounds(view.basis, level(scenario))])
+    stages = _measured(scenario) if measured else iter([_bounds(view.basis, user_level(scenario))])
     start = rounded(without_data(_cells(scenario)[0].point))
     draw_contest(
         screen,
@@ -152,21 +152,21 @@ def _draw_map(screen: FirstScreen, view: View, scenario: Scenario) -> None:
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})
 def _bounds(basis: Reading, point: UserLevel) -> Contest:
-    """Return the map of the bounds over n and m, by the basis that is read."""
+    """Return the map of the smallest bounds over n and m; `basis` says proven bounds or rates."""
     maps = bounds_map(basis, "smooth", point.d, point.epsilon, point.delta, point.smoothness)
     return list(maps)[-1]
 
 
 def _cells(scenario: Scenario) -> tuple[Cell, ...]:
     """Return the runs that the measured map needs for one of its cells."""
-    point = level(scenario)
+    point = user_level(scenario)
     return measured_cells(
         point.n, point.m, point.d, scenario.p, point.epsilon, point.delta, scenario.seed
     )
 
 
 def _measured(scenario: Scenario) -> Iterator[Contest]:
-    """Yield the map of measured risks, from the chosen point outwards."""
+    """Yield the map of measured risks as it grows by a cell, from the chosen point outwards."""
     plane = measured_through(scenario.n, scenario.m)
     outcomes: dict[tuple[int, int], list[Outcome]] = {}
     start: dict[tuple[int, int], float] = {}
@@ -180,14 +180,17 @@ def _measured(scenario: Scenario) -> Iterator[Contest]:
 
 @_cache()
 def _needs(point: UserLevel) -> tuple[dict[str, float], float, float]:
-    """Return the least number of users at a point, that of the printed run, and its shortfall."""
+    """Return the least users by algorithm, those of the printed run, and its batches' shortfall.
+
+    The shortfall is how many times too large batches of the published size are.
+    """
     least_users = {need.slug: need.least_users(point) for need in NEEDS}
     return least_users, printed_accelerated_run(point), batch_shortfall(point)
 
 
 def _draw_feasibility(screen: FirstScreen, view: View, scenario: Scenario) -> None:
-    """Draw how many users the filtered methods need."""
-    point = level(scenario)
+    """Draw the least number of users that the filtered methods need against epsilon."""
+    point = user_level(scenario)
     needs, user_limit = _frontier(point.with_users(2)), most_users(point)
     needs_here, runs, shortfall = _needs(point)
     screen.show(

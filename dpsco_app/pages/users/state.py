@@ -31,7 +31,7 @@ ENDS = {
     "delta": (1e-12, 1e-4),
     "trials": (1, 50),
 }
-PROBLEM = "quadratic"  # the problem of the measured runs
+PROBLEM = "quadratic"  # The problem of the measured runs.
 # The numbers of items per user that replace a single item: on this page, where filters pay off, and
 # in the link to a mean.
 DEFAULT_ITEMS, FEW_ITEMS = 100_000, 50
@@ -40,13 +40,17 @@ DEFAULT_ITEMS, FEW_ITEMS = 100_000, 50
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
     part: str = checked("crossing", one_of, tuple(PARTS))
-    basis: Reading = checked("measured", one_of, READINGS)  # the quantity that the map compares
-    # the share that the items of a user have in common, for the part on alike items
+    basis: Reading = checked("measured", one_of, READINGS)  # The quantity that the map compares.
+    # The share that the items of a user have in common, for the part on alike items.
     share: float = checked(0.1, real, 0.0, 1.0)
 
 
-def level(scenario: Scenario) -> UserLevel:
-    """Return the chosen point at user level in units of L and R, for losses with smoothness L/R."""
+def user_level(scenario: Scenario) -> UserLevel:
+    """Return the sizes and budget of a scenario for theorems at user level.
+
+    Risks are then in units of L R, for losses with Lipschitz constant L and smoothness L/R on a set
+    of radius R.
+    """
     assert scenario.epsilon is not None and scenario.delta is not None
     return UserLevel(
         n=scenario.n,
@@ -103,7 +107,8 @@ def fit(scenario: Scenario) -> Scenario:
         delta=fitted.delta or 1e-6,
         m=DEFAULT_ITEMS if fitted.m == 1 else fitted.m,
     )
-    if fitted.axis == "decay":  # all coordinates of this page's law are equal
+    # All coordinates of this page's law have the same scale.
+    if fitted.axis == "decay":
         fitted = replace(fitted, axis=None, grid=())
     clamped = {k: min(max(getattr(fitted, k), low), high) for k, (low, high) in ENDS.items()}
     return replace(fitted, **clamped)

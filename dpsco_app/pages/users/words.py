@@ -96,7 +96,10 @@ SYMBOLS = r"""
 
 
 def crossing_answer(curves: Sequence[Errors], start: float) -> str:
-    """Return up to which m no method beats the answer without data, and the best one beyond."""
+    """Return the title on up to which m no method beats an answer without data, and on the best.
+
+    `start` is the error of an answer without data.
+    """
     items, best = curves[0].items, [which for which, _ in best_at(curves)]
     beats = np.min([c.mean for c in curves], axis=0) < start
     leads_from, useful = (
@@ -120,8 +123,8 @@ def crossing_answer(curves: Sequence[Errors], start: float) -> str:
     return f"{clause_below}; {clause_above}"
 
 
-def stretches(curves: Sequence[Errors]) -> str:
-    """Return up to which of the measured m each method has the smallest mean error."""
+def best_ranges(curves: Sequence[Errors]) -> str:
+    """Return words on which method has the smallest mean error up to which of the measured m."""
     items, best = curves[0].items, [which for which, _ in best_at(curves)]
     ends = [max(group) for _, group in groupby(range(len(items)), best.__getitem__)]
     names = [inside(method_card(curves[best[end]].method).name) for end in ends]
@@ -130,16 +133,19 @@ def stretches(curves: Sequence[Errors]) -> str:
 
 
 def best_at(curves: Sequence[Errors]) -> list[tuple[int, bool]]:
-    """Return at each m which curve has the smallest mean error, and whether in a tie.
+    """Return, for each m, the index of the curve with the smallest mean error, and if it is a tie.
 
-    The rule is that of the map.
+    Ties follow the same rule as on the map.
     """
-    risks = np.stack([c.risks for c in curves], axis=1)  # shape (items, methods, trials)
+    risks = np.stack([c.risks for c in curves], axis=1)  # The shape is (items, methods, trials).
     return [(int(at.mean(axis=1).argmin()), is_tied(at)) for at in risks]
 
 
 def frontier_answer(needs: Mapping[str, float], runs: float, epsilon: float) -> str:
-    """Return how many users a filter needs; `runs` is the number for the printed version."""
+    """Return the title on how many users filtered gradients need; `needs` is by algorithm.
+
+    `runs` is the least number with which the printed version runs, or infinity.
+    """
     fewest, printed = (number_text(needs[slug]) for slug in ("step-calibrated", "theorem-c1"))
     return f"At ε = {epsilon:g}, filtered gradients can run from {fewest} users on; " + (
         f"their published theorem asks for {printed}"
@@ -151,7 +157,10 @@ def frontier_answer(needs: Mapping[str, float], runs: float, epsilon: float) -> 
 def frontier_small(
     needs: Mapping[str, float], runs: float, user_limit: float, point: UserLevel
 ) -> str:
-    """Return which algorithms can run at the chosen point, and why the printed one cannot."""
+    """Return sentences on which algorithms can run at the chosen point, and on the printed one.
+
+    `runs` and `user_limit` are the least and the largest number of users of the printed one.
+    """
     able = [NEED_NAMES[n.slug] for n in NEEDS if needs[n.slug] <= point.n]
     opening = f"{point.n:,} users are " + (
         f"enough for {'; '.join(able)}." if able else "too few for all of these."

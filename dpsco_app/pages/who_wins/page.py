@@ -30,13 +30,13 @@ QUESTION = "Which method is best where?"
 
 
 def page() -> None:
-    """Draw the map of who wins where."""
+    """Draw the page Who wins: a map of the best method over two fields."""
     draw_views("who-wins")
     draw_page(state.STATE, {WHOLE: _draw}, {WHOLE: QUESTION})
 
 
 def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
-    """Draw the choices of reading and plane, and the map."""
+    """Draw the choices of what is compared and over which fields, and the map."""
     planes = {name: state.PLANES[name] for name in state.planes_for(scenario)}
     # The choices are in a popover, because two rows of buttons beside the map would distract.
     label = f"**Compare** {READING_NAMES[view.reading].lower()}, over {planes[view.plane]}"
@@ -85,12 +85,15 @@ def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
 
 @lru_cache(maxsize=100)
 def _bounds(point: Scenario, name: str, reading: contest.Reading) -> contest.Contest:
-    """Return the contest of bounds on a plane through a point, cached."""
+    """Return the map of the smallest bounds on the plane of this name through a point, cached."""
     return contest.bounds_contest(point, state.plane(name, point, state.SIZES[reading]), reading)
 
 
 def _left_out(scenario: Scenario, plane: str) -> tuple[Refusal, ...]:
-    """Return the methods that run nowhere on the map, whatever the values on its axes."""
+    """Return why some methods run nowhere on the map, whatever the values on its axes.
+
+    `plane` names the map's axes, as in "n-epsilon".
+    """
     point = canonical(replace(scenario, axis=None, grid=()))
     refused = ((m, refusal(point, m)) for m in scenario.methods)
     return tuple(

@@ -18,13 +18,13 @@ SIZES: dict[Reading, tuple[int, int]] = {"rates": (33, 25), "proven": (17, 13), 
 
 @dataclass(frozen=True, kw_only=True)
 class View(PageView):
-    plane: str = checked("n-epsilon", one_of, tuple(PLANES))  # the axes of the map
+    plane: str = checked("n-epsilon", one_of, tuple(PLANES))  # The axes of the map.
     # Whether methods are compared by measured errors, proven bounds or rates.
     reading: Reading = checked("measured", one_of, READINGS)
 
 
 def with_plane(view: View, scenario: Scenario) -> View:
-    """Return the view; if the scenario lacks its plane, with the scenario's first plane."""
+    """Return the view, with the scenario's first plane if the scenario lacks the view's own."""
     offered = planes_for(scenario)
     return view if view.plane in offered else replace(view, plane=offered[0])
 
@@ -43,7 +43,10 @@ STATE = PageState(
 
 
 def plane(name: str, point: Scenario, size: tuple[int, int]) -> Plane:
-    """Return the plane of a name, such as ``"n-epsilon"``; the point is one of its cells."""
+    """Return the plane named by its fields, as in ``"n-epsilon"``, with the point in one cell.
+
+    `size` is the number of its columns and rows.
+    """
     x, y = name.split("-")
     return Plane(
         x_axis=x,
@@ -54,7 +57,10 @@ def plane(name: str, point: Scenario, size: tuple[int, int]) -> Plane:
 
 
 def planes_for(scenario: Scenario) -> tuple[str, ...]:
-    """Return the planes that a scenario has: zCDP has no epsilon, and groups need a divisible d."""
+    """Return the names of the planes that suit a scenario.
+
+    A zCDP budget has no epsilon, and groups of coordinates need a d that they divide.
+    """
     excluded = "epsilon" if scenario.rho is not None else "none"
     grouped = scenario.geometry == "group-l1"
     return tuple(name for name in PLANES if excluded not in name and not (grouped and "d-" in name))

@@ -11,7 +11,11 @@ from dpsco_app.parts.touch.modules import script, text
 def page_of(
     title: str, styles: Sequence[str], body: str, module: str, data: object, *, dark: bool
 ) -> str:
-    """Return a component's markup, style, script and data as a page that contacts no host."""
+    """Return a component as an HTML page that contacts no host.
+
+    `styles` and `module` name files of this folder, `body` is the component's markup, and `data`
+    what its script is given, as JSON.
+    """
     numbers = json.dumps(data).replace("</", "<\\/")
     run = script(module).replace("export default function", "function start")
     background, ink = PAGE[dark], INK[dark]

@@ -9,16 +9,19 @@ from dpsco_app.parts.touch.components import component
 def draw_question(
     key: str,
     on_answer: Callable[[], None],
-    # The colours of `you` (the prediction), of `measured` values, and of the `page`.
     colours: Mapping[str, str],
-    # The browser reads: the `figure` and the `question`; the `texts` of all answers and their
-    # `places` in the figure; `chosen`, the number of the given answer, if any; `upright`, whether
-    # it is read on the horizontal axis; `start`, where the line to it begins; `measured`, the
-    # measured answer in words and its place; `trials`, the measured (x, y) of each trial; `fresh`,
-    # the number of a run that has just ended, whose trials are drawn one after another.
     **data: Any,
 ) -> None:
-    """Draw the question; the answer's number is ``st.session_state[key]['answer']``."""
+    """Draw a question that a visitor answers by dragging a handle in a figure.
+
+    The index of the answer is ``st.session_state[key]['answer']``. `colours` has those of `you`
+    (the prediction), of `measured` values and of the `page`. The browser reads from `data`: the
+    `figure` and the `question`; the `texts` of all answers and their `places` in the figure;
+    `chosen`, the index of the given answer, if any; `upright`, whether it is read on the horizontal
+    axis; `start`, where the line to it begins; `measured`, the measured answer in words and its
+    place; `trials`, the measured (x, y) of each trial; and `fresh`, the number of a run that has
+    just ended, whose trials are drawn one after another.
+    """
     component("prediction", "prediction.css")(
         key=key,
         data=data | {"colours": dict(colours)},
@@ -39,7 +42,10 @@ def draw_choices(key: str, on_choice: Callable[[], None], **data: Any) -> None:
 
 
 def to_the_top(step: str, run: str) -> None:
-    """Scroll up when `step` changes; Ctrl+Enter on a choice presses the button of `run`."""
+    """Scroll the page up when `step` changes; Ctrl+Enter on a choice presses a button.
+
+    `run` is the CSS selector of this button.
+    """
     component("top", html="")(
         key="to_the_top", data={"step": step, "run": run}, width="content", height=1
     )

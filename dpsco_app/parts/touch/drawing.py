@@ -20,14 +20,14 @@ def draw_picture(scenario: Scenario, key: str = "picture") -> None:
 
 
 def draw_scroll(story: ScrollStory, key: str, *, explore: str = "") -> None:
-    """Draw the story; with the address of Explore, its steps have links to it."""
+    """Draw a story beside its picture; its steps link to Explore if `explore` is the address."""
     component("scroll", *STYLES, html=markup())(
         key=key, data=scroll_data(story, dark=is_dark(), explore=explore), height="content"
     )
 
 
 def draw_scroll_file(title: str, story: ScrollStory, key: str) -> None:
-    """Draw the button for a page of its own that tells the story as one scrolls."""
+    """Draw the button that saves a story with its picture as an HTML page."""
     _draw_file("page", key, key, partial(scroll_page, title, story, dark=is_dark()))
 
 

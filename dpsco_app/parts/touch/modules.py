@@ -18,7 +18,10 @@ def text(name: str) -> str:
 
 @cache
 def script(name: str) -> str:
-    """Return a module preceded by its imports, each once; only its own default export is kept."""
+    """Return a module of this folder as one script, preceded by all modules that it imports.
+
+    Only its own default export is kept.
+    """
     modules: list[str] = []
     _add_with_imports(name, modules)
     parts = [IMPORT.sub("", text(part)) for part in modules]

@@ -27,7 +27,7 @@ COLOURS = {
 
 
 def sample_words(scenario: Scenario) -> str:
-    """Return in words which part of a scenario the picture shows, and which it leaves out."""
+    """Return sentences on which part of a scenario the picture shows, and what it leaves out."""
     drawing = picture(scenario)
     count_text = (
         f" {SHOWN_RECORDS} of the {number_text(drawing.n)} records are drawn."
@@ -45,7 +45,10 @@ def sample_words(scenario: Scenario) -> str:
 
 
 def picture_data(*scenarios: Scenario, dark: bool) -> dict[str, Any]:
-    """Return the data that the browser draws: a sample per scenario, and common random numbers."""
+    """Return the data that the browser draws: a sample for each scenario, and common noise.
+
+    The noise and the uniform numbers are those of the first scenario.
+    """
     numbers = [picture(scenario) for scenario in scenarios]
     samples = [_sample_data(one) for one in numbers]
     return {
@@ -65,7 +68,7 @@ def picture_colours(theme: Theme) -> dict[str, str]:
 
 
 def _sample_data(drawing: Picture) -> dict[str, Any]:
-    """Return the data of the picture that the browser needs, as JSON values."""
+    """Return the numbers of one scenario's picture that the browser needs, as JSON values."""
     law = drawing.clipped
     plain = ("n", "p", "epsilon", "delta", "rho", "blind", "best", "start", "target")
     return {name: getattr(drawing, name) for name in plain} | {

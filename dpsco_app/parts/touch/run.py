@@ -33,7 +33,11 @@ class RunLine:
 def draw_run(
     frames: Frames, lines: Sequence[RunLine], key: str, on_radius: Callable[[], None], **data: Any
 ) -> None:
-    """Draw the player; the radius the visitor drags to is ``st.session_state[key]['factor']``."""
+    """Draw the player of a run, with `data` for `run_data`.
+
+    If the visitor drags the clip radius, ``st.session_state[key]['factor']`` is the new radius over
+    the chosen one, and `on_radius` is called.
+    """
     component("run", *STYLES)(
         key=key,
         data=run_data(frames, lines, theme(), **data),
@@ -52,19 +56,24 @@ def run_page(frames: Frames, lines: Sequence[RunLine], *, dark: bool, **data: An
 
 def run_data(
     frames: Frames,
-    lines: Sequence[RunLine],  # The lines; the first one is private.
+    lines: Sequence[RunLine],
     page_theme: Theme,
     *,
-    identity: str,  # The player restarts if this value changes.
-    # The title and the setting, for the files of the picture.
+    identity: str,
     title: str = "One run",
     setting: str = "",
-    # Whether the runs differ in their number of steps, so that only shares of a run are comparable.
     relative: bool = False,
-    factor: float = 1.0,  # The clip radius as a multiple of the chosen one.
-    follows: bool = False,  # Whether a new run starts at the radius that the visitor drags to.
+    factor: float = 1.0,
+    follows: bool = False,
 ) -> dict[str, Any]:
-    """Return the data of a run that the browser needs to play it."""
+    """Return the data with which the browser plays a run.
+
+    `lines` are the run, which is private, and others for comparison. The player restarts if
+    `identity` changes. `title` and `setting` are for the files of the picture. `relative` says that
+    the runs differ in their number of steps, so that only shares of a run are comparable. `factor`
+    is the clip radius over the chosen one; `follows` says that a new run starts at the radius that
+    the visitor drags to.
+    """
     steps = lines[0].path.steps
     plane = frames.plane
     share_text = (

@@ -53,7 +53,7 @@ def markup() -> str:
 
 
 def scroll_data(story: ScrollStory, *, dark: bool, explore: str = "") -> dict[str, Any]:
-    """Return what the browser draws, as plain numbers, texts and lists.
+    """Return the data with which the browser draws a story, as plain numbers, texts and lists.
 
     `explore` is the address of Explore; without it the steps have no links.
     """
@@ -72,5 +72,5 @@ def scroll_data(story: ScrollStory, *, dark: bool, explore: str = "") -> dict[st
 
 
 def scroll_page(title: str, story: ScrollStory, *, dark: bool = False) -> str:
-    """Return the steps and the picture as a standalone page that contacts no host."""
+    """Return a story with its picture as an HTML page that contacts no host."""
     return page_of(title, STYLES, markup(), "scroll.js", scroll_data(story, dark=dark), dark=dark)

@@ -15,7 +15,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import Axis
 from dpsco_app.front import links
 from dpsco_app.front.answer import IGNORING, Answer, answer
-from dpsco_app.front.changes import fitted
+from dpsco_app.front.changes import fit_other_fields
 from dpsco_app.front.costs import TOO_FEW_TRIALS, cost_words, loose_ends
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.headline import AS_WELL, LIMIT, limit_text
@@ -395,7 +395,7 @@ def test_a_comma_in_a_method_name_does_not_split_it_in_two() -> None:
 
 def moved_slider(scenario: Scenario, **change: float) -> Scenario:
     """Return a scenario as it is after the visitor has moved a slider."""
-    return fitted(replace(scenario, **change), *change)[0]  # type: ignore[arg-type]
+    return fit_other_fields(replace(scenario, **change), *change)[0]  # type: ignore[arg-type]
 
 
 def test_a_default_sweep_extends_to_the_chosen_value_and_shrinks_back() -> None:

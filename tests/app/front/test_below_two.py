@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsco_app.front.changes import fitted, offered
+from dpsco_app.front.changes import fit_other_fields, slider_values
 from dpsco_app.front.fits import with_problem
 from dpsco_app.front.notice import NO_VARIANCE, SAME_EXPONENT, to_notice
 from dpsco_app.front.view import View
@@ -20,23 +20,23 @@ HEAVY = Scenario(p=1.5)
 
 
 def test_the_slider_goes_to_one_point_one_where_the_problem_allows_it():
-    assert min(offered("p", HEAVY, 1.5)) == 1.1
+    assert min(slider_values("p", HEAVY, 1.5)) == 1.1
     logistic = replace(HEAVY, problem="logistic", p=2.0, methods=())
-    assert min(offered("p", logistic, 2.0)) == 2.0
+    assert min(slider_values("p", logistic, 2.0)) == 2.0
     # A link to a value that is no longer offered keeps that value.
-    assert 2.7 in offered("p", replace(HEAVY, p=2.7), 2.7)
+    assert 2.7 in slider_values("p", replace(HEAVY, p=2.7), 2.7)
 
 
 def test_a_problem_that_needs_a_variance_takes_p_back_to_two():
-    scenario, words = fitted(replace(HEAVY, problem="logistic"), "problem")
+    scenario, words = fit_other_fields(replace(HEAVY, problem="logistic"), "problem")
     assert scenario.p == 2.0
     assert "tail index p = 2" in words
     assert scenario.validate() == scenario
-    quadratic, words = fitted(replace(HEAVY, problem="quadratic"), "problem")
+    quadratic, words = fit_other_fields(replace(HEAVY, problem="quadratic"), "problem")
     assert quadratic.p == 1.5
     assert "tail index" not in words
     swept = replace(HEAVY, axis="p", grid=(1.5, 2.0, 3.0), problem="logistic")
-    assert fitted(swept, "problem")[0].grid == (2.0, 3.0)
+    assert fit_other_fields(swept, "problem")[0].grid == (2.0, 3.0)
 
 
 def test_a_page_that_changes_the_problem_takes_p_and_its_sweep_back_too():
@@ -48,7 +48,7 @@ def test_a_page_that_changes_the_problem_takes_p_and_its_sweep_back_too():
 
 
 def test_data_of_variance_one_are_rescaled_below_two():
-    scenario, _ = fitted(replace(Scenario(scale="variance"), p=1.5), "p")
+    scenario, _ = fit_other_fields(replace(Scenario(scale="variance"), p=1.5), "p")
     assert scenario.scale == "moment"
     assert scenario.validate() == scenario
 

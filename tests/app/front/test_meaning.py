@@ -17,7 +17,7 @@ from dpsco_app.front.pictures.meaning import (
     LONGEST_ERROR,
     WHY_CLIP,
     cause,
-    errors,
+    error_places,
     meaning,
 )
 from dpsco_app.front.screen import front_screen
@@ -78,7 +78,7 @@ def test_the_errors_of_the_pictures_are_to_the_scale_of_their_prices(
     clipping: float, noise: float, is_one_sided: bool
 ) -> None:
     parts = PriceParts(clipping=clipping, noise=noise)
-    places = errors(parts, is_one_sided=is_one_sided)
+    places = error_places(parts, is_one_sided=is_one_sided)
     lengths = [math.dist(places.true_mean, answer) for answer in places.answers.values()]
     unit = lengths[0]
     assert 0 < unit <= LARGEST_UNIT and max(lengths) <= LONGEST_ERROR * (1 + 1e-9)

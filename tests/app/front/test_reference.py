@@ -10,7 +10,7 @@ import pytest
 
 from dpsco_app.front import links
 from dpsco_app.front.answer import TAILS_QUESTION, answer, question
-from dpsco_app.front.changes import changed
+from dpsco_app.front.changes import change_field
 from dpsco_app.front.costs import LESS_PREFIX, loose_ends
 from dpsco_app.front.figure import front_figure
 from dpsco_app.front.panel import FrontPanel
@@ -188,6 +188,6 @@ def test_a_sweep_with_many_items_per_user_has_several_points() -> None:
     assert links.read({"m": "1000", "grid": "500"})[0].grid == (500,)
     assert links.read(links.query(scenario))[0] == scenario
     items_1 = replace(links.BASE, m=1)
-    items_1000, sweep, _ = changed(items_1, "m", 1000, (items_1.grid, items_1.grid), DASHBOARD)
+    items_1000, sweep, _ = change_field(items_1, "m", 1000, (items_1.grid, items_1.grid), DASHBOARD)
     assert items_1000.grid == scenario.grid
-    assert changed(items_1000, "m", 1, sweep, DASHBOARD)[0].grid == items_1.grid
+    assert change_field(items_1000, "m", 1, sweep, DASHBOARD)[0].grid == items_1.grid

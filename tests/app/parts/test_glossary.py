@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpsco_app
-from dpsco_app.parts.glossary import GLOSSARY, QUERY, entry_html, matching_terms
+from dpsco_app.parts.glossary import GLOSSARY, QUERY, entry_markdown, matching_terms
 from dpsco_app.parts.options import SYMBOL
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.scenario import Scenario
@@ -80,7 +80,9 @@ def test_an_entry_is_one_complete_sentence() -> None:
         assert ". " not in term.meaning, term
         assert term.field is None or term.field in names, term
         assert bool(term.symbol) == bool(term.latex)
-        assert term.name in entry_html(term) or term.name.capitalize()[0] in entry_html(term)
+        assert term.name in entry_markdown(term) or term.name.capitalize()[0] in entry_markdown(
+            term
+        )
     assert len({(t.symbol, t.name) for t in GLOSSARY}) == len(GLOSSARY) > 90
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpsco_app.front.because import because
-from dpsco_app.front.changes import fitted
+from dpsco_app.front.changes import fit_other_fields
 from dpsco_app.front.fits import item_level, with_problem
 from dpsco_app.pages.users.alike import (
     INDEPENDENT,
@@ -95,10 +95,10 @@ def test_the_share_slider_appears_at_user_level_for_means_of_ordinary_laws() -> 
 def test_items_become_independent_where_alike_items_are_not_supported() -> None:
     alike = replace(USERS, alike=0.3)
     for field, value in (("m", 1), ("distribution", "hypercube"), ("problem", "quadratic")):
-        changed, _ = fitted(replace(alike, **{field: value}), field)
+        changed, _ = fit_other_fields(replace(alike, **{field: value}), field)
         assert changed.alike == 0
         assert changed.validate(DASHBOARD)
-    assert fitted(replace(alike, n=1000), "n")[0].alike == 0.3
+    assert fit_other_fields(replace(alike, n=1000), "n")[0].alike == 0.3
     assert item_level(alike).alike == 0 and item_level(replace(alike, m=1)).alike == 0
     assert with_problem(alike, "quadratic", ("quadratic",)).validate(DASHBOARD).alike == 0
     assert fit(alike).validate(DASHBOARD).alike == 0

@@ -223,7 +223,7 @@ def test_the_sturdier_estimator_is_the_one_better_in_median_and_tail(
 ) -> None:
     rows = {"mean.sample": mean, "mean.median-of-means": sturdy}
     evidence = LessonEvidence(points=(), outcomes=outcomes_of(rows))
-    assert find.sturdier(evidence).answer == answer
+    assert find.sturdier_average(evidence).answer == answer
 
 
 def test_right_guesses_are_counted_over_all_parts() -> None:
@@ -263,7 +263,7 @@ def test_the_fall_is_the_ratio_of_the_first_and_last_error() -> None:
     points = series_of(
         {"mean.sample": {500: 0.1, 50_000: 0.02}, "mean.clipped": {500: 1.0, 50_000: 0.1}}
     )
-    finding = find.fall(LessonEvidence(points=points))
+    finding = find.fall_of_error(LessonEvidence(points=points))
     assert finding.answer == pytest.approx(10)
     for text in (finding.headline, finding.text.replace("**", "")):
         assert "a factor of 10;" in text and "a factor of 5" in text
@@ -287,7 +287,7 @@ def test_privacy_counts_as_free_only_if_it_is_free_at_all_larger_epsilons(
             "mean.clipped": dict(zip(xs, private, strict=True)),
         }
     )
-    assert find.free_from(LessonEvidence(points=points)).answer == answer
+    assert find.epsilon_of_free_privacy(LessonEvidence(points=points)).answer == answer
 
 
 def test_laplace_over_gaussian_is_read_at_the_last_dimension() -> None:
@@ -339,7 +339,7 @@ def test_a_filter_that_pays_must_stay_better_at_larger_m(
     )
     for blank, has_remark in ((0.5, True), (2.5, False)):
         start = dict.fromkeys(map(float, xs), blank)
-        finding = find.filter_pays(LessonEvidence(points=points, start=start))
+        finding = find.items_at_which_filter_pays(LessonEvidence(points=points, start=start))
         assert finding.answer == answer and ("never do." in finding.text) is has_remark
         lower_end = number_text(answer / 10)
         assert finding.lower_end == answer / 10

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.figure.colours import BIAS, NOISE, SAMPLING
 from dpsco_app.front import links
 from dpsco_app.pages.one_run.figures import (
-    clipping_helps,
+    clipping_remark,
     noise_figure,
     parts_figure,
     parts_title,
@@ -363,10 +363,10 @@ def test_the_parts_have_one_colour_each_on_every_page() -> None:
 
 
 def test_the_page_says_where_clipping_helps_without_noise() -> None:
-    sentence = clipping_helps(path(1, 0.002), path(1, 0.01))
+    sentence = clipping_remark(path(1, 0.002), path(1, 0.01))
     assert "0.002 with it, 0.01 without" in sentence and "largest gradients" in sentence
-    assert clipping_helps(path(1, 0.01), path(1, 0.002)) == clipping_helps(None, path(1, 1)) == ""
-    assert clipping_helps(path(1, 0.01), path(1, 0.0101)) == ""
+    assert clipping_remark(path(1, 0.01), path(1, 0.002)) == clipping_remark(None, path(1, 1)) == ""
+    assert clipping_remark(path(1, 0.01), path(1, 0.0101)) == ""
 
 
 def test_titles_name_what_costs_most() -> None:

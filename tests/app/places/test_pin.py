@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from dpsco_app.front.links import BASE
-from dpsco_app.front.second import checked_pin, in_short, overlays, pin_text, pinned
+from dpsco_app.front.second import checked_pin, fit_one_panel, in_short, pin_text, pinned
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts.differences import differences
 from dpsco_app.parts.evaluations import region
@@ -255,7 +255,9 @@ def test_the_differences_of_a_pinned_scenario_are_stated_in_words() -> None:
     assert "trials 10" in in_short(replace(PINNED, trials=10), PINNED)
     swept = replace(PINNED, n=500)
     assert differences(PINNED, swept) == ()  # n is on the axis
-    assert overlays(PINNED, swept) and not overlays(PINNED, replace(PINNED, axis="d", grid=(5,)))
+    assert fit_one_panel(PINNED, swept) and not fit_one_panel(
+        PINNED, replace(PINNED, axis="d", grid=(5,))
+    )
 
 
 # -- where curves come from -------------------------------------------------------------------

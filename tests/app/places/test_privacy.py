@@ -32,7 +32,7 @@ from dpsco_app.pages.privacy.state import (
     faults_of,
     ledger_run,
     privacy_query,
-    private,
+    private_methods,
 )
 from dpsco_app.pages.privacy.words import (
     CONVERSION_NAMES,
@@ -318,7 +318,7 @@ def test_the_audit_of_the_page_is_that_of_its_command() -> None:
 def test_a_long_audit_waits_for_its_button(monkeypatch: pytest.MonkeyPatch) -> None:
     from dpsco_app.pages.privacy import audit
 
-    monkeypatch.setattr(audit, "_estimate", lambda task: 4.0)
+    monkeypatch.setattr(audit, "_predicted_seconds", lambda task: 4.0)
     query = {"part": "audit", "audited": "sco.phased-sgd", "runs": "200", "seed": "11"}
     page = open_privacy(**query)
     assert not page.get("plotly_chart")
@@ -330,7 +330,7 @@ def test_a_long_audit_waits_for_its_button(monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_audit_that_takes_minutes_offers_fewer_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     from dpsco_app.pages.privacy import audit
 
-    monkeypatch.setattr(audit, "_estimate", lambda task: 0.1 * task.runs)
+    monkeypatch.setattr(audit, "_predicted_seconds", lambda task: 0.1 * task.runs)
     page = open_privacy(part="audit", audited="lp.regularized-mirror-descent")
     assert "Nearest: 1,000 runs." in texts(page)
     page = press_button(page, "Take 1,000 runs")
@@ -427,7 +427,7 @@ def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None
     # A link may ask for this fault, and the page explains why it does not apply.
     assert faults_of(chosen) == list(FAULTS)
     for slug in PRIVATE_SLUGS:
-        assert private(replace(RUN, methods=("sco.erm", slug))) == (slug,)
+        assert private_methods(replace(RUN, methods=("sco.erm", slug))) == (slug,)
         assert replace(View(), audited=slug).audit().validate().method == slug
         assert method_card(slug).privacy != "none"
 

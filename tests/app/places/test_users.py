@@ -26,15 +26,23 @@ from dpsco_app.pages.users.figures import (
     frontier_figure,
 )
 from dpsco_app.pages.users.page import METHODS, _cells, _measured
-from dpsco_app.pages.users.state import PARTS, PROBLEM, STATE, View, fit, level, mean_over_items
+from dpsco_app.pages.users.state import (
+    PARTS,
+    PROBLEM,
+    STATE,
+    View,
+    fit,
+    mean_over_items,
+    user_level,
+)
 from dpsco_app.pages.users.words import (
     NEED_NAMES,
     OF_MAP,
     QUESTIONS,
+    best_ranges,
     crossing_answer,
     frontier_answer,
     frontier_small,
-    stretches,
 )
 from dpsco_app.parts import controls
 from dpsco_app.parts.evaluations import without_data
@@ -93,7 +101,7 @@ def errors_with(method: str, means: list[float]) -> Errors:
 
 FALLING, FLAT = errors_with(FILTERED, [2, 0.2, 0.02, 0.002]), errors_with(PLAIN, [0.05] * 4)
 SCENARIO = fit(BASE)
-LEVEL = level(SCENARIO)
+LEVEL = user_level(SCENARIO)
 
 
 def lines(figure: Figure) -> dict[str, Line]:
@@ -229,8 +237,8 @@ def test_the_best_method_is_named_beside_the_answer_without_data() -> None:
     assert guide.y[1] / guide.y[0] == pytest.approx(guide.x[0] / guide.x[1])
     assert guide.y[0] == pytest.approx(FALLING.mean[-1])
     # The title and the map compare methods by the same mean errors.
-    assert stretches([FALLING, FLAT]) == GOLDEN["phases by items per user"]
-    assert stretches([FLAT]) == "clipped user gradients"
+    assert best_ranges([FALLING, FLAT]) == GOLDEN["phases by items per user"]
+    assert best_ranges([FLAT]) == "clipped user gradients"
     tied = ["", "", "in a tie", "in a tie", "in a tie", "in a tie", "", ""]
     assert crossing_table([FALLING, FLAT])["Smallest"].tolist() == tied
     clear = [replace(c, risks=c.mean[:, None] * [0.99, 1.0, 1.01]) for c in (FALLING, FLAT)]
@@ -393,7 +401,7 @@ def test_the_page_opens_on_the_measured_crossover_at_the_visits_tail_index(p: fl
     curves = [errors_of(outcomes, m) for m in METHODS]
     start = without_data(scenario.at(scenario.grid[-1]))
     assert headline_text(page) == crossing_answer(curves, start)
-    assert stretches(curves) in line_below(page)
+    assert best_ranges(curves) in line_below(page)
     traces = {t.get("name"): t for t in json.loads(chart.proto.spec)["data"]}
     for curve in curves:
         assert values(traces[method_card(curve.method).name]) == pytest.approx(curve.mean)

@@ -216,7 +216,7 @@ def test_two_visitors_do_not_meet() -> None:
 def test_a_page_is_drawn_by_the_frame_which_alone_opens_it(slug: str) -> None:
     module_names = vars(sys.modules[DRAW[slug].__module__])
     assert module_names["draw_page"] is frame.draw_page
-    assert not {"opened", "opened_at", "draw_wrong"} & {*module_names}
+    assert not {"open_view", "open_page", "draw_wrong"} & {*module_names}
 
 
 @pytest.mark.parametrize(("name", "query"), [("why", {}), ("private_mean", {"epsilon": "2"})])
