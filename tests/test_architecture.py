@@ -539,7 +539,7 @@ def modules() -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "rule", RULES, ids=lambda rule: rule.__name__
-)  # one process parses the tree, once
+)  # One process parses the tree, and only once.
 def test_no_file_of_the_tree_breaks_the_rule(rule: Rule) -> None:
     sources = modules()
     assert "dpsco_core.privacy.ledger" in sources

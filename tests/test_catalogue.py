@@ -209,7 +209,7 @@ def refusals(scenario: Scenario) -> list[str]:
         assert refusal.nearest
         assert refusal.changes
         fields = dict(refusal.changes)
-        other_method = fields.pop("method", None)  # the method that replaces the one that refuses
+        other_method = fields.pop("method", None)  # This method replaces the one that refuses.
         changed = Scenario.from_dict(fields, scenario)
         assert changed.methods == scenario.methods
         if other_method is not None:

@@ -48,8 +48,6 @@ def change(monkeypatch: pytest.MonkeyPatch, changes: Changes) -> None:
             monkeypatch.setenv(name, value)
 
 
-# -- The rule ----------------------------------------------------------------------------------
-
 FRESH = {"execle", "execlpe", "execve", "execvpe", "posix_spawn", "posix_spawnp"}
 FRESH |= {"spawnle", "spawnlpe", "spawnve", "spawnvpe"}
 
@@ -156,9 +154,6 @@ def test_the_rule_accepts_a_child_that_inherits_the_environment(source: str) -> 
     assert not children_inherit("module", source)
 
 
-# -- what the suite takes out, in tests/conftest.py ------------------------------------------------
-
-
 def test_stray_settings_are_removed_and_all_others_stay() -> None:
     stray = dict.fromkeys(STRAYS, "1")
     harmless = {"OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "2", "TZ": "Asia/Kolkata"}
@@ -178,8 +173,6 @@ def test_the_commands_print_in_every_encoding(monkeypatch: pytest.MonkeyPatch) -
         printed.seek(0)
         assert ("–" if encoding in ("cp1252", "utf-8") else r"\u2013") in printed.read()
 
-
-# -- Equal results -----------------------------------------------------------------------------
 
 # Prints the kernels of linear algebra in a process, in its worker and in a script that it starts,
 # and all errors of a study.
@@ -262,8 +255,6 @@ def test_every_promise_of_identical_bits_names_the_machine() -> None:
             assert "last bit" not in line or "machine" in line, line
         assert "same numbers everywhere" not in text
 
-
-# -- The suite itself, in other environments ---------------------------------------------------
 
 # Tests that start processes, compare bits, print, write files, or read the environment.
 SELECTED_TESTS = (

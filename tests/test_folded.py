@@ -34,7 +34,8 @@ def test_every_case_runs_and_every_failure_bears_its_name() -> None:
     def folded(a: int, b: str) -> None:
         calls.append((a, b))
         if a == 2:
-            with pytest.raises(ValueError, match="4"):  # fails with an error of pytest
+            # This case fails with an error of pytest, as no ValueError is raised.
+            with pytest.raises(ValueError, match="4"):
                 int("4")
         assert (a, b) != (3, "y")
 

@@ -84,8 +84,6 @@ def test_the_simulated_platform_refuses_what_numpy_refuses_there() -> None:
                 np.take(x, np.array([0, 2], dtype=wide))
 
 
-# -- The source -------------------------------------------------------------------------------
-
 WIDE = ("int64", "uint64", "uint32")
 # Draws that have 64 bits on every platform.
 DRAWS = ("choice", "integers", "geometric", "binomial")

@@ -146,11 +146,11 @@ def test_a_vague_name_is_caught(source: str, line: int, name: str) -> None:
     "source",
     [
         "methods = 1\n",
-        "self.found = 1\n",  # public: another file may read it
+        "self.found = 1\n",  # The attribute is public, so another file may read it.
         "found_radius = foundation = 1\n",
         '"""What was found and said is held."""\n',
         "print(found)\n",
-        "def found() -> int: ...\n",  # public: another file may call it
+        "def found() -> int: ...\n",  # The function is public, so another file may call it.
     ],
 )
 def test_a_plain_name_is_allowed(source: str) -> None:

@@ -166,9 +166,6 @@ def read(make: Callable[[], Scenario]) -> Scenario | None:
     return None
 
 
-# -- Round trips ----------------------------------------------------------------------------------
-
-
 @settings(deadline=None)
 @given(scenario=scenarios())
 def test_a_scenario_survives_json(scenario: Scenario) -> None:
@@ -315,8 +312,6 @@ def test_methods_that_fit_another_problem_too_are_kept() -> None:
     without_methods = replace(base, methods=())
     assert Scenario.from_dict({"problem": "mean"}, without_methods).methods == ()
 
-
-# -- Refusals -------------------------------------------------------------------------------------
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"n": 0}, "n must be an integer between 1 and 1,000,000,000, got n=0."),
@@ -513,9 +508,6 @@ def test_any_text_as_json_gives_a_scenario_or_one_sentence(text: str) -> None:
     read(lambda: Scenario.from_json(text))
 
 
-# -- Limits ---------------------------------------------------------------------------------------
-
-
 def test_a_sample_that_is_too_large_is_refused_but_its_bounds_are_not() -> None:
     scenario = Scenario(n=10**9, d=100_000)
     assert scenario.validate(sampling=False) is scenario
@@ -546,9 +538,6 @@ def test_every_place_has_its_own_limits() -> None:
 def test_every_point_of_a_grid_is_held_to_the_limits() -> None:
     with pytest.raises(InvalidInput, match="n must be an integer between 1 and 1,000,000, got"):
         Scenario(axis="n", grid=(10, 2_000_000)).validate(DASHBOARD)
-
-
-# -- Points ---------------------------------------------------------------------------------------
 
 
 def test_points_are_single_points_with_the_value_of_the_axis() -> None:

@@ -145,7 +145,7 @@ def test_rows_in_memory_are_one_piece() -> None:
 
 def test_a_piece_is_small_when_pickled_and_complete() -> None:
     x, rows = sample_and_stream()
-    for _ in rows.blocks():  # nothing that was read is sent
+    for _ in rows.blocks():  # Reading the blocks first must not make the pieces larger.
         pass
     for piece in rows.pieces():
         sent = pickle.dumps(piece)
@@ -227,4 +227,4 @@ def test_generators_of_short_words_are_refused(kind: Any) -> None:
     rng = np.random.Generator(np.random.MT19937(1))
     with pytest.raises(InvalidInput, match="words of 64 bits.*MT19937"):
         kind(d=2).fill(np.empty((3, 2)), rng)
-    assert np.isfinite(kind(d=2).sample(5, rng).x).all()  # blocks have generators of their own
+    assert np.isfinite(kind(d=2).sample(5, rng).x).all()  # Blocks have generators of their own.

@@ -97,7 +97,7 @@ def test_the_score_of_student_data_is_strictly_sub_gaussian(order: float) -> Non
 def test_a_direction_of_the_elliptical_score_has_the_proxy_and_not_less(d: int, nu: float) -> None:
     # Even moments of <v, s>/sqrt(lambda): those of a beta law, compared with a normal variable.
     k = np.arange(1, 40)
-    a, b = d / 2, nu / 2  # the beta law of r^2/(nu s^2 + r^2)
+    a, b = d / 2, nu / 2  # These are the parameters of the beta law of r^2/(nu s^2 + r^2).
     beta = [math.exp(log_beta(a + i, b + i) - log_beta(a, b)) for i in k]
     direction = [math.exp(log_beta(0.5 + i, (d - 1) / 2) - log_beta(0.5, (d - 1) / 2)) for i in k]
     scale = (nu + d) ** 2 / nu / ((nu + d) / (nu + d + 2))

@@ -111,9 +111,6 @@ def compose() -> dict[str, Any]:
     return settings
 
 
-# -- Lint -------------------------------------------------------------------------------------
-
-
 def test_the_dockerfile_keeps_the_rules() -> None:
     assert dockerfile_faults(DOCKERFILE) == []
     hadolint = shutil.which("hadolint", path=f"{BIN}:{os.environ['PATH']}")
@@ -193,9 +190,6 @@ def test_the_build_context_has_the_files_that_the_image_and_the_wheel_need() -> 
 def read(name: str) -> str:
     """Return the text of a file of the repository."""
     return (ROOT / name).read_text(encoding="utf-8")
-
-
-# -- The start commands -----------------------------------------------------------------------
 
 
 def variables(folder: Path) -> dict[str, str]:
@@ -326,7 +320,7 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
     folder.mkdir()
     changes = variables(folder)
     results = tmp_path / "results.sqlite"
-    swaps = {  # in this order, each once
+    swaps = {  # The swaps are made in this order, each of them once.
         "8786": port,
         "scheduler:": "127.0.0.1:",
         "/results/results.sqlite": str(results),
@@ -342,7 +336,7 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
                 sys.executable,
                 "-m",
                 "dpsco_core.cli.main",
-            ]  # a checkout that is not installed
+            ]  # The file is a checkout that is not installed.
         return [swapped(word, swaps) for word in words]
 
     check = [swapped(word, swaps) for word in services["scheduler"]["healthcheck"]["test"][1:]]

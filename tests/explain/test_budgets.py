@@ -190,9 +190,6 @@ def test_a_wrong_budget_is_refused(bad: dict[str, object]) -> None:
         Point(**({"kind": "approx"} | bad))  # type: ignore[arg-type]
 
 
-# -- The ledger ---------------------------------------------------------------------------------
-
-
 def scenario(method: str, problem: str, **fields: object) -> Scenario:
     """Return a small scenario of a method for a problem."""
     values = {"problem": problem, "methods": (method,), "n": 1000, "d": 3, "trials": 1} | fields
@@ -264,9 +261,6 @@ def test_the_samples_of_an_audit_are_all_counted() -> None:
         histograms = samples(findings)
         assert histograms.counts.sum() == histograms.neighbour_counts.sum() == 1000
         assert histograms.edges[0] < histograms.threshold < histograms.edges[-1]
-
-
-# -- The command --------------------------------------------------------------------------------
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:

@@ -58,9 +58,6 @@ def rungs_by_key(**changes: Any) -> dict[str, Rung]:
     return {r.key: r for r in ladder(mean_instance(**changes))}
 
 
-# -- A packing that the user builds -------------------------------------------------------------
-
-
 def test_the_builder_gives_the_papers_example() -> None:
     assert EXAMPLE.bound == pytest.approx(0.4511605, abs=5e-8)
     assert EXAMPLE.bites == "privacy" and EXAMPLE.sampling_bound == 0
@@ -100,9 +97,6 @@ def test_no_limit_applies_where_both_reveal_everything() -> None:
 def test_values_out_of_range_are_refused(field: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=f"^{field} must be "):
         replace(EXAMPLE, **{field: value})
-
-
-# -- The hard mean problem ----------------------------------------------------------------------
 
 
 def test_the_forms_have_the_notes_reference_values() -> None:
@@ -218,8 +212,6 @@ def test_the_code_has_the_number_of_words_that_its_proof_states() -> None:
     assert 0 < signs.error < 0.5 and 0 < signs.pure_error < 0.5
 
 
-# -- Measured errors ----------------------------------------------------------------------------
-
 METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
 
 
@@ -261,9 +253,6 @@ def test_an_unsupported_instance_is_refused() -> None:
         mean_instance(hard="spike", d=1)
     with pytest.raises(InvalidInput, match="^distribution must be "):
         mean_instance(hard="student-t")
-
-
-# -- The command --------------------------------------------------------------------------------
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -118,9 +118,6 @@ def test_a_line_across_is_orthogonal_to_its_normal() -> None:
     assert math.dist(*ends) == pytest.approx(10)
 
 
-# -- Widths -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["lq", "l1", "linf", "l2", "sparse", "group-l1"])
 def test_the_width_in_the_plane_is_the_perimeter_over_a_constant(kind: str) -> None:
     """By Cauchy's formula the mean of h over the circle is P/2π, and E‖ξ‖ = √(π/2)."""
@@ -145,9 +142,6 @@ def test_the_table_of_widths_has_every_set_in_every_dimension() -> None:
     assert not widths["sparse", 100].exact
     assert GUIDES["√d"](1000) > widths["l2", 1000].value
     assert GUIDES["√(2 ln d)"](1000) > widths["l1", 1000].value
-
-
-# -- Noise --------------------------------------------------------------------------------------
 
 
 def test_both_kinds_of_noise_are_drawn() -> None:

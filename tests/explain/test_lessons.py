@@ -116,9 +116,6 @@ def test_impossible_values_are_refused_with_a_reason(call: object, sentence: str
         call()  # type: ignore[operator]
 
 
-# -- Tails --------------------------------------------------------------------------------------
-
-
 def test_the_two_laws_have_mean_zero_and_variance_one() -> None:
     for law in laws().values():
         assert law.mean.tolist() == [0.0] and law.moment(2) == pytest.approx(1)
@@ -148,9 +145,6 @@ def test_the_gaussian_records_are_spread_like_their_law() -> None:
     assert (counts[GAUSSIAN] >= binom.ppf(alarm, n, exact)).all()
     middle = np.abs(edges[:-1] + 0.125) < 0.25
     assert counts[STUDENT][middle].sum() > 1.5 * counts[GAUSSIAN][middle].sum()
-
-
-# -- Neighbours ---------------------------------------------------------------------------------
 
 
 def laplace_guess(epsilon: float) -> float:
@@ -187,9 +181,6 @@ def test_guesses_are_right_as_often_as_the_noise_predicts() -> None:
     assert guess_ceiling(1e-9) == pytest.approx(0.5)
 
 
-# -- Radius -------------------------------------------------------------------------------------
-
-
 def test_the_radius_trades_bias_against_noise() -> None:
     rows = rows_of("radius")
     table = series_table(rows)
@@ -210,9 +201,6 @@ def test_the_noise_is_that_of_the_mechanism() -> None:
         assert row.value == pytest.approx(math.sqrt(d) * std)
 
 
-# -- Budgets ------------------------------------------------------------------------------------
-
-
 def test_rhos_add_up_and_the_sum_is_converted_once() -> None:
     rows = {(row.series, row.x): row.value for row in rows_of("budgets")}
     for count in RELEASES:
@@ -226,9 +214,6 @@ def test_rhos_add_up_and_the_sum_is_converted_once() -> None:
         single = gaussian_epsilon(RELEASE.rho, RELEASE.delta / count)
         assert rows[lessons.ADDED, count] == pytest.approx(count * single)
     assert rows[lessons.ADDED, 100] > 9 * rows[lessons.SUMMED, 100]
-
-
-# -- Packing ------------------------------------------------------------------------------------
 
 
 def test_seven_records_separate_any_two_candidates_and_group_privacy_limits_the_answer() -> None:
@@ -280,9 +265,6 @@ def test_the_limit_on_naming_a_pattern_solves_the_inequality_of_the_note(d: int)
 def test_a_packing_has_at_least_one_sign() -> None:
     with pytest.raises(InvalidInput, match="d must be at least 1, got d=0"):
         by_hand.naming_chance(0)
-
-
-# -- The command line ---------------------------------------------------------------------------
 
 
 def test_the_command_prints_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,7 +98,7 @@ def test_slopes_are_the_exponents_of_the_formulas() -> None:
     canonical = replace(MEAN, n=1000, epsilon=0.01, delta=1e-12, p=4.0)
     exponents = slopes(canonical, "upper.mean.clipped-directional")
     assert exponents["n"] == pytest.approx(-0.75, abs=0.02)
-    # rho grows a little more slowly than epsilon squared.
+    # The budget rho grows a little more slowly than epsilon squared.
     assert exponents["epsilon"] == pytest.approx(-0.75, abs=0.04)
     free = slopes(canonical, "upper.mean.sample")
     assert free == pytest.approx({"n": -0.5, "d": 0.5, "epsilon": 0.0}, abs=1e-3)

@@ -147,7 +147,7 @@ def sparse(c: SparseHull, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
             continue
         a, b = fitted(
             v[support] - point[support], point[support], l1, l2
-        )  # the normal is a + b point there
+        )  # At this point the normal is a + b.
         yield signs * point, signs * np.where(support, a + b * point, np.minimum(v, a))
 
 
@@ -163,7 +163,7 @@ def boundary_points(
     yield size * (r / norm_long(size)), 0, 1
     yield size * (root * r / size.sum()), 1, 0
     s1, s2, s = size.sum(), (size**2).sum(), root**2
-    # (s1 - k t)^2 = s (s2 - 2 t s1 + k t^2)
+    # The roots solve (s1 - k t)^2 = s (s2 - 2 t s1 + k t^2).
     quadratic, linear, constant = k * (k - s), -2 * s1 * (k - s), s1**2 - s * s2
     if quadratic <= 0:
         return

@@ -185,7 +185,7 @@ def test_a_symmetric_set_is_the_unit_ball_of_its_norm(name: str) -> None:
         assert constraint.minkowski_norm(p) == pytest.approx(1, rel=1e-11)
         assert constraint.minkowski_norm(-3 * p) == pytest.approx(3, rel=1e-11)
         v = rng.standard_normal(D)
-        # |<x, y>| <= |x|_C |y|_C*
+        # The inequality is |<x, y>| <= |x|_C |y|_C*, with the gauge of the set and its dual norm.
         assert g @ v <= constraint.minkowski_norm(v) * constraint.support(g) * (1 + 1e-12)
         inner = v / lq_norm(v, 2.0) * constraint.inradius
         assert constraint.contains(inner, 1e-12)

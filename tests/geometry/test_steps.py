@@ -168,7 +168,7 @@ def test_entropy_steps_multiply_weights() -> None:
     step = mirror_step(mirror, simplex, w0, g, 3.0)
     expected = w0 * np.exp(-g / 3.0 / 2.0)
     assert step == pytest.approx(2 * expected / expected.sum(), rel=1e-14)
-    assert step[2] == 0  # a weight of 0 stays
+    assert step[2] == 0  # A weight of 0 stays 0.
 
 
 def test_a_set_without_a_known_mirror_step_is_refused() -> None:

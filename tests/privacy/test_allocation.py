@@ -198,9 +198,6 @@ def test_invalid_numbers_are_refused_by_name(arguments: tuple[float, ...], words
         allocation_delta(*arguments)  # type: ignore[arg-type]
 
 
-# -- The ledger and the command -----------------------------------------------------------------
-
-
 def allocated_steps() -> AllocatedGaussianSteps:
     """Return 100 allocated Gaussian steps with a certificate."""
     certificate = allocate_steps(100, 1.0, 1e-6)

@@ -199,7 +199,7 @@ def test_the_scale_and_the_bound_on_the_dual_norm_are_their_formulas(d: int, q: 
     plain = Shaped(space, s, rho, "gaussian")
     expected = d ** (1 - 2 / space.dual) * s * s / (2 * rho)
     assert plain.noise_scale**2 == pytest.approx(expected, rel=1e-12)
-    # theory/su-zhao-wang.md, 2.8: the Gaussian's proven bound is never larger.
+    # By theory/su-zhao-wang.md, 2.8, the Gaussian's proven bound is never larger.
     assert plain.dual_square_bound <= shaped.dual_square_bound * (1 + 1e-12)
     rng = np.random.default_rng(37)
     for release in (shaped, plain):
@@ -208,7 +208,8 @@ def test_the_scale_and_the_bound_on_the_dual_norm_are_their_formulas(d: int, q: 
         assert square.mean() <= release.dual_square_bound + Z * square.std() / math.sqrt(2000)
 
 
-# theory/su-zhao-wang.md, 2.8: E|z|^2 over d s^2/(2 rho), generalized and plain Gaussian.
+# The table of theory/su-zhao-wang.md, 2.8, gives E|z|^2 over d s^2/(2 rho) for generalized and
+# plain Gaussian noise.
 MEASURED = [(10, 1.01, 8.03, 3.63), (10, 1.5, 2.00, 1.30), (100, 1.1, 9.46, 3.68)]
 
 

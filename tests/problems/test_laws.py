@@ -128,5 +128,5 @@ class RandomSigns(Distribution):
 
 
 def test_the_direction_of_a_law_of_ones_own_is_bounded_for_every_centred_law() -> None:
-    exact = (3 - 2 / 50) ** 0.25  # E <u, X>^4 along the diagonal is 3 - 2/d
+    exact = (3 - 2 / 50) ** 0.25  # Along the diagonal, E <u, X>^4 is 3 - 2/d.
     assert exact <= RandomSigns().central_direction(4.0) < 2 * exact

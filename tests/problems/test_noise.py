@@ -65,7 +65,7 @@ def test_closed_forms_equal_quadrature(family: Any, p: float) -> None:
             if form(point)[0] > 50 or (
                 form == law.twice_integrated_cdf and not law.jumps and p == 2
             ):
-                continue  # a left tail with hardly a second moment defeats the quadrature
+                continue  # A left tail with hardly a second moment defeats the quadrature.
             low = -math.inf if law.symmetric else 0.0
             assert form(point)[0] == pytest.approx(
                 integral(law, function, low, x), rel=2e-7, abs=1e-9

@@ -23,7 +23,7 @@ from dpsco_core.problems.links import FARTHEST
 from tests.problems.cases import MODELS, POINTS, dense, in_ball, losses, make
 
 EVERY_PROBLEM = pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS)
-D = 400  # about 245 rows a block: several blocks
+D = 400  # At this dimension a block has about 245 rows, so the sample has several blocks.
 
 
 def sampled(problem: Any, n: int = 1000, d: int = D) -> tuple[Any, Any]:

@@ -36,11 +36,12 @@ HEADING = "## The blind check"
 COMMAND = 'WRITE_REFEREE=1 python -m pytest -m slow tests/referee/test_blind.py -k "page"'
 FALSE: tuple[Labelled, ...] = (*KAMATH, *ZHAO, *SU_ARORA, *LOWY)
 ALL = list(range(len(FALSE)))
-LONG = ("kamath.smoothing-noise", "su.surface-area", "su.table-2")  # each takes seconds
+# The check of each of these rows takes seconds.
+LONG = ("kamath.smoothing-noise", "su.surface-area", "su.table-2")
 QUICK = [place for place in ALL if FALSE[place].erratum not in LONG][::2]
 LEAST_SHARE = 0.8
 UPPER_ROWS, LOWER_ROWS = 20, 10
-SETTINGS = 9  # settings at one of which a row's hypotheses have to hold
+SETTINGS = 9  # The number of settings, at one of which a row's hypotheses have to hold.
 SECONDS = 4.0
 
 

@@ -56,7 +56,7 @@ def test_betting_refutes_a_false_mean_and_rarely_a_true_one() -> None:
     refuted = 0
     for _ in range(400):
         wealth = Wealth(claim=1.0)
-        values = rng.pareto(2.1, size=200) * 1.1  # their mean is 1
+        values = rng.pareto(2.1, size=200) * 1.1  # The mean of these values is 1.
         for value in values:
             wealth.add(float(value))
             if wealth.refutes(0.05):

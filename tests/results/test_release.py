@@ -409,9 +409,9 @@ def test_the_budget_of_a_release_is_that_of_its_ledger() -> None:
     assert answer.spent == ApproxDP(epsilon=2.0, delta=1e-7) and answer.value.shape == (1,)
 
 
-# the sentence for a bound that is too small or too large, up to the unit
+# This is the sentence for a bound that is too small or too large, up to the unit.
 BALL = "bound must be at least 5e-07 and at most 500000 times"
-# the sentence for a target beside a problem that takes none
+# This is the sentence for a target beside a problem that takes none.
 TAKES_TARGET = (
     r"problem must be one that takes a target \(least-squares, logistic, huber, hinge, absolute\), "
     "or be given without a target, got problem=(mean|linear) with a target"

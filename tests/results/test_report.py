@@ -74,9 +74,6 @@ def run(scenario: Scenario) -> dict[str, Any]:
     return result
 
 
-# -- The catalogue --------------------------------------------------------------------------------
-
-
 def test_the_catalogue_has_the_stated_keys() -> None:
     document = parse_strictly(catalogue_json())
     assert list(document) == ["methods", "problems", "distributions", "bounds"]
@@ -101,9 +98,6 @@ def test_the_catalogue_has_the_stated_keys() -> None:
         assert row["method"] is None or row["method"] in METHOD_SLUGS
     assert [row["slug"] for row in document["methods"]] == list(METHOD_SLUGS)
     assert [row["slug"] for row in document["bounds"]] == list(BOUND_SLUGS)
-
-
-# -- Bounds ---------------------------------------------------------------------------------------
 
 
 def test_bounds_have_the_stated_keys() -> None:
@@ -261,9 +255,6 @@ def test_an_unknown_bound_is_refused() -> None:
         evaluate_all(SMALL, ["lower.mean.none"])
 
 
-# -- Runs -----------------------------------------------------------------------------------------
-
-
 def test_a_run_has_the_stated_keys() -> None:
     scenario = replace(SMALL, methods=MEAN_METHODS)
     document = run(scenario)
@@ -365,9 +356,6 @@ def test_a_run_repeats_itself_apart_from_its_seconds() -> None:
 
     assert timeless(run(SMALL)) == timeless(run(SMALL))
     assert timeless(run(SMALL_RISK)) == timeless(run(SMALL_RISK))
-
-
-# -- The cost -------------------------------------------------------------------------------------
 
 
 def test_the_cost_grows_with_the_work() -> None:

@@ -69,9 +69,6 @@ def power_law(
     )
 
 
-# -- Intervals ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("exponent", [-1.0, -0.5, 0.0, 0.75])
 def test_the_exponent_of_a_power_law_is_recovered(exponent: float) -> None:
     (row,) = slopes(SWEPT, power_law(SWEPT, exponent)).to_dict("records")
@@ -191,9 +188,6 @@ def test_the_sample_mean_of_a_real_study_falls_like_one_over_the_root_of_n() -> 
     assert row["verdict"] == CONSISTENT
 
 
-# -- Predictions of a rate -------------------------------------------------------------------------
-
-
 def terms_of(scenario: Scenario, slug: str) -> Array:
     """Return the values of a bound's terms along the axis, one term a row."""
     terms_at = [bound(slug).terms(scenario.at(x).setting) for x in scenario.grid]
@@ -255,9 +249,6 @@ def test_a_rate_that_is_void_or_not_published_predicts_nothing() -> None:
     (row,) = slopes(void, power_law(void, -0.5)).to_dict("records")
     assert row["verdict"] == "" and math.isnan(row["predicted_low"]) and row["bound"] == ""
     assert math.isnan(rate_range(SWEPT, "upper.sco.phased-sgd", np.array(SWEPT.grid))[0])
-
-
-# -- Verdicts -------------------------------------------------------------------------------------
 
 
 def fit(low: float, high: float, points: int = 3) -> FittedSlope:
@@ -345,9 +336,6 @@ def test_coordinate_wise_clipping_is_not_reported_to_break_its_rate(
     assert row["verdict"] == CONSISTENT
     middle = (row["predicted_low"] + row["predicted_high"]) / 2
     assert abs(row["fitted"]) > abs(middle)  # A single slope for the whole rate would be here.
-
-
-# -- The rows of the table -------------------------------------------------------------------------
 
 
 def test_fewer_than_three_points_are_too_few_to_say() -> None:

@@ -34,9 +34,6 @@ def outcome(error: float, *, trial: int = 0, x: float | None = None, **fields: o
     return Outcome(error=error, trial=trial, x=x, **filled)  # type: ignore[arg-type]
 
 
-# -- Frames ---------------------------------------------------------------------------------------
-
-
 def test_a_frame_has_one_row_per_cell() -> None:
     scenario = replace(SMALL, axis="n", grid=(50, 60), trials=2)
     outcomes = list(study(scenario))
@@ -56,9 +53,6 @@ def test_no_outcomes_make_empty_tables() -> None:
     assert list(cells.columns) == list(COLUMNS)
     assert list(summary(cells).columns) == SUMMARY_COLUMNS
     assert len(cells) == len(summary(cells)) == 0
-
-
-# -- Summaries ------------------------------------------------------------------------------------
 
 
 def test_a_summary_agrees_with_numpy() -> None:
@@ -103,9 +97,6 @@ def test_rows_keep_the_order_in_which_the_methods_were_chosen() -> None:
     chosen = ("mean.smoothed", "mean.sample", "mean.clipped")
     table = summary(frame(study(replace(SMALL, methods=chosen, trials=1))))
     assert tuple(table["method"]) == chosen
-
-
-# -- Budgets --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

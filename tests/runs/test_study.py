@@ -74,9 +74,6 @@ def summarise_data(point: Scenario, trial: int = 0) -> tuple[float, ...]:
     return fingerprint(_cached_dataset(data_point(canonical(point)), trial)[1])
 
 
-# -- Order and executors --------------------------------------------------------------------------
-
-
 def test_cells_come_trial_by_trial_so_that_every_curve_is_complete_early() -> None:
     scenario = replace(SMALL, axis="n", grid=(50, 100), trials=2, methods=MEAN_METHODS[:2])
     order = [(c.trial, c.x, c.method) for c in cells(scenario)]
@@ -152,9 +149,6 @@ def test_a_study_checks_its_scenario_first() -> None:
         next(study(Scenario(n=0)))
     assert list(study(Scenario(methods=()))) == []
     assert public_study is study
-
-
-# -- Seeds ----------------------------------------------------------------------------------------
 
 
 def test_streams_are_equal_only_for_equal_seed_label_and_trial() -> None:
@@ -332,9 +326,6 @@ def test_another_seed_gives_other_numbers() -> None:
     errors = [o.error for o in study(replace(SMALL, methods=("mean.sample",)))]
     other_errors = [o.error for o in study(replace(SMALL, methods=("mean.sample",), seed=6))]
     assert not set(errors) & set(other_errors)
-
-
-# -- Outcomes -------------------------------------------------------------------------------------
 
 
 def test_canonical_points_of_different_studies_are_equal() -> None:

@@ -60,7 +60,8 @@ class Finer:
     make: Callable[[pytest.MonkeyPatch], None]
     check: checks.Check
     cases: tuple[str, ...]
-    place: Callable[[str], Case] = case  # the case of a name, or one at other settings
+    # The function returns the case of a name, or one at other settings.
+    place: Callable[[str], Case] = case
 
 
 FINER = (
@@ -149,7 +150,7 @@ FINER = (
     Finer(
         make=mirror_faults.no_l2_ratio,
         check=checks.check_sensitivity,
-        cases=MIRRORS[:3],  # those whose noise is Gaussian, in a norm that is not l2
+        cases=MIRRORS[:3],  # These methods have Gaussian noise in a norm other than l2.
     ),
     Finer(
         make=mirror_faults.batches_overlap,

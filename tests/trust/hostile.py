@@ -23,13 +23,16 @@ from tests.trust.cases import Case, case, rows_of, with_rows, with_target
 from tests.trust.checks import compare
 
 LOSSES = (Logistic.card.slug, Quadratic.card.slug)
-LEVELS = (1e-150, 6.9e-16, 1e15, 1e150)  # clip levels, from the smallest to the largest
-NARROWER = (1e-120, 6.9e-16, 1e15, 1e120)  # where the run itself moves on from the level
+# The clip levels go from the smallest to the largest that are allowed.
+LEVELS = (1e-150, 6.9e-16, 1e15, 1e150)
+# The levels for runs that themselves move on from the given level.
+NARROWER = (1e-120, 6.9e-16, 1e15, 1e120)
 DIMENSIONS = 3
 # A gradient whose length is 10^325 times the smallest level: their ratio has no digits.
 STEEP = (((1.234e23, 0.0, 0.0), -1e150), ((1.234e23, 0.0, 0.0), 1e150))
 ORDINARY = (1.0, -2.0, 0.3)
-FLIPPED = ((1.0, -2.0, 0.5), (1e9, 0.0, 0.0), (1e149, 1e149, 0.0))  # features of any target
+# These features get a target of either sign.
+FLIPPED = ((1.0, -2.0, 0.5), (1e9, 0.0, 0.0), (1e149, 1e149, 0.0))
 MOST_PLACES = 64
 TWO_STEPS = Descent(steps=2, step_size=0.1)
 

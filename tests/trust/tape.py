@@ -297,7 +297,8 @@ class _Watch:
             """Put a step's value on the tape; return it, or that of the run which is replayed."""
             entry, norm = self.opened[-1]
             place = len(self.tape.statistics)
-            block = place if entry.releases == 1 else None  # a record may be in several steps
+            # If a mechanism releases several times, a record may be in several of its steps.
+            block = place if entry.releases == 1 else None
             self.tape.statistics.append(Statistic(np.array(exact), entry, norm, block=block))
             if self.blind:
                 return np.zeros_like(exact)

@@ -19,7 +19,8 @@ from tests.trust.cases import PRIVATE, Case, case
 from tests.trust.tape import Tape
 
 COMBINATIONS = tuple(product(("tight", "paper"), ("practical", "theory")))
-OPPOSITE = (COMBINATIONS[0], COMBINATIONS[-1])  # each calibration and each tuning once
+# These two combinations have each calibration and each tuning once.
+OPPOSITE = (COMBINATIONS[0], COMBINATIONS[-1])
 DIMENSIONS = 3  # A single draw for all coordinates would be detected.
 DRAWS = 240  # This many degrees of freedom also detect noise divided by root 2.
 MOST_CHANGES = 3  # The largest number of changes of a setting that refusals may ask for.

@@ -21,8 +21,8 @@ from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, Case, case, rows_of, with_rows, with_target
 from tests.trust.faults import each_draw
 
-DRAWS = 8000  # draws: 5 % too little noise is at 6 standard deviations
-WIDE = {"l2": 200, "lq": 60}  # dimensions, so that few runs give many draws
+DRAWS = 8000  # The number of draws; 5 % too little noise is then at 6 standard deviations.
+WIDE = {"l2": 200, "lq": 60}  # Dimensions at which few runs give many draws.
 SPECIAL = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1.7e308, 5e-324, -5e-324, 1e-300, 0.0)
 NUMBERS = st.sampled_from(SPECIAL) | st.floats(-5, 5) | st.floats(allow_nan=True)
 MOST_STEPS = 5000  # A theorem may ask for 10^5 steps, which take minutes and have equal entries.
@@ -103,7 +103,9 @@ def spent_at(slug: str, calibrations: tuple[str, ...], tunings: tuple[str, ...])
                 if place is None or steps_of(place) > MOST_STEPS:
                     continue
                 tape = place.play(place.crowd(0))
-                whole = calibration == "tight"  # the papers' conversions are loose
+                # The papers' conversions are loose, so only the tight calibration spends the whole
+                # budget.
+                whole = calibration == "tight"
                 checks.check_spent(checks.booked(tape), place.point.budget, whole=whole)
                 checks.check_books(tape)
                 checks.check_scales(checks.booked(tape))

@@ -38,7 +38,7 @@ ROUGH: dict[int, dict[str, float]] = {
     1: {},
     2: {"smoothness": math.inf, "sample_smoothness": math.inf},
 }
-GROUPS = 10  # the number of groups into which the slow suite divides its thousands of settings
+GROUPS = 10  # The slow suite divides its thousands of settings into this number of groups.
 
 
 def in_order(points: Iterator[object], fewest: int) -> None:

@@ -182,6 +182,6 @@ def disorder(point: Scenario) -> tuple[list[str], int]:
 
 def comparable(lower: Bound, upper: Bound, budget: Budget) -> bool:
     """Whether a lower bound is about algorithms and losses that an upper bound covers."""
-    same = upper.card.quantity in lower.card.quantity  # a bound on a squared error counts too
+    same = upper.card.quantity in lower.card.quantity  # A bound on a squared error counts too.
     bound = lower.card.privacy in class_of(upper, budget)
     return same and bound and lower.card.instance_class.has_curvature_of(upper.card.loss_class)

@@ -19,7 +19,7 @@ from dpsco_core.words.stories import NAME, read_shared, read_story
 ROOT = Path(__file__).resolve().parents[2]
 STORIES = reading.FOLDER / "methods"
 FILES = sorted(path for path in STORIES.rglob("*.toml") if path.name != "shared.toml")
-LONG = 100  # in characters; a text of at least this length may occur only once
+LONG = 100  # A text of at least this number of characters may occur only once.
 # Imports a module, then prints which of the files of words were opened.
 OPENED = """
 import sys

@@ -177,9 +177,6 @@ def test_a_method_that_cannot_run_gives_its_reason() -> None:
     assert refused.main_release is None and "releases" not in refused.to_dict()
 
 
-# -- The command line -----------------------------------------------------------------------------
-
-
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """Run a command that must succeed; return what it prints."""
     assert main(words) == 0

@@ -96,9 +96,6 @@ def draw(scenario: Scenario) -> tuple[OptimisationProblem, Sample]:
     return problem, problem.sample(scenario.n, rng)
 
 
-# -- Comparisons with the start and between methods ----------------------------------------------
-
-
 @groups
 def test_the_empirical_minimiser_beats_the_start_and_most_private_methods(group: Group) -> None:
     errors = group.errors(FEW_RECORDS, BUDGET)
@@ -161,9 +158,6 @@ def test_a_method_without_improvement_is_not_reported_to_improve() -> None:
     assert improvement(errors, errors * rng.lognormal(2.0, 0.5, 24)) < -1
 
 
-# -- Unlimited budgets ----------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Twins:
     """A private descent and the same steps without clipping and noise, on one sample."""
@@ -223,8 +217,6 @@ def test_with_a_large_budget_clipped_descent_is_near_the_empirical_minimiser(pro
     assert clipped < 4 * best
     assert clipped < 0.1 * start
 
-
-# -- The acceptance task --------------------------------------------------------------------------
 
 ACCEPTANCE = Scenario(
     problem="logistic",

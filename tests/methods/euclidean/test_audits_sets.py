@@ -33,7 +33,7 @@ from tests.methods.euclidean.losses import FALSE_ALARM, Array, make_setting
 
 Record = tuple[float, float, float]  # Two features and a label; the other records are 0.
 TURNED = np.array([[1.0, -1.0], [1.0, 1.0]]) / math.sqrt(2)
-QUADRATURE_POINTS = 301  # the number of quadrature points along each axis of a plane
+QUADRATURE_POINTS = 301  # The number of quadrature points along each axis of a plane.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,7 +52,7 @@ from tests.methods.lq.helpers import (
 KINDS = (*SMOOTH, "hinge", "other")
 TUNINGS = ("practical", "theory")
 EVERY_GEOMETRY = tuple(Geometry(kind=k, q=1.5 if k == "lq" else None) for k in GEOMETRIES)
-D = 5  # a whole group
+D = 5  # The dimension is that of one whole group of coordinates.
 
 
 def run(method: Any, setting: Any, losses: Any, seed: int = 0, rng: Any = None) -> Any:

@@ -105,7 +105,8 @@ def test_the_tight_calibration_spends_the_budget(budget: Budget, noise: Any) -> 
 def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: ApproxDP) -> None:
     n, d = 50, 30
     method = RegularizedMirrorDescent(calibration="paper")
-    for geometry in SMALL:  # l1 is in the logarithmic branch, where the printed kappa is too small.
+    # The l1 ball is in the logarithmic branch, where the printed kappa is too small.
+    for geometry in SMALL:
         setting = geometric_setting("logistic", geometry, n, d, budget)
         _, ledger = run(method, setting, plain_records("logistic", n, d))
         steps, space = (

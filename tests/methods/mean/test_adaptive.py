@@ -492,9 +492,6 @@ def test_streamed_rows_and_distributed_sums_give_the_same_answer(d: int) -> None
         assert np.array_equal(values[2], values[1])
 
 
-# -- Accuracy -----------------------------------------------------------------------------------
-
-
 def over_hindsight(
     method: Any,
     problem: MeanEstimation,

@@ -73,7 +73,7 @@ def without_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "walk_to_centre", lambda points, *_: points[0])
 
 
-@cache  # runs once for all faults of a method
+@cache  # The honest run is cached, so that all faults of a method share it.
 def honest(check: Callable[[Any], None], method: Any) -> None:
     """Run the check without any fault."""
     check(method)

@@ -40,7 +40,7 @@ def test_a_norm_about_a_centre_does_not_depend_on_the_other_rows() -> None:
 
 @pytest.mark.parametrize("has_norms", [False, True])
 def test_sums_about_a_near_centre_are_those_of_the_differences(has_norms: bool) -> None:
-    x, radii = wild_rows(), (2.0, 50.0, 3.0)  # in no order
+    x, radii = wild_rows(), (2.0, 50.0, 3.0)  # The radii are in no order.
     rows, norms = DenseRows(x), np.empty(len(x)) if has_norms else None
     counts = norm_counts(rows, ladder(60.0, 500), CENTRE, norms)
     sums = clipped_sums(rows, radii, CENTRE, norms)
@@ -53,7 +53,7 @@ def test_sums_about_a_near_centre_are_those_of_the_differences(has_norms: bool) 
 def test_a_row_in_every_ball_is_the_same_in_every_sum() -> None:
     """Balls beyond the least one add only what differs, from the rows outside of the one before."""
     rng = np.random.default_rng(4)
-    x = rng.standard_normal((300, 60))  # so wide that a block is summed by a loop
+    x = rng.standard_normal((300, 60))  # The rows are so wide that a loop sums each block.
     for share in (0.02, 0.5):
         x[: int(300 * share)] *= 5
         sums = clipped_sums(DenseRows(x), (20.0, 12.0, 45.0))

@@ -126,7 +126,7 @@ def test_the_noise_has_the_values_of_the_worked_examples() -> None:
         replace(smooth, calibration="tight").plan(setting).noise.noise_std
         / smooth.plan(setting).noise.noise_std
     )
-    assert ratio**2 == pytest.approx(0.8286, abs=5e-5)  # 2 S_1^2
+    assert ratio**2 == pytest.approx(0.8286, abs=5e-5)  # The squared ratio is 2 S_1^2.
 
 
 def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> None:

@@ -183,7 +183,7 @@ def test_nan_becomes_zero_and_small_entries_are_kept() -> None:
     small = np.array([math.nan, 0.0, -0.0, 1e-9, -1e-100, 5e-324])
     np.testing.assert_array_equal(smoothed_clip(small, 0.5), [0, 0, 0, 1e-9, -1e-100, 5e-324])
     u = np.geomspace(1e-12, 1e-3, 200)
-    for variance in VARIANCES:  # psi(u) = u - (1 + 3c) u^3 / 6 + ...
+    for variance in VARIANCES:  # The expansion is psi(u) = u - (1 + 3c) u^3 / 6 + ...
         expected = u - (1 + 3 * variance) * u**3 / 6
         np.testing.assert_allclose(smoothed_clip(u, variance), expected, rtol=1e-12)
 

@@ -171,7 +171,7 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
     slack = 2 / test.epsilon * math.log(1 / (2 * test.failure / steps))
     floor = test.threshold - slack - 2
     assert test.score_floor == pytest.approx(floor)
-    smallest = 8 * 40.0 / 1000 / 2  # the limit of the sharp form is half of F6's
+    smallest = 8 * 40.0 / 1000 / 2  # The limit of the sharp form is half of that in item F6.
     assert certificate.l2_sensitivity >= smallest
     assert certificate.noise_std == pytest.approx(
         certificate.l2_sensitivity * note_multiplier(certificate.epsilon, certificate.delta)

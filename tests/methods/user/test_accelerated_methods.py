@@ -405,5 +405,5 @@ def test_phases_that_divide_epsilon_differently_fit_the_budget_together() -> Non
     ledger = Ledger(BUDGET)
     (users,) = ledger.disjoint(1)
     open_releases(plans[0], 3, users, rng, "phase")
-    with pytest.raises(BudgetExceeded):  # the users are the same
+    with pytest.raises(BudgetExceeded):  # Both phases would use the same users.
         open_releases(plans[1], 3, users, rng, "phase")

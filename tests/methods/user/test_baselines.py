@@ -96,7 +96,8 @@ def test_a_user_moves_a_chain_by_at_most_two_eta_l_m(
 @pytest.mark.parametrize("kind", SMOOTH)
 def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kind: str) -> None:
     sizes = list(itertools.product((2, 7, 1000), (1, 10, 300), (1, 50), BUDGETS))
-    for n, m, d, budget in sizes[::5]:  # every value, and nearly every pair of two
+    # One in five of the sizes still has every value, and nearly every pair of two values.
+    for n, m, d, budget in sizes[::5]:
         setting = user_setting(kind, n, m, d, budget)
         plan = method.plan(setting)
         losses, rho = plan.losses, expected_rho(method.calibration, budget)

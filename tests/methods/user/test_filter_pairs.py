@@ -84,7 +84,8 @@ def test_few_distances_are_taken_where_most_users_agree(monkeypatch: pytest.Monk
     keep, rng = keep_of("B"), np.random.default_rng(0)
     unit = rng.normal(size=(5000, 3))
     unit /= np.linalg.norm(unit, axis=1)[:, None]
-    unit[:1000] = [1.0, 0.0, 0.0]  # their mean is far from the opposite point, zero is not
+    # The mean of these users is far from the opposite point, and zero is not.
+    unit[:1000] = [1.0, 0.0, 0.0]
     assert keep.examine(unit / 2 * (1 - 1e-12)).score == 5000
     assert not pair_counts, "gradients of a bounded norm are never more than twice it apart"
     for value in (math.nan, 1e6):
@@ -93,6 +94,6 @@ def test_few_distances_are_taken_where_most_users_agree(monkeypatch: pytest.Monk
         assert keep.examine(points).score == pytest.approx((4999**2 + 1) / 5000)
     assert sum(pair_counts) < 5000**2 / 100
     pair_counts.clear()
-    normal = rng.normal(size=(5000, 1)) / 6  # radius 1 is six standard deviations
+    normal = rng.normal(size=(5000, 1)) / 6  # A radius of 1 is six standard deviations.
     assert 4999 < keep.examine(normal).score < 5000
     assert 0 < sum(pair_counts) < 5000**2 / 100

@@ -91,7 +91,7 @@ def test_the_centre_is_charged_and_released_first() -> None:
 def test_the_moment_of_a_mean_is_at_most_what_the_radius_is_planned_for(p: float, m: int) -> None:
     """Signs that are rare are the worst law known; the mean of m of them by their exact law."""
     for chance in (1.0, 0.5, 0.1, 0.01):
-        # a symmetric record: 0, or plus or minus a value of p-th moment 1
+        # A symmetric record is 0, or plus or minus a value for which the p-th moment is 1.
         value = chance ** (-1 / p)
         step = np.array([chance / 2, 1 - chance, chance / 2])
         law = np.array([1.0])
@@ -147,7 +147,7 @@ def test_under_a_pure_budget_clipped_means_get_noise_that_hides_a_user(tuning: A
     assert (entry.mechanism, entry.epsilon) == ("spherical laplace", 0.7)
     assert entry.rho == pytest.approx(0.7 * math.tanh(0.35))
     assert entry.sensitivity == plan.noise.l2_sensitivity
-    wide = replace(pure, diameter=1e6)  # nothing is projected on the public ball
+    wide = replace(pure, diameter=1e6)  # The ball is so wide that no answer is projected on it.
     data = users(pure)
     plan = replace(method, radius=plan.statistic.radius).plan(wide.setting)
     rng, exact = np.random.default_rng(5), clipped_mean(data.means(), plan.statistic.radius)

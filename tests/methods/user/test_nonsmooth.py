@@ -85,7 +85,7 @@ def check_fresh_moves() -> None:
     assert np.linalg.norm(smoothed_user_gradients(pairs, w, 0.5, rng), axis=1).max() < 1 - 1e-6
     x = np.ones((40, 1))
     linear = smoothed_user_gradients(absolute(x, np.zeros(40), 1), np.zeros(1), 0.5, rng)
-    assert 5 < (linear > 0).sum() < 35  # one sign for all with a shared move
+    assert 5 < (linear > 0).sum() < 35  # If all users shared one move, all signs would be equal.
 
 
 def test_moves_are_uniform_on_the_ball() -> None:

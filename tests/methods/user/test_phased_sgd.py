@@ -90,7 +90,8 @@ def test_parallel_chains_equal_separate_runs(kind: str, batch: int, shrunk: bool
 
 def check_one_user_moves_one_chain(kind: str, fraction: float, batch: int = 1) -> float:
     """Check all replaced users, and return the largest move over its bound."""
-    n, m, d, replaced = 12, 3, 3, 6  # 4 groups of 3 users: in the third
+    # There are 4 groups of 3 users; the replaced user is in the third group.
+    n, m, d, replaced = 12, 3, 3, 6
     losses = losses_of(kind)
     size = fraction * 2 / {"logistic": 0.25, "linear": 4.0}.get(kind, 1.0) / batch
     run = Pass(first=0, groups=4, length=3 * m, step_size=size, batch=batch)
@@ -244,7 +245,8 @@ def test_chains_spread_as_the_lemma_says() -> None:
     """
     size, steps, groups = 1e-3, 60, 3000
     averages = linear_chains(size, steps, groups, 0)
-    variance = size**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)  # trace; items have 1
+    # This is the trace of the covariance for items whose covariance has trace 1.
+    variance = size**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)
     # A sum of nearly normal vectors: 3 C degrees of freedom.
     total, law = float(np.square(averages).sum()) / (variance / 3), stats.chi2(3 * groups)
     assert law.ppf(FALSE_ALARM / 2) * 0.98 < total < law.isf(FALSE_ALARM / 2) * 1.02
@@ -374,7 +376,8 @@ def test_the_release_with_printed_noise_has_the_noise_of_the_paper_and_is_privat
         plan.release.test.score_floor,
         failure=case.delta / 10 * math.exp(-epsilon),
     )
-    assert plan.release.l2_sensitivity >= 5 * proven  # theory/lowy-liu-asi.md, 2.1
+    # The printed sensitivity exceeds the proven one (theory/lowy-liu-asi.md, 2.1).
+    assert plan.release.l2_sensitivity >= 5 * proven
     assert plan.release.total_delta <= case.delta
     assert plan.release.total_epsilon == pytest.approx(0.35 * epsilon)
 

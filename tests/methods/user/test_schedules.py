@@ -85,9 +85,6 @@ def rounds_to(value, digits=6):
     return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
 
 
-# ---- The printed schedules
-
-
 def test_algorithm_1_has_the_reference_schedule():
     schedule = printed_sgd(GOLDEN, 0.1)
     assert (len(schedule.phases), printed_decay(GOLDEN)) == (19, rounds_to(1.83333))
@@ -237,9 +234,6 @@ def test_the_smoothed_schedule_has_its_reference_values():
     assert smoothness == pytest.approx(2 / 4 * 0.5 * 4000 * 10)
 
 
-# ---- Filters, spreads and multipliers
-
-
 def test_the_exact_gaussian_multiplier_has_its_reference_values():
     golden = {(1, 1e-6): 4.224679, (0.8, 5e-7): 5.375690, (0.5, 1e-6): 8.057618}
     golden |= {(4, 1e-6): 1.193519, (8, 1e-6): 0.652935}
@@ -301,7 +295,8 @@ def test_a_sequence_of_tests_halts_with_at_most_the_stated_probability():
     )
     assert fails == pytest.approx(USERS_HALT)
     large_release = phase_plan(10**6, 1, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning).release
-    assert large_release.l2_sensitivity * 10**6 == pytest.approx(8, rel=2e-3)  # 2 (2 + 2) radii
+    # The sensitivity is 2 (2 + 2) radii.
+    assert large_release.l2_sensitivity * 10**6 == pytest.approx(8, rel=2e-3)
 
 
 def test_the_stated_least_number_of_users_of_a_phase_is_the_least():
@@ -328,7 +323,8 @@ def test_the_iterates_of_linear_losses_stay_within_their_spread():
     moves = rng.choice([-eta, eta], size=(runs, steps))
     averages = np.cumsum(moves, axis=1)[:, :-1].sum(axis=1) / steps
     variance = eta**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)
-    assert averages.var() == pytest.approx(variance, rel=0.12)  # 5 standard errors, 6e-7
+    # The tolerance is five standard errors, with a false-alarm rate of 6e-7.
+    assert averages.var() == pytest.approx(variance, rel=0.12)
     share = np.mean(abs(averages) > iterate_spread(eta, 1.0, steps, failure))
     assert share <= failure
 
@@ -348,9 +344,6 @@ def test_the_gradients_stay_within_the_uniform_spread_at_all_points():
     assert math.isinf(uniform_gradient_spread(replace(case, smoothness=math.inf), 0.01))
     flat = uniform_gradient_spread(replace(case, smoothness=0.0), 0.01)
     assert flat == pytest.approx(gradient_spread(case.m, 1.0, 0.01 / case.n))
-
-
-# ---- Requirements of the constants
 
 
 @pytest.mark.parametrize(
@@ -441,9 +434,6 @@ def test_where_the_filter_never_pays_and_where_the_printed_one_does():
     noise = printed_noise(crowded, printed_radius(crowded), case.n, 1.0)
     assert noise == pytest.approx(2 / case.n * gaussian_multiplier(1.0, 1e-6), rel=1e-6)
     assert linear_time_pays_from(500) == 501
-
-
-# ---- The recommended schedules
 
 
 def test_the_calibrated_schedules_halve_the_users_of_each_phase_and_use_all_users():

@@ -83,7 +83,7 @@ def profile(plan: FilterPlan, x: Array, y: Array, epsilon: float) -> float:
     """Return delta(epsilon) of all releases of x against those of y."""
     (probabilities, mean), (neighbour_probabilities, neighbour_mean) = laws(plan, x), laws(plan, y)
     shift = float(np.linalg.norm(mean - neighbour_mean)) / plan.release.noise_std
-    steps = range(len(probabilities))  # the sum is sufficient for k releases with one mean
+    steps = range(len(probabilities))  # The sum is sufficient for k releases with one mean.
     return sum(
         excess_mass(probabilities[k], neighbour_probabilities[k], math.sqrt(k) * shift, epsilon)
         for k in steps
@@ -279,7 +279,7 @@ def test_a_run_lets_out_nothing_but_functions_of_noisy_values(
 ) -> None:
     """No diagnostic, note, iterate, exception or draw depends on data that noise does not hide."""
     for means in (False, True)[: 1 + (kind == "mean")]:
-        items = 200_000 if means else 3  # so many that one-pass steps are on whole users
+        items = 200_000 if means else 3  # With 200,000 items a step of one pass is on whole users.
         setting = users_setting(kind, 100, items, d=2, budget=ApproxDP(epsilon=8.0, delta=0.05))
         outcome, *other_outcomes = (
             scripted(method, setting, u, halt_at) for u in user_sets(kind, setting, means)
@@ -318,7 +318,8 @@ def test_a_baseline_spends_its_budget_on_the_strongest_user_and_no_more(
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", spy)
     for sign in (1.0, -1.0):
         x = np.zeros((480, 1))
-        x[:4] = sign * 1e6  # in the unit ball after all
+        # These records are far out, but the gradients are still in the unit ball.
+        x[:4] = sign * 1e6
         users = ItemSample(records=sample("linear", x, np.zeros(480)), items=4)
         releases.append([])
         method.release(users, method.plan(setting), Ledger(budget), np.random.default_rng(0))

@@ -313,7 +313,7 @@ def test_strong_parameters_are_those_of_the_theorem(
     error = math.sqrt(d / n) + math.sqrt(d) * (math.sqrt(d) / (math.sqrt(rho) * n)) ** a
     goal = curvature_sum * error / (lower * upper)
     if calibration == "tight":
-        goal /= diameter  # q^T times the diameter must equal this length.
+        goal /= diameter  # The length q^T times the diameter must equal this goal.
     assert q**steps <= goal < q ** (steps - 1)
     assert plan.descent.step_size == pytest.approx(1 / curvature_sum, rel=1e-15)
     assert (plan.descent.averaged, plan.descent.queried) == (1, False)
