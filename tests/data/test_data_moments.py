@@ -200,9 +200,6 @@ def test_the_variance_trace_is_d_coordinate_variances(kind: Any) -> None:
     assert kind(d=7, moment_order=2.0).variance_trace == pytest.approx(7.0, rel=1e-12)
 
 
-# The directional moment.
-
-
 @pytest.mark.parametrize("kind", [Gaussian, EllipticalT])
 @pytest.mark.parametrize("p", ORDERS)
 def test_rotation_invariant_laws_have_directional_moment_one(kind: Any, p: float) -> None:
@@ -276,9 +273,6 @@ def test_centred_bound_lies_between_the_symmetric_one_and_symmetrisation(p: floa
     d = 10**6
     assert symmetric_direction_bound(d, p) <= centred_direction_bound(d, p) * (1 + 1e-15)
     assert centred_direction_bound(d, p) < 2 * normal_norm(p)
-
-
-# Moments that are not defined.
 
 
 @pytest.mark.parametrize("kind", ORDINARY)

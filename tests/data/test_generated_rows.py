@@ -118,7 +118,9 @@ def test_a_total_is_the_sum_over_pieces(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def blas_threads(_: Rows) -> Vector:
-    """Return the number of BLAS libraries with different thread counts, and the largest count."""
+    """Return an array of the number of different thread counts among BLAS libraries, and the
+    largest count.
+    """
     counts = {int(x["num_threads"]) for x in threadpool_info() if x["user_api"] == "blas"}
     return np.array([len(counts), max(counts)])
 
@@ -198,7 +200,7 @@ def test_a_total_holds_few_sums_at_a_time() -> None:
     alive: list[weakref.ref[Vector]] = []
 
     def part(piece: Any) -> Vector:
-        """Return the sum over a piece, and check that at most two are alive."""
+        """Return a sum over a piece, and check that at most two sums are alive."""
         total = np.full(3, float(piece))
         alive.append(weakref.ref(total))
         assert sum(ref() is not None for ref in alive) <= 2

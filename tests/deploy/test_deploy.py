@@ -30,7 +30,7 @@ DEPLOY = ROOT / "deploy"
 BIN = Path(sys.executable).parent
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
 PATIENCE = 90.0
-# Proxy settings that Docker passes to every container; no proxy listens at the address.
+# Docker passes these proxy settings to every container, and no proxy listens at the address.
 PROXIES = dict.fromkeys(("http_proxy", "HTTP_PROXY", "all_proxy"), "http://127.0.0.1:9")
 
 Instruction = tuple[str, str]
@@ -45,7 +45,7 @@ def instructions(text: str) -> list[Instruction]:
 
 
 def last_instruction(text: str, word: str) -> str:
-    """Return the rest of the last instruction of a kind."""
+    """Return the arguments of the last instruction of a kind in a Dockerfile."""
     return [rest for name, rest in instructions(text) if name == word][-1]
 
 
@@ -207,7 +207,7 @@ def variables(folder: Path) -> dict[str, str]:
 
 
 def read_only(folder: Path) -> list[str]:
-    """Return the words that start a command so that it can write in `folder` only; none if
+    """Return the words before a command that let it write in `folder` only, or none where that is
     impossible.
 
     The command gets a mount namespace of its own, as a container has.
@@ -260,7 +260,7 @@ def started(
 
 
 def healthy(check: Sequence[str], changes: dict[str, str]) -> bool:
-    """Whether a health check succeeds, as it runs in the image."""
+    """Whether a health check succeeds, run with the environment of the image."""
     return subprocess.run(check, env=os.environ | changes, capture_output=True).returncode == 0
 
 

@@ -128,7 +128,7 @@ def test_the_largest_record_grows_as_the_tail_index_predicts() -> None:
     heavy, light = (column(table, law, "median") for law in (STUDENT, GAUSSIAN))
     assert heavy == sorted(heavy) and heavy[-1] > 4 * light[-1]
     # A sample's largest record is below its law's 1 % quantile with probability 1 %. For the median
-    # of 30 samples 15 would have to be, which has a probability below the alarm rate.
+    # of 30 samples, 15 of them would have to be, which is rarer than the alarm rate.
     assert binom.sf(14, 30, 0.01) < ALARM
     high = norm.isf((1 - 0.99 ** (1 / SIZES[-1])) / 2)
     low = norm.isf((1 - 0.01 ** (1 / SIZES[-1])) / 2)
@@ -206,7 +206,7 @@ def test_rhos_add_up_and_the_sum_is_converted_once() -> None:
     for count in RELEASES:
         whole = count * RELEASE.rho
         assert rows[lessons.SUMMED, count] == pytest.approx(zcdp_epsilon(whole, RELEASE.delta))
-        exact = rows[lessons.EXACT, count]  # The delta of Gaussian noise at this epsilon.
+        exact = rows[lessons.EXACT, count]  # At this epsilon Gaussian noise has the delta below.
         mu = math.sqrt(2 * whole)
         tail = norm.sf(exact / mu - mu / 2) - math.exp(exact) * norm.sf(exact / mu + mu / 2)
         assert tail == pytest.approx(RELEASE.delta, rel=1e-6)
@@ -240,7 +240,8 @@ def test_the_nearest_candidate_is_right_as_often_as_predicted_and_less_often_tha
     rows = [row for row in rows_of("packing") if row.series == by_hand.SHARE]
     games = int(sum(row.x for row in rows))
     right = sum(round(row.x * row.value) for row in rows)
-    # Each sign is right if the noise does not cross 0: theta over its standard deviation.
+    # Each sign is right if the noise does not cross 0, which depends on theta over the noise's
+    # standard deviation.
     signal = by_hand.SPIKES * math.sqrt(2 * by_hand.RHO) / (2 * math.sqrt(by_hand.SIGNS))
     share = norm.cdf(signal) ** by_hand.SIGNS
     low, high = binom.ppf([ALARM / 2, 1 - ALARM / 2], games, share)

@@ -27,7 +27,7 @@ from dpsco_core.scenario import Scenario
 from dpsco_core.words.stories import read_story
 from tests.folded import each
 
-QUICK = 0.1  # Seconds of a run on the reference machine.
+QUICK = 0.1  # The time of a run on the reference machine, in seconds.
 CHEAP = tuple(s for s in METHOD_SLUGS if release_seconds(example_point(s), s) <= QUICK)
 DEAR = tuple(s for s in METHOD_SLUGS if s not in CHEAP)
 
@@ -39,7 +39,7 @@ def run_example(slug: str) -> Outcome:
 
 
 def unbalanced(text: str) -> str:
-    """Return the faults in the formulas of a text; empty if there are none."""
+    """Return the fault in the formulas of a text, or "" if there is none."""
     if text.count("$") % 2:
         return "an odd number of dollars"
     for formula in re.findall(r"\$([^$]*)\$", text):
