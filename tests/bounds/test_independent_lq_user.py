@@ -183,8 +183,8 @@ class Case:
         return d / 2 * min(embedded, direct)
 
     def b3(self, steps, weight, energy):
-        """Return bound B3 of theory/su-zhao-wang.md, 3.4, at a number of steps, a regulariser's weight
-        and a step's noise energy.
+        """Return bound B3 of theory/su-zhao-wang.md, 3.4, at a number of steps, a weight of the
+        regulariser and an energy of one step's noise.
         """
         noise, start = steps * energy, self.kappa / 2 * self.radius**2
         slope = (self.L / weight) ** 2

@@ -171,7 +171,9 @@ def test_a_letter_has_the_meaning_of_its_family() -> None:
 
 
 def test_the_letter_of_a_width_states_where_it_is_a_bound_on_the_width() -> None:
-    """For sparse vectors two bounds on it are proven; for an l_q ball the width is exact."""
+    """For sparse vectors two bounds on the width are proven, and for an l_q ball the width is
+    exact.
+    """
     upper, lower = bound("upper.sco.prior-talwar"), bound("lower.sco-strong.width")
     ends = {}
     for geometry, q in (("sparse", None), ("lq", 1.1)):

@@ -77,8 +77,8 @@ def test_the_grid_leaves_out_points_that_would_take_too_long() -> None:
 
 @pytest.mark.slow
 def test_a_filter_pays_from_some_number_of_items_on() -> None:
-    """The crossover is that of n = 10,000, epsilon = 1, one law at every m and
-    the quadratic loss.
+    """The crossover is that at n = 10,000 and epsilon = 1, with one law at every m and the
+    quadratic loss.
     """
     scenario = crossing_scenario()
     assert (scenario.n, scenario.epsilon, scenario.problem) == (10_000, 1.0, "quadratic")

@@ -103,7 +103,9 @@ def plain_overlap(b: int, budget: Budget) -> float:
 
 
 def plain_two_shift_floor(n: int, d: int, law: Shifts, budget: Budget, radius: float) -> float:
-    """Return the floor of Theorem 2 on instance floors, by a grid of shifts and sums term by term."""
+    """Return the floor of Theorem 2 on instance floors, by a grid of shifts and exact sums over
+    counts.
+    """
     best = 0.0
     for theta in np.geomspace(1e-8, radius / math.sqrt(d), 400):
         t = float(law.distance(np.array(theta)))

@@ -30,7 +30,8 @@ SLOW_METHODS = (SLOW_METHOD, "sco.iterative-allocated")  # Each run of these met
 
 
 def cases() -> list[Any]:
-    """Return every problem, law and method; in the quick suite each method has one law per problem.
+    """Return every combination of problem, law and method as parameters; in the quick suite each
+    method has one law per problem.
 
     The law differs between problems; most runs of the slow method are in the slow suite.
     """
