@@ -91,7 +91,7 @@ def yield_candidates(c: ConstraintSet, v: Long, p: Long) -> Iterator[tuple[Long,
 
 def shifted(v: Long, p: Long, total: float, *, free: bool) -> tuple[Long, Long]:
     """Return nonnegative entries near p with the given sum, and a normal with one common value
-    where they are positive; `free` lets the sum be smaller.
+    where they are positive; `free` lets that value be negative.
     """
     point = without_dust(p, total)
     point *= np.longdouble(total) / point.sum()
