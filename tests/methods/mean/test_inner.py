@@ -48,7 +48,9 @@ def test_the_overshoots_are_those_of_a_power_law(stretch: float, power: float) -
 def decide_almost_without_noise(
     distance: float, small: float, large: float, n: int, d: int, crowd: float
 ) -> bool:
-    """Return the decision of a test with almost no noise, on means at a given distance."""
+    """Return the decision between two radii of a test with almost no noise, on two means at a given
+    distance.
+    """
     means = np.zeros((2, d))
     means[1, 0] = distance
     rho = 1e12
@@ -68,7 +70,7 @@ def test_the_threshold_is_where_the_estimated_errors_are_equal(
     power = math.log(0.25 * n / crowd) / math.log(large / small)
 
     def longer(t: float) -> float:
-        """Return the share of longer records at t, by the power law."""
+        """Return the share of records longer than t, by the power law."""
         return float(0.25 * (t / small) ** -power)
 
     overshoot = quad(longer, small, large)[0]
