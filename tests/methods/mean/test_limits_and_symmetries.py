@@ -41,7 +41,7 @@ def exact(method: Any, x: np.ndarray = X, setting: Setting = SETTING) -> np.ndar
 
 
 def public(method: Any, x: np.ndarray = X) -> np.ndarray:
-    """Run a baseline, which spends nothing."""
+    """Return the answer of a method without privacy, after checking that it spends nothing."""
     setting = replace(SETTING, n=len(x), d=x.shape[1])
     ledger = Ledger(setting.budget)
     value = method.release(
@@ -67,7 +67,7 @@ def test_without_clipping_and_noise_a_method_is_the_sample_mean(method: Any) -> 
     value = method.release(
         DenseRows(X), method.plan(free), Ledger(free.budget), np.random.default_rng(0)
     ).value
-    # The noise is below 2e7/60 * sqrt(4/2e12), its deviations below 10.
+    # The noise is below 2e7/60 * sqrt(4/2e12), and its deviations are below 10.
     np.testing.assert_allclose(value, X.mean(axis=0), atol=10 * 2e7 / 60 * math.sqrt(4 / 2e12))
     np.testing.assert_allclose(public(SampleMean()), X.mean(axis=0), rtol=1e-12)
 
@@ -190,7 +190,7 @@ def test_clipping_is_the_projection_on_the_ball() -> None:
 @each("tuning", ["practical", "theory"])
 @each("order", [2.0, 3.0, 8.0])
 def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: float) -> None:
-    """A plan that is not homogeneous has lost a moment."""
+    """A plan that is not homogeneous in the units of the data has lost a moment."""
     setting = make_setting(n=5000, d=6, order=order)
     scaled = make_setting(
         n=5000,

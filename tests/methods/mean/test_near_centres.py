@@ -16,7 +16,9 @@ CENTRE = np.array([0.3, -0.2, 0.1, 0.0, 0.25])
 
 
 def wild_rows() -> Vector:
-    """Return rows at every distance from the centre: at it, about it, far out and not finite."""
+    """Return rows at every distance from the centre: at the centre, near, far out and
+    not finite.
+    """
     rng = np.random.default_rng(3)
     steps = rng.standard_normal((400, 5))
     steps *= (10.0 ** rng.uniform(-18, 4, 400) / row_norms(steps))[:, None]
@@ -51,7 +53,9 @@ def test_sums_about_a_near_centre_are_those_of_the_differences(has_norms: bool) 
 
 
 def test_a_row_in_every_ball_is_the_same_in_every_sum() -> None:
-    """Balls beyond the least one add only what differs, from the rows outside of the one before."""
+    """Balls beyond the smallest one add only the difference, from the rows outside of the ball
+    before.
+    """
     rng = np.random.default_rng(4)
     x = rng.standard_normal((300, 60))  # The rows are so wide that a loop sums each block.
     for share in (0.02, 0.5):

@@ -94,7 +94,7 @@ def test_the_sensitivity_is_attained(method: Any, n: int, d: int) -> None:
 
 
 def _printed(method: Any) -> bool:
-    """Whether the printed noise, with c = 1, is larger than needed."""
+    """Whether a method's noise is the printed one with c = 1, which is larger than needed."""
     paper = isinstance(method, NoiseSmoothing) and method.calibration == "paper"
     return paper and method.smoothing_variance is None
 

@@ -14,7 +14,7 @@ from tests.methods.user.helpers import FALSE_ALARM
 
 
 def unit_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Return gradients of norm L = 1 and mean 0: the largest variance there is."""
+    """Return gradients of norm L = 1 and mean 0, which have the largest possible variance."""
     x = rng.normal(size=shape)
     return x / np.linalg.norm(x, axis=-1, keepdims=True)
 

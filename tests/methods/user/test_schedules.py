@@ -81,7 +81,9 @@ GOLDEN = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9, smoothness=1.0
 
 
 def rounds_to(value, digits=6):
-    """Return whether a value has the given number of printed digits."""
+    """Return an object that equals every number which rounds to a value at the given number of
+    digits.
+    """
     return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
 
 
@@ -176,11 +178,11 @@ def test_constants_of_the_printed_tests_add_up():
     assert PRINTED_FILTER.upper == pytest.approx(4 / 5 - 2 / 15)
     # The score of Algorithm 2 is at least 0.7 K, which is above b K.
     assert PRINTED_FILTER.upper < 4 / 5 - 1 / 20 - 1 / 20 == pytest.approx(0.7)
-    # Scales 8/epsilon and 16/epsilon are those of Mode A at half of epsilon.
+    # The scales 8/epsilon and 16/epsilon are those of Mode A at half of epsilon.
     half = Tuning(test_share=0.5)
     test = phase_plan(10**5, 10, 1.0, 1e-6, keep=UNIT_FILTER, tuning=half).release.test
     assert (test.threshold_scale, test.score_scale) == pytest.approx((8.0, 16.0))
-    # Scale 20/epsilon is a tenth of epsilon at sensitivity 2.
+    # The scale 20/epsilon is that of a tenth of epsilon at sensitivity 2.
     tenth = Tuning(test_share=0.1)
     single = single_test_plan(10**5, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tenth).release.test
     assert single.score_scale == pytest.approx(20.0)
@@ -200,7 +202,7 @@ def test_the_printed_batch_is_larger_than_the_phase_and_the_noise_than_the_set(n
         / (first_phase.regulariser * math.sqrt(first_phase.steps))
     )
     assert noise is None or error == pytest.approx(noise, rel=0.03)
-    # The last phase has a few steps only, and no number of users mends it.
+    # The last phase has only a few steps, and no number of users mends that.
     assert batch_ratio(case, 0.1, phase_count(n)) > 500
     needs = {r.name: r for r in erm_requirements(case, 0.1)}
     assert not needs["K"].holds and math.isinf(needs["K"].users)
@@ -208,7 +210,9 @@ def test_the_printed_batch_is_larger_than_the_phase_and_the_noise_than_the_set(n
 
 def test_the_formulas_are_monotone():
     def grows(value, name, factor=2):
-        """Return whether a value grows with a field."""
+        """Return whether a function's value grows when a field of the golden case is multiplied by
+        a factor.
+        """
         changed = replace(
             GOLDEN, **{name: type(getattr(GOLDEN, name))(getattr(GOLDEN, name) * factor)}
         )
@@ -317,7 +321,8 @@ def test_coins_cost_more_noise_than_weights():
 
 
 def test_the_iterates_of_linear_losses_stay_within_their_spread():
-    # Averages of T points of a random walk of steps eta L: the largest possible gradient noise.
+    # The averages of T points of a random walk of steps eta L have the largest possible gradient
+    # noise.
     rng = np.random.default_rng(3)
     runs, steps, eta, failure = 4000, 200, 0.1, 1e-3
     moves = rng.choice([-eta, eta], size=(runs, steps))
@@ -330,7 +335,7 @@ def test_the_iterates_of_linear_losses_stay_within_their_spread():
 
 
 def test_the_gradients_stay_within_the_uniform_spread_at_all_points():
-    # The gradient of the smooth loss sqrt(1 + (x - z)^2), L = beta = 1, z = +-1.
+    # The smooth loss is sqrt(1 + (x - z)^2), with L = beta = 1 and z = +-1.
     case = UserLevel(n=200, m=25, d=1, epsilon=1.0, delta=1e-6, smoothness=1.0)
     grid = np.linspace(-0.5, 0.5, 101)
     rng = np.random.default_rng(4)

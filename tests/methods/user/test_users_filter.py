@@ -42,10 +42,10 @@ FLOWER = np.vstack([HUB, PETALS])
 
 
 def score_sensitivity(count: int) -> float:
-    """Return F1: replacing one of K points moves the score by at most 2(K-1)/K.
+    """Return the bound F1: replacing one of K points moves the score by at most 2(K-1)/K.
 
-    Only the 2(K-1) ordered pairs of that point with another one can change; it is its own
-    neighbour before and after. Attained: all points equal, one moved away.
+    Only the 2(K-1) ordered pairs of that point with another one can change, as a point is always
+    near itself. The bound is attained if all points are equal and one moves away.
     """
     return 2 * (count - 1) / count
 
@@ -227,7 +227,7 @@ def test_changed_members_is_the_smallest_that_the_binomial_tail_allows(
     slope = min(1.0, 6 / count)
     # The tails of `binom` itself lose their accuracy below 1e-16.
     logs = binom.logpmf(np.arange(count), count - 1, slope)
-    # Logarithms of the probabilities to be above q.
+    # These are the logarithms of the probabilities of more than q changes.
     tails = [*np.logaddexp.accumulate(logs[::-1])[::-1][1:], -np.inf]
     expected = next(q for q in range(count) if tails[q] <= math.log(failure))
     assert changed_members(keep, count, failure) == expected

@@ -91,7 +91,7 @@ def no_threshold_noise(patch: Patch) -> None:
     """Compare scores with the threshold itself."""
 
     def start(self: TestedSteps) -> None:
-        """Start with the threshold itself."""
+        """Begin with the threshold itself, without noise."""
         self._threshold = self.release.test.threshold
 
     patch.setattr(TestedSteps, "__post_init__", start)
