@@ -141,6 +141,6 @@ def test_excesses_near_the_minimiser_keep_their_digits() -> None:
     sizes = (1e-6, 1e-4, 1e-2)
     values = [example.excess_risk(t * u).value / t**2 for t in sizes]
     assert values == pytest.approx([values[0]] * 3, rel=1e-2)
-    # Half the Hessian, (1 - 1/d) E 1/|Z| / 2.
+    # This is half the Hessian, (1 - 1/d) E 1/|Z| / 2.
     exact = (1 / 3) * math.sqrt(2 / math.pi)
     assert values[0] == pytest.approx(exact, rel=0.02)

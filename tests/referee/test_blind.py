@@ -65,7 +65,9 @@ def proven(kind: str) -> list[Bound]:
 
 
 def is_tried(row: Bound) -> bool:
-    """Whether the row's hypotheses hold at some setting that is cheap to name."""
+    """Whether the row's hypotheses hold at one of the first SETTINGS points near the default
+    scenario.
+    """
     points = islice(wide_places(start_of(row, Scenario())), SETTINGS)
     return any(not row.failures(class_setting(point)) for point in points)
 
@@ -105,6 +107,9 @@ def test_counter_examples_lie_inside_the_printed_conditions(places: Sequence[int
 
 
 def check_counter_example(place: int) -> None:
+    """Check that the counterexample to the false claim at this place is in its ranges and refutes
+    it.
+    """
     statement, result = FALSE[place].statement, search_of(place)
     assert result.point is not None and statement.allows(result.point)
     for name, span in statement.ranges.items():

@@ -42,7 +42,7 @@ PROVEN = "upper.mean.clipped-expected-coordinate"
 
 
 def silent(_: str) -> None:
-    """Show no progress."""
+    """Ignore a message of progress."""
 
 
 def formula(text: str, **fields: str) -> object:
@@ -51,7 +51,9 @@ def formula(text: str, **fields: str) -> object:
 
 
 def test_betting_refutes_a_false_mean_and_rarely_a_true_one() -> None:
-    """Two-sided heavy-tailed values, for which no interval by the normal law is valid."""
+    """The values are two-sided and heavy-tailed, for which no interval by the normal
+    law is valid.
+    """
     rng = np.random.default_rng(4)
     refuted = 0
     for _ in range(400):

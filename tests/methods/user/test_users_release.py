@@ -43,7 +43,7 @@ KINDS = [(form, inclusion) for form in "AB" for inclusion in ("weights", "coins"
 
 
 def gaussian(epsilon: float, delta: float) -> TestedGaussian:
-    """Return the Gaussian mechanism after a single test, of sensitivity 1."""
+    """Return the Gaussian mechanism of sensitivity 1 that follows a single test."""
     test = NoisyTest(kind="single", steps=1, threshold=0.0, epsilon=1.0, failure=0.1)
     return TestedGaussian(test=test, l2_sensitivity=1.0, epsilon=epsilon, delta=delta)
 
@@ -171,7 +171,7 @@ def test_too_few_points_are_refused_with_the_number_that_is_enough(
     keep = keep_of(form, 2 / 3, inclusion)
 
     def plan(count: int):
-        """Plan a release of this many points."""
+        """Return the plan of a release for this many points."""
         if steps:
             return phase_plan(count, steps, EPSILON, DELTA, keep=keep)
         return single_test_plan(count, EPSILON, DELTA, keep=keep)
@@ -313,14 +313,16 @@ def test_the_noise_of_the_threshold_is_drawn_once_per_phase() -> None:
     check_threshold_noise()
 
 
-# Quick is the pair whose score is near the threshold.
+# The quick suite has the pair whose score is near the threshold.
 @pytest.mark.parametrize("pair", one_in(4, [3, 0, 1, 2]))
 def test_no_event_refutes_the_claim_on_worst_neighbours(pair: int) -> None:
     check_audit(telling=(pair,))
 
 
 def test_above_threshold_is_private_exactly() -> None:
-    """The halting time's law at neighbouring score sequences is within e^epsilon, nearly tight."""
+    """The law of the halting time at neighbouring score sequences is within a factor of e^epsilon,
+    which is nearly attained.
+    """
     rng = np.random.default_rng(0)
     scale, largest = 8.0, 0.0  # The noise scale of 8 is that of epsilon = 1 at sensitivity 2.
     for _ in range(60):
