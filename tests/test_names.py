@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 VAGUE = frozenset({"found", "said", "held"})
 CONTINUES = {"of", "that", "and", "which", "than", "whose"}
-# Where a rule holds, and of which names; the lists only become longer.
+# In each folder these names are forbidden, and the lists only become longer.
 FORBIDDEN_NAMES = {
     "dpsco_core": VAGUE | {"of"},
     "dpsco_app": VAGUE | {"of", "drawn"},

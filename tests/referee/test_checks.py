@@ -227,7 +227,7 @@ def test_a_report_has_the_hypotheses_and_whether_the_claim_is_optimal() -> None:
 
 
 def test_a_claim_with_the_diameter_is_tried_on_every_set() -> None:
-    """D is the diameter of the ball, too, where the set of the scenario is one."""
+    """In a formula D is the diameter of the set, which may be a ball."""
     claim = formula("D*sqrt(d/n) + D/2")
     check = check_hypotheses(claim, trial_places(BASE))  # type: ignore[arg-type]
     assert check.rows == ()
@@ -324,7 +324,9 @@ def test_a_method_whose_stage_is_too_small_is_not_checked_and_the_reason_is_give
 def test_an_audit_that_only_the_trade_off_curve_refutes_is_a_refutation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Half of the noise, planted in every audit, where delta is too small for the bound."""
+    """Half of the noise is planted in every audit, at a delta that is too small for the bound on
+    epsilon.
+    """
     monkeypatch.setattr(privacy, "stage", lambda slug: replace(stage(slug), delta=1e-6))
     monkeypatch.setattr(privacy, "Audit", lambda **f: Audit(**f | {"fault": "half-noise"}))
     check = check_privacy("mean.clipped", seed=0, deadline=0.0, progress=lambda _: None)

@@ -113,7 +113,9 @@ def test_bounds_have_the_stated_keys() -> None:
 
 
 def test_a_bound_names_the_algorithms_class_and_statement_to_which_it_applies() -> None:
-    """At n = 4,000, d = 1,000 the largest applicable bound is for pure DP alone, and says so."""
+    """At n = 4,000 and d = 1,000 the largest bound that applies is for pure DP alone,
+    and says so.
+    """
     point = Scenario(n=4000, d=1000, p=20.0, delta=1e-3, methods=())
     rows = {row["slug"]: row for row in bounds_json(point)["bounds"]}
     lower = [r for r in rows.values() if r["kind"] == "lower" and not r["failures"]]

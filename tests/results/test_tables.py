@@ -113,7 +113,9 @@ def test_a_budget_states_its_kind(budget: object, fields: object) -> None:
 
 
 def test_the_expected_error_is_in_the_summary_and_in_the_json() -> None:
-    """One function computes it for the figure too; without a scenario the trials are averaged."""
+    """One function computes the expected error for the figure too, and without a scenario the
+    trials are averaged.
+    """
     hard = Scenario(
         problem="linear",
         distribution="hypercube",

@@ -54,7 +54,9 @@ def drag(page: Page, scenario: Scenario) -> None:
 
 
 def expected(drawing: Picture, radius: float) -> list[float]:
-    """Return the typical error at a radius, and the squares of its parts."""
+    """Return the typical error at a radius, and the squares of its parts: sampling,
+    bias and noise.
+    """
     noise_std = gaussian_noise_std(2 * radius / drawing.n, drawing.rho)
     parts = drawing.clipped.parts(drawing.n, radius, noise_std)
     return [parts.error, parts.sampling, parts.bias, parts.noise]
