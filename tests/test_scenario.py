@@ -191,7 +191,9 @@ def test_a_scenario_survives_a_query_against_another_base(
 @settings(max_examples=50, deadline=None)
 @given(scenario=scenarios())
 def test_equal_scenarios_are_written_in_the_same_way(scenario: Scenario) -> None:
-    """Whole numbers as integers, a grid of floats, and zeros with a sign; `==` sees none of it."""
+    """Whole numbers are written as integers, a grid as floats, and zeros without a sign; `==` sees
+    none of that.
+    """
     changes = {}
     for name in REAL:
         value = getattr(scenario, name)
@@ -234,7 +236,7 @@ def test_the_script_prints_the_numbers_of_the_library(
     scenario = Scenario(
         problem=problem, d=3, n=100, trials=3, seed=7, axis=axis, grid=grid, methods=methods
     )
-    if problem == "mean":  # Mean estimation has an exact error.
+    if problem == "mean":  # Mean estimation has an exact error on hard instances.
         scenario = replace(scenario, distribution="hypercube")
     child = subprocess.run(
         [sys.executable, "-W", "error", "-c", scenario.to_python()],
@@ -435,7 +437,7 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(
         (
             {"n": 0, "axis": "n", "grid": (10, 20)},
             "n must be an integer between 1 ",
-        ),  # The chosen point.
+        ),  # The message is about the chosen point.
         ({"p": 1.05, "axis": "p", "grid": (2, 3)}, "p must be at least 1.1 "),
     ],
 )
@@ -451,7 +453,7 @@ def test_a_scenario_is_validated_once_unless_a_type_differs_or_a_plugin_was_adde
     validate = Scenario._validate
 
     def note(scenario: Scenario, limits: Limits, *, sampling: bool) -> None:
-        """Note a scenario, and validate it."""
+        """Record a scenario, and validate it."""
         questions.append(scenario)
         validate(scenario, limits, sampling=sampling)
 

@@ -58,7 +58,7 @@ def numbers(outcomes: list[Outcome]) -> dict[tuple[object, ...], float]:
 
 WORKER_SETTINGS: dict[
     str, str | None
-    # This dictionary holds environment variables of this process after the workers had been started.
+    # These are environment variables of this process after the workers had been started.
 ] = {}
 
 
