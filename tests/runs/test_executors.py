@@ -56,10 +56,8 @@ def numbers(outcomes: list[Outcome]) -> dict[tuple[object, ...], float]:
     return {(o.method, o.x, o.trial): o.error for o in outcomes}
 
 
-WORKER_SETTINGS: dict[
-    str, str | None
-    # These are environment variables of this process after the workers had been started.
-] = {}
+# These are environment variables of this process after the workers had been started.
+WORKER_SETTINGS: dict[str, str | None] = {}
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ def no_l2_ratio(patch: Patch) -> None:
 
 
 def batches_overlap(patch: Patch) -> None:
-    """Make each batch overlap the one before."""
+    """Add record 7 to every batch."""
     honest = lp_mirror.truncated_sum
     patch.setattr(
         lp_mirror,
