@@ -32,10 +32,10 @@ ADVERSARIAL = (
     (1.0, -2.0, 1e-200),
 )
 TARGETS = (0.0, 1.0, -1.0, math.nan, math.inf, -1e300, 1e9)
-# Features or points with these targets; the targets matter to linear models only.
+# Each record has features and a target, which matters to linear models only.
 RECORDS = tuple((p, TARGETS[i % len(TARGETS)]) for i, p in enumerate(ADVERSARIAL))
 
 
 def adversarial(pattern: tuple[float, ...], d: int) -> NDArray[np.float64]:
-    """Return a record of d coordinates, shape (d,)."""
+    """Return a record of d coordinates, shape (d,), which repeats the pattern."""
     return np.resize(np.array(pattern), d)

@@ -43,7 +43,7 @@ def settle(environment: dict[str, str] | os._Environ[str]) -> None:
 
 
 settle(os.environ)  # This precedes the import of modules that read the environment.
-# A shell makes its background processes ignore Ctrl-C.
+# A shell makes its background processes ignore Ctrl-C, so the default handler is restored.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -55,12 +55,16 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the tests that go over the catalogue see a file of somebody's own (docs/extend.md)."""
+    """Add the option `--with FILE`, by which tests of the catalogue also cover a plugin
+    (docs/extend.md).
+    """
     parser.addoption("--with", dest="own", metavar="FILE", action="append", default=[])
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add those files; look for no garbage while tests are collected: nearly all of it stays."""
+    """Load the plugins named by `--with`, and switch garbage collection off while tests are
+    collected, as nearly all objects stay.
+    """
     gc.disable()
     for path in config.getoption("own"):
         from dpsco_core.plugins import extend
@@ -69,7 +73,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Write what `tests/trust/test_mutants.py` has noted, from all workers, and say how many."""
+    """Write the surviving faults that `tests/trust/test_mutants.py` has reported, from all workers,
+    and print how many there are.
+    """
     reports: list[Any] = terminalreporter.getreports("passed")
     lines = sorted(
         {text for r in reports for name, text in r.user_properties if name == FAULT_PROPERTY}

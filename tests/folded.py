@@ -30,8 +30,8 @@ def one_in(count: int, cases: Iterable[Any]) -> list[Any]:
 
 
 def crossed(count: int, *lists: Iterable[Any]) -> list[Any]:
-    """Return all pairs, or longer tuples, for `parametrize`: one in `count` of
-    each row is quick.
+    """Return all combinations of the lists for `parametrize`: one in `count` of each row is quick,
+    and the others are slow.
     """
     chosen = []
     for case in itertools.product(*(enumerate(values) for values in lists)):
@@ -52,9 +52,10 @@ def each(
 ) -> Callable[[Test], Test]:
     """Run a test for each case, all of them, and report every one that fails.
 
-    It takes what ``pytest.mark.parametrize`` takes, and can be stacked like it. Cases share the
-    fixtures of the one test, so that it is for tests that have none. The error of a failed case
-    bears its values, and the error of them all, which pytest's summary prints, bears their names.
+    The arguments are those of ``pytest.mark.parametrize``, and the decorator can be stacked like
+    it. Cases share the fixtures of the one test, so that it is for tests that have none. The error
+    of a failed case bears its values, and the error of them all, which pytest's summary prints,
+    bears their names.
     """
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     case_list = list(cases)

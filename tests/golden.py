@@ -35,7 +35,7 @@ BUDGETS = (
     ("--epsilon", "2", "--delta", "0"),
 )
 SETS = (("l1",), ("linf",), ("lq", "--q", "1.5"), ("lq", "--q", "3"), ("simplex",), ("sparse",))
-# Fields of runs of users with several items: with so few users that filters stop the run, and with
+# These runs are of users with several items: with so few users that filters stop the run, and with
 # enough.
 USERS = (
     ("--m", "4", "--n", "1000", "--d", "10", "--epsilon", "2", "--delta", "1e-5"),
@@ -44,7 +44,7 @@ USERS = (
     ("--m", "20", "--n", "500", "--d", "3", "--rho", "0.5"),
 )
 TUNINGS = (("tight", "practical"), ("paper", "practical"), ("tight", "theory"), ("paper", "theory"))
-TIMES = ("seconds",)  # Fields that differ from run to run.
+TIMES = ("seconds",)  # These fields differ from run to run.
 
 
 def ask(*words: str) -> Any:
@@ -70,7 +70,7 @@ def timeless(answer: Any) -> Any:
 
 
 def commands() -> Iterator[tuple[str, ...]]:
-    """Yield every command that is asked."""
+    """Yield the words of every command whose answer is kept."""
     catalogue = ask("catalogue")
     yield ("catalogue",)
     yield ("errata",)
@@ -102,7 +102,9 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 
 def booked(place: Case) -> dict[str, Any]:
-    """Return what a run of a private method books and releases; or the sentence that refuses it."""
+    """Return the ledger's entries and the releases of a private method's run, or the sentence that
+    refuses it.
+    """
     setting, rng = place.point.setting, np.random.default_rng(7)
     ledger = Ledger(setting.budget)
     try:
@@ -138,7 +140,7 @@ def answers(start: str = "") -> dict[str, Any]:
 
 
 def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
-    """Yield where two answers differ, to the last bit."""
+    """Yield the places where two answers differ, to the last bit."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted({*old, *new}):
             yield from differences(old.get(key), new.get(key), f"{place}/{key}")

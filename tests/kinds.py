@@ -31,7 +31,7 @@ FIELDS = np.dtype([("a", "f8"), ("b", "f8")])
 
 
 def spaced(x: np.ndarray) -> np.ndarray:
-    """Return an array of the same values that is every other entry of a larger array."""
+    """Return an array of the same values that is a view of every other row of a larger array."""
     wide = np.zeros((2 * x.shape[0], *x.shape[1:]), dtype=x.dtype)
     wide[::2] = x
     return wide[::2]

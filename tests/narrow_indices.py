@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-# What numpy returns with its own index type, and which of its arguments must be castable to it.
+# The functions that return numpy's own index type, and those with an argument that must be castable
+# to that type, with its place.
 GIVES_INDICES = ("flatnonzero", "nonzero", "argsort", "lexsort", "searchsorted", "triu_indices")
 TAKES_INDICES = {"take": 1, "put": 1, "repeat": 1, "bincount": 0}
 
@@ -43,7 +44,7 @@ def indices_of_32_bits() -> Iterator[None]:
             return (result[0], *narrowed(result[1:])) if isinstance(result, tuple) else result
 
         def counted(*args: Any, **keywords: Any) -> Any:
-            """Return a range as 32-bit numbers, unless its type is given."""
+            """Return a range as 32-bit numbers, unless its dtype is given."""
             result = arange(*args, **keywords)
             return result if "dtype" in keywords else narrowed(result)
 
@@ -59,7 +60,9 @@ def _giving(honest: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _taking(honest: Callable[..., Any], place: int) -> Callable[..., Any]:
-    """Return the function, which refuses an argument that does not fit in 32-bit indices."""
+    """Return the function, made to refuse an argument at `place` that does not fit in 32-bit
+    indices.
+    """
 
     def taking(*args: Any, **keywords: Any) -> Any:
         """Call the function, or refuse an argument that does not fit."""

@@ -200,7 +200,8 @@ def test_it_says_that_pure_privacy_has_no_gaussian_noise() -> None:
     assert not BOUND.failures(make_setting())
 '''
 STORY = code(section("Add a method"))
-# The plainest estimator: the printed one without its rough mean. Its radius reads no constant.
+# This is the plainest estimator: the printed one without its rough mean, with a radius that reads
+# no constant.
 METHOD = f"{DOCSTRING}\n" + changed(
     code(EXTEND, "my_mean.py"),
     ("\n\nMETHODS = (Recentred,)\n", ""),

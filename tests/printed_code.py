@@ -15,12 +15,12 @@ DOCSTRING = '"""What a newcomer has added."""\n'
 
 
 def section(title: str) -> str:
-    """Return the recipe of that title."""
+    """Return the recipe of CONTRIBUTING.md with this title."""
     return TEXTS["CONTRIBUTING.md"].split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 
 def code(text: str, name: str = "") -> str:
-    """Return a block of Python of a document; the file `name`, or the only one."""
+    """Return a block of Python of a document: that of the file `name`, or the only block."""
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (block,) = [b for b in blocks if not name or b.startswith(f"# {name}\n")]
     return str(block).removeprefix(f"# {name}\n")

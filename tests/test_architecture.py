@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 Rule = Callable[[str, str], list[str]]
 
-# Imports point to a lower level only; packages of one level do not see each other.
+# Imports point to a lower level only, and packages of one level do not import each other.
 LEVEL = {
     "base": 0,
     "geometry": 1,
@@ -50,19 +50,19 @@ LEVEL = {
     "": 13,  # The root package dpsco_core has the public names.
     "cli": 14,
 }
-# Imports that point up, each with its reason.
+# These imports point up, each for its reason.
 UPWARD_IMPORTS = {
-    # The version, which the workers of a cluster must have.
+    # The version is imported, since the workers of a cluster must have the same one.
     ("dpsco_core.runs.dask_cluster", "dpsco_core.__version__"),
 }
 
 DRAWS = {name for name in dir(np.random.Generator) if name[0] != "_"} - {"bit_generator", "spawn"}
 DRAWS.add("rvs")
-# Data are drawn in data and problems; noise for privacy in one file.
+# Only these modules draw: data and problems draw data, and one file draws noise for privacy.
 MAY_DRAW = ("dpsco_core.data", "dpsco_core.problems", "dpsco_core.privacy.mechanisms.noise")
-# Draws that are neither data nor noise, each with its reason.
+# These draws are neither data nor noise, each for its reason.
 OTHER_DRAWS = {
-    # Secret random orders and samples of records, users and groups.
+    # These are secret random orders and samples of records, users and groups.
     ("dpsco_core.methods.euclidean.private_sgd", "permutation"),
     ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
     ("dpsco_core.methods.access", "permutation"),
@@ -71,30 +71,30 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.records.groups", "shuffle"),
     ("dpsco_core.methods.records.groups", "integers"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
-    # The signs of a random rotation, which are public.
+    # These are the signs of a random rotation, which are public.
     ("dpsco_core.methods.mean.instance_optimal", "integers"),
-    # Directions of a search after the release, which is post-processing.
+    # These are directions of a search after the release, which is post-processing.
     ("dpsco_core.methods.records.directions", "standard_normal"),
-    # Points of a ball over which a loss is averaged; they belong to the loss.
+    # These are points of a ball over which a loss is averaged, and which belong to the loss.
     ("dpsco_core.methods.user.accelerated.smoothing", "standard_normal"),
     ("dpsco_core.methods.user.accelerated.smoothing", "random"),
     ("dpsco_core.methods.user.accelerated.smoothing", "beta"),
     # A secret choice of records of each user, and a secret order of users.
     ("dpsco_core.results.release.users", "permutation"),
-    # Numbers on which the machine's speed is measured.
+    # The machine's speed is measured on these numbers.
     ("dpsco_core.runs.cost", "standard_normal"),
-    # Random directions by which the page Geometry estimates a width; no data are used.
+    # The page Geometry estimates a width by these random directions, without data.
     ("dpsco_core.explain.geometry.mean_widths", "standard_normal"),
-    # The random number of a private choice, which the visitor can draw again.
+    # This is the random number of a private choice, which the visitor can draw again.
     ("dpsco_core.explain.picture", "random"),
-    # The data of experiments, and bootstrap samples of their results.
+    # These are the data of experiments, and bootstrap samples of their results.
     ("dpsco_core.explain.lessons", "integers"),
     ("dpsco_core.explain.fano.by_hand", "integers"),
     ("dpsco_core.explain.tracing", "random"),
     ("dpsco_core.explain.need.search", "integers"),
     ("dpsco_core.explain.users.crossing", "integers"),
 }
-# Searches that take no candidate whose value is not finite for a choice, each with its reason.
+# These searches never choose a candidate whose value is not finite, each for its reason.
 OTHER_SEARCHES = {
     # This search takes the fewest steps among candidates whose predicted risk is finite.
     ("dpsco_core.methods.tune", "min"),
@@ -116,15 +116,15 @@ OTHER_SEARCHES = {
 }
 
 SLUGS = {*METHOD_SLUGS, *BOUND_SLUGS}
-# The beginnings of patterns over slugs, in a regular expression or in a call such as startswith.
+# A pattern over slugs begins like this, in a regular expression or in a call such as startswith.
 FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
-# Methods of a text that take a slug apart.
+# These methods of a text take a slug apart.
 OF_A_SLUG = (*BY_PATTERN[:4], "split", "rsplit", "partition", "rpartition")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
 # The largest number of files in a folder, and at the top of each of the two packages.
 MOST_FILES, MOST_AT_THE_TOP = 25, 20
-# Names that two classes share. No name may be added to the list.
+# Two classes share each of these names, and no name may be added.
 SHARED_NAMES = ("View",)
 
 
@@ -192,7 +192,9 @@ def imports_point_down(module: str, source: str) -> list[str]:
 
 
 def a_scenario_knows_methods_by_slug(module: str, source: str) -> list[str]:
-    """scenario.py takes the words (Calibration, Tuning) of a package's base, never a method."""
+    """Return what scenario.py imports of methods beyond the words (Calibration, Tuning) of a
+    package's base.
+    """
     if module != "dpsco_core.scenario":
         return []
     return [
@@ -203,7 +205,7 @@ def a_scenario_knows_methods_by_slug(module: str, source: str) -> list[str]:
 
 
 def core_is_free_of_the_dashboard(module: str, source: str) -> list[str]:
-    """dpsco_core imports neither Streamlit, nor Plotly, nor dpsco_app."""
+    """Return the imports of Streamlit, Plotly or dpsco_app in a module of dpsco_core."""
     if not module.startswith("dpsco_core"):
         return []
     forbidden = {"streamlit", "plotly", "altair", "dpsco_app", "app"}
@@ -215,7 +217,7 @@ def core_is_free_of_the_dashboard(module: str, source: str) -> list[str]:
 
 
 def app_has_no_mathematics(module: str, source: str) -> list[str]:
-    """dpsco_app draws no random number and uses no scipy."""
+    """Return where a module of dpsco_app draws random numbers or uses scipy."""
     if module.split(".")[0] not in ("dpsco_app", "app"):
         return []
     faults = []
@@ -234,7 +236,9 @@ def app_has_no_mathematics(module: str, source: str) -> list[str]:
 
 
 def noise_is_drawn_in_mechanisms_only(module: str, source: str) -> list[str]:
-    """No random draw outside data, problems and privacy/mechanisms/noise.py."""
+    """Return the random draws of a module outside data, problems and privacy/mechanisms/noise.py,
+    except `OTHER_DRAWS`.
+    """
     if module.startswith(MAY_DRAW):
         return []
     faults = []
@@ -248,7 +252,9 @@ def noise_is_drawn_in_mechanisms_only(module: str, source: str) -> list[str]:
 
 
 def wrong_ledgers_stay_in_the_audits(module: str, source: str) -> list[str]:
-    """Nobody but dpsco_core.audit.engine sees the ledgers whose noise is wrong on purpose."""
+    """Return the imports of ledgers whose noise is wrong on purpose, which only
+    dpsco_core.audit.engine may see.
+    """
     doubles = "dpsco_core.audit.doubles"
     if module in ("dpsco_core.audit.engine", doubles):
         return []
@@ -260,7 +266,9 @@ def wrong_ledgers_stay_in_the_audits(module: str, source: str) -> list[str]:
 
 
 def searches_pass_over_what_is_not_finite(module: str, source: str) -> list[str]:
-    """dpsco_core: the smallest of candidates is found by dpsco_core.base.search."""
+    """Return where a module of dpsco_core finds the smallest of candidates other than by
+    dpsco_core.base.search.
+    """
     if not module.startswith("dpsco_core.") or module == "dpsco_core.base.search":
         return []
     faults = []
@@ -283,7 +291,9 @@ OTHERS_CODE = ("dpsco_core.plugins.extend", "dpsco_core.base.plugin_guard")
 
 
 def no_error_is_silenced(module: str, source: str) -> list[str]:
-    """No bare except, no `except Exception`: a page's StopException must pass too."""
+    """Return the handlers of a module that catch every error, which would also catch a page's
+    StopException.
+    """
     faults = []
     for node in nodes(source):
         if not isinstance(node, ast.ExceptHandler):
@@ -296,7 +306,7 @@ def no_error_is_silenced(module: str, source: str) -> list[str]:
 
 
 def a_vector_is_defined_once(module: str, source: str) -> list[str]:
-    """The type of arrays of real numbers is that of base.arrays."""
+    """Return where a module defines a type of arrays of real numbers, other than base.arrays."""
     if module == "dpsco_core.base.arrays":
         return []
     return [
@@ -307,12 +317,12 @@ def a_vector_is_defined_once(module: str, source: str) -> list[str]:
 
 
 def a_module_says_what_it_is(module: str, source: str) -> list[str]:
-    """Every module has a docstring."""
+    """Return a fault if a module has no docstring."""
     return [] if ast.get_docstring(parsed(source)) else [f"{module} has no docstring"]
 
 
 def tables_of_slugs(module: str, source: str) -> list[str]:
-    """Tables and patterns over slugs of methods or bounds, wherever they stand.
+    """Return the tables and patterns over slugs of methods or bounds in a module.
 
     A table is a dictionary with two slugs or more among its keys, a `match` over slugs, or a
     collection of them that something is looked up in. What a scenario asks for (a preset, a lesson,
@@ -375,7 +385,7 @@ def _names_a_slug(node: ast.AST) -> bool:
 
 
 def _in_a_slug(node: ast.Compare) -> bool:
-    """Whether a word is looked for in a slug; a blank is no word."""
+    """Whether a word is looked for in a slug; a blank does not count as a word."""
     word = node.left.value if isinstance(node.left, ast.Constant) else "any"
     parts = zip(node.ops, node.comparators, strict=True)
     is_look_up = any(isinstance(op, ast.In | ast.NotIn) and _names_a_slug(x) for op, x in parts)
@@ -398,7 +408,7 @@ def _makes_slugs(node: ast.SetComp | ast.DictComp) -> bool:
     return isinstance(start, ast.Constant) and bool(FAMILY.search(str(start.value)))
 
 
-# Names that are made of another slug, each with its reason.
+# These modules make a name of another slug, each for its reason.
 MAY_TAKE_APART = {
     # The slug of this risk contains that of the bound on means.
     "dpsco_core.bounds.euclidean.one_step",
@@ -410,17 +420,19 @@ MAY_TAKE_APART = {
 
 
 def a_method_knows_its_own_facts(module: str, source: str) -> list[str]:
-    """No table keyed by slugs and no pattern over them outside catalogue.py."""
+    """Return the tables keyed by slugs, and the patterns over slugs, of a module other than
+    catalogue.py.
+    """
     if module == "dpsco_core.catalogue":
         return []
     allowed = "a pattern over slugs" if module in MAY_TAKE_APART else "nothing"
     return [fault for fault in tables_of_slugs(module, source) if not fault.endswith(allowed)]
 
 
-# Tables and patterns over slugs that tests and benchmarks still have, by file: values that papers
-# print, second implementations, golden numbers, what one lesson shows, how a slug begins or ends.
-# Each is about what it names. A list of what is of some kind is not: that is asked of the method or
-# the bound. The counts only shrink.
+# Tests and benchmarks still have this many tables and patterns over slugs, by file: values that
+# papers print, second implementations, golden numbers, what one lesson shows, how a slug begins or
+# ends. Each is about what it names. A list of what is of some kind is not: that is asked of the
+# method or the bound. The counts only shrink.
 TABLES_OF_TESTS = {
     "benchmarks/__main__.py": 1,
     "tests/app/places/test_bounds.py": 1,
@@ -456,7 +468,9 @@ def test_no_test_or_benchmark_classifies_methods_or_bounds_by_their_slugs() -> N
 
 
 def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[str]:
-    """What follows the parameters is an entry or the next block: `make docs` takes it for one."""
+    """Return the docstrings in which the block of parameters holds anything but entries, for `make
+    docs` takes it for one.
+    """
     faults = []
     for node in nodes(source):
         if not isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -470,7 +484,9 @@ def a_block_of_parameters_holds_nothing_else(module: str, source: str) -> list[s
 
 
 def an_example_has_its_heading(module: str, source: str) -> list[str]:
-    """An example stands under its heading: `make docs` reads brackets elsewhere as links."""
+    """Return the docstrings with an example that has no heading, where `make docs` reads brackets
+    as links.
+    """
     faults = []
     for node in nodes(source):
         if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
@@ -483,7 +499,9 @@ def an_example_has_its_heading(module: str, source: str) -> list[str]:
 
 
 def a_row_begins_as_a_card(module: str, source: str) -> list[str]:
-    """A bound that is like another one takes its card, by `bound_like`, and nothing else of it."""
+    """Return where a module of bounds takes more of another bound than its card, by
+    `bound_like`.
+    """
     if not module.startswith("dpsco_core.bounds.") or module == "dpsco_core.bounds.base":
         return []
     return [
@@ -497,7 +515,9 @@ def a_row_begins_as_a_card(module: str, source: str) -> list[str]:
 
 
 def a_refusal_names_fields(module: str, source: str) -> list[str]:
-    """The change that a refusal offers is one of a field of a scenario, or another method."""
+    """Return the refusals of a module that offer a change of anything but a field of a scenario or
+    the method.
+    """
     keywords = {"reason", "otherwise", "nearest", "changes", "method"}
     keywords |= {field.name for field in fields(Scenario)}
     return [
@@ -534,14 +554,15 @@ def modules() -> dict[str, str]:
     sources = {}
     for path in sorted(p for p in files if p.exists()):
         parts = path.relative_to(ROOT).with_suffix("").parts
-        # A package keeps its __init__, so that its relative imports resolve like its modules'.
+        # The name of a package keeps its `__init__`, so that its relative imports resolve as those
+        # of its modules do.
         sources[".".join(parts)] = path.read_text(encoding="utf-8")
     return sources
 
 
 @pytest.mark.parametrize(
     "rule", RULES, ids=lambda rule: rule.__name__
-)  # one process parses the tree, once
+)  # One process parses the tree, and only once.
 def test_no_file_of_the_tree_breaks_the_rule(rule: Rule) -> None:
     sources = modules()
     assert "dpsco_core.privacy.ledger" in sources

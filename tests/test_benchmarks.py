@@ -24,7 +24,7 @@ def test_every_method_has_a_scenario_on_which_its_cost_is_compared_with_the_cloc
 
 @each("slug", METHOD_SLUGS)
 def test_the_cost_of_every_method_can_be_fitted(slug: str) -> None:
-    """A method gets the records that it reads: rows, a sample, or users."""
+    """A method gets the kind of records that it reads: rows, a sample, or users."""
     fitted = coefficients(slug, sizes=((1000, 2),))
     assert np.isfinite(fitted).all() and fitted.sum() > 0
 

@@ -48,7 +48,7 @@ from tests.folded import each
 ROWS = (*METHODS, *PROBLEMS, *DISTRIBUTIONS, *BOUNDS)
 CARDS: tuple[Card, ...] = tuple(row.card for row in ROWS)
 
-# A line for each slug that was ever published: "method mean.clipped".
+# The file has a line for each slug that was ever published, such as "method mean.clipped".
 PUBLISHED = Path(__file__).with_name("slugs.txt")
 SLUGS = {
     "method": METHOD_SLUGS,
@@ -80,7 +80,7 @@ def test_braces_that_do_not_balance_are_found(latex: str) -> None:
 
 
 def lost_slugs(published: str, slugs: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return which published slugs are gone, with what breaks by it."""
+    """Return a sentence for each published slug that is gone, with what breaks by that."""
     pairs = [line.split() for line in published.splitlines()]
     return [
         f"{kind} {slug} is gone: links, stored results and papers that name it break. "
@@ -169,7 +169,7 @@ def test_every_method_can_be_made_in_every_calibration_and_tuning(slug: str) -> 
     assert set(method.card.problems) <= set(PROBLEM_SLUGS)
 
 
-# Every calibration and every tuning of every method; the other two pairs of them are slow.
+# The pairs have every calibration and every tuning of a method; the two other pairs are slow.
 WAYS = [(t, c) for t in ("practical", "theory") for c in ("tight", "paper")]
 
 
@@ -189,7 +189,7 @@ def test_every_method_plans_on_each_of_its_problems_or_its_refusals_lead_to_a_pl
     chosen = {"methods": (slug,), "calibration": calibration, "tuning": tuning, "n": 5000, "d": 4}
     laws = ("student-t", "gaussian", "hypercube")
     for i, problem in enumerate(method_card(slug).problems):
-        # Each law and each budget of every problem; each pair of them on some problem.
+        # Every problem meets each law and each budget, and each pair of them meets on some problem.
         budgets = ({}, {"delta": 0.0}, {"rho": 0.5, "epsilon": None, "delta": None})
         for law, budget in zip(laws, (*budgets[i % 3 :], *budgets[: i % 3]), strict=True):
             scenario = Scenario(problem=problem, distribution=law, **chosen, **budget)
@@ -209,7 +209,7 @@ def refusals(scenario: Scenario) -> list[str]:
         assert refusal.nearest
         assert refusal.changes
         fields = dict(refusal.changes)
-        other_method = fields.pop("method", None)  # the method that replaces the one that refuses
+        other_method = fields.pop("method", None)  # This method replaces the one that refuses.
         changed = Scenario.from_dict(fields, scenario)
         assert changed.methods == scenario.methods
         if other_method is not None:
@@ -332,7 +332,9 @@ def on_set(problem: str, kind: str, offset: float) -> Instance:
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
 @pytest.mark.parametrize("kind", GEOMETRIES)
 def test_an_offset_outside_the_set_is_refused_by_its_own_value(problem: str, kind: str) -> None:
-    """On the simplex it was refused as the -0.053 that an offset of 1 leaves the coordinates."""
+    """On the simplex the offset was once refused as -0.053, which an offset of 1 leaves the
+    coordinates.
+    """
     for offset in (1.0, -0.1, 0.2501, math.nan):
         with pytest.raises(InvalidInput) as refused:
             on_set(problem, kind, offset)

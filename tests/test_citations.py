@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("dpsco_core", "dpsco_app", "tests", "docs", "benchmarks")
-GAP = r"(?:\s+(?:\#\s+)?)"  # A space, or a line break, perhaps within a comment.
+GAP = r"(?:\s+(?:\#\s+)?)"  # This matches a space, or a line break, perhaps within a comment.
 NUMBER = r"\d+(?:\.\d+)?"
 LETTERS = rf"(?:{GAP}\([a-z]\)(?:{GAP}(?:and|to){GAP}\([a-z]\))?)"
 LABELS = rf"(?:,{GAP}(?:items?|steps?){GAP}\d+(?:(?:,|{GAP}and|{GAP}to){GAP}\d+)*)"
@@ -31,11 +31,11 @@ STALE = re.compile(
 )
 HEADING = re.compile(rf"^(?P<hashes>#{{2,4}}) (?P<number>{NUMBER}) \S", re.MULTILINE)
 
-Page = Mapping[str, str]  # The text of every section, with its subsections.
+Page = Mapping[str, str]  # A page has the text of every section, with its subsections.
 
 
 def sections(text: str) -> dict[str, str]:
-    """Return the numbered sections of a page."""
+    """Return the text of each numbered section of a page, by its number."""
     numbered: dict[str, str] = {}
     headings = list(HEADING.finditer(text))
     for index, heading in enumerate(headings):
@@ -61,7 +61,7 @@ class Place:
     marks: tuple[str, ...]  # Regular expressions, one for every letter, item or step.
 
     def missing(self, page: Page) -> Iterator[str]:
-        """Yield what the page does not have."""
+        """Yield the section and the marks of this place that a page does not have."""
         body = page.get(self.section)
         if body is None:
             yield f"section {self.section}"

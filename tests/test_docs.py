@@ -22,10 +22,10 @@ CONFIG = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 INTERFACES = (DOCS / "interfaces.md").read_text(encoding="utf-8")
 SETTING = ["--n", "200", "--d", "2", "--method", "mean.clipped"]
 
-# The characters that a formula's number may have; math-core refuses a prime, for example.
+# A formula's number may have these characters; math-core refuses a prime, for example.
 TAG = re.compile(r"[\w, ]+")
-# Matches what makes a browser, or the build, contact another host; a link that a reader follows
-# does not count.
+# This matches what makes a browser, or the build, contact another host; a link that a reader
+# follows does not count.
 FETCHES = (
     r"(?i)\b(?:src|srcset|data|poster|action)\s*=\s*[\"']?\s*(?:https?:)?//",
     r"(?i)<link\b[^>]*(?:https?:)?//",
@@ -55,12 +55,12 @@ def strings(value: Any) -> list[str]:
 
 
 def fetches(text: str) -> list[str]:
-    """Return what in a page, a style or a script is fetched from another host."""
+    """Return the parts of a page, a style or a script that are fetched from another host."""
     return [match[0] for pattern in FETCHES for match in re.finditer(pattern, text)]
 
 
 def foreign(config: str) -> list[str]:
-    """Return what a configuration of the site takes from another host."""
+    """Return the settings of the site's configuration that take something from another host."""
     values = yaml.safe_load(config)
     hosts = [text for text in strings(values) if re.match(r"(?:https?:)?//", text)]
     if values["theme"].get("font", True) is not False:

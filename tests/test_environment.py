@@ -48,8 +48,6 @@ def change(monkeypatch: pytest.MonkeyPatch, changes: Changes) -> None:
             monkeypatch.setenv(name, value)
 
 
-# -- The rule ----------------------------------------------------------------------------------
-
 FRESH = {"execle", "execlpe", "execve", "execvpe", "posix_spawn", "posix_spawnp"}
 FRESH |= {"spawnle", "spawnlpe", "spawnve", "spawnvpe"}
 
@@ -91,7 +89,7 @@ def children_inherit(module: str, source: str) -> list[str]:
             called = ast.unparse(node.func)
             if called.rpartition(".")[2] in FRESH or called == "os.environ.clear":
                 faults.append(f"{module}:{node.lineno} calls {called}")
-        elif isinstance(node, ast.Dict):  # A dictionary of keyword options.
+        elif isinstance(node, ast.Dict):  # Such a dictionary may hold keyword options.
             pairs = zip(node.keys, node.values, strict=True)
             environments += [
                 v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "env"
@@ -156,9 +154,6 @@ def test_the_rule_accepts_a_child_that_inherits_the_environment(source: str) -> 
     assert not children_inherit("module", source)
 
 
-# -- what the suite takes out, in tests/conftest.py ------------------------------------------------
-
-
 def test_stray_settings_are_removed_and_all_others_stay() -> None:
     stray = dict.fromkeys(STRAYS, "1")
     harmless = {"OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "2", "TZ": "Asia/Kolkata"}
@@ -179,10 +174,8 @@ def test_the_commands_print_in_every_encoding(monkeypatch: pytest.MonkeyPatch) -
         assert ("–" if encoding in ("cp1252", "utf-8") else r"\u2013") in printed.read()
 
 
-# -- Equal results -----------------------------------------------------------------------------
-
-# Prints the kernels of linear algebra in a process, in its worker and in a script that it starts,
-# and all errors of a study.
+# This program prints the kernels of linear algebra in a process, in its worker and in a script that
+# it starts, and all errors of a study.
 FAMILY = """
 import json, os, subprocess, sys
 from pathlib import Path
@@ -263,9 +256,7 @@ def test_every_promise_of_identical_bits_names_the_machine() -> None:
         assert "same numbers everywhere" not in text
 
 
-# -- The suite itself, in other environments ---------------------------------------------------
-
-# Tests that start processes, compare bits, print, write files, or read the environment.
+# These tests start processes, compare bits, print, write files, or read the environment.
 SELECTED_TESTS = (
     "tests/results/test_notebook.py::test_a_script_writes_every_cell_of_the_study",
     "tests/runs/test_executors.py::test_threads_and_processes_give_the_numbers_of_the_serial_run[mean]",
@@ -327,13 +318,15 @@ SETTINGS: dict[str, Changes] = {
         "LC_ALL": "C",
         "PYTHONIOENCODING": "ascii",
         "TZ": "America/St_Johns",
-        "HOME": "/proc/nowhere",  # A path that not even root can create.
+        "HOME": "/proc/nowhere",  # Not even root can create this path.
     },
 }
 
 
 def with_languages(folder: Path) -> dict[str, str]:
-    """Make the languages that the settings name, where the system can; else they are unknown."""
+    """Make the languages that the settings name, if the system can; return the variables that find
+    them.
+    """
     localedef = shutil.which("localedef")
     for name in ("de_DE.ISO-8859-1", "tr_TR.UTF-8") if localedef else ():
         language, _, encoding = name.partition(".")

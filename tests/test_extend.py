@@ -38,8 +38,8 @@ from dpsco_core.catalogue import method_class
 from dpsco_core.methods.base import Release
 Clipped = method_class("mean.clipped")
 """
-# Runs several commands in one process, which imports only once; prints [status, output, errors] of
-# each.
+# This program runs several commands in one process, which imports only once, and prints [status,
+# output, errors] of each.
 COMMANDS = """
 import contextlib, io, json, sys
 from dpsco_core.cli.main import main
@@ -145,7 +145,9 @@ def test_the_command_line_lists_runs_and_bounds_what_files_add(folder: Path) -> 
 
 
 def test_a_law_serves_the_problems_whose_questions_it_answers(folder: Path) -> None:
-    """Without the law of a coordinate three of the nine refuse it, in one sentence each."""
+    """Without the law of a coordinate, three of the nine problems refuse the law, in one sentence
+    each.
+    """
     text = BLOCKS[PLUGIN_FILES[2]]
     short = (
         text[: text.index("    @property\n    def univariate")] + "\n\nDISTRIBUTIONS = (Weibull,)\n"
@@ -189,7 +191,7 @@ def test_an_installed_package_adds_a_method_by_its_entry_point(folder: Path) -> 
     listed, result = map(json.loads, dpsco(folder, ("catalogue", "--json"), command))
     assert [row["slug"] for row in listed["methods"]] == [*METHOD_SLUGS, METHOD]
     (row,) = result["results"]
-    assert row["method"] == METHOD and 0 < row["mean_error"] < 2  # The workers load it too.
+    assert row["method"] == METHOD and 0 < row["mean_error"] < 2  # The workers load the file too.
 
 
 def test_a_package_that_cannot_be_loaded_is_named(folder: Path) -> None:
@@ -199,7 +201,7 @@ def test_a_package_that_cannot_be_loaded_is_named(folder: Path) -> None:
 
 
 def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
-    """The audit's false-alarm rate is 1e-6."""
+    """The audit has a false-alarm rate of 1e-6."""
     command = ("audit", "--method", METHOD, "--confidence=0.999999", "--json", "--trials=8000")
     faults = ((*command, f"--fault={fault}") for fault in ("half-noise", "no-clipping"))
     answers = dpsco(folder, (*command, PLUGIN_FLAGS[0]), *faults)
@@ -275,7 +277,7 @@ def test_the_checks_and_the_deliberate_faults_cover_an_added_method(folder: Path
     assert int(re.findall(r"(\d+) passed", child.stdout)[0]) >= 10
 
 
-# The page's estimator with another release: the means of two halves, each with its own noise.
+# This release of the page's estimator returns the mean of two halves, each with its own noise.
 HALVES = """    def release(self, rows, plan, ledger, rng):
         value, sensitivity = np.zeros(rows.d), 2 * plan.radius / (rows.n // 2)
         parts = zip(halves(rows, plan.radius), ledger.disjoint(2), strict=True)

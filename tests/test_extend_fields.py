@@ -14,7 +14,7 @@ PAGE = (Path(__file__).resolve().parents[1] / "docs" / "extend.md").read_text(en
 
 
 def table(class_name: str) -> list[tuple[str, str, str]]:
-    """Return names, meanings and defaults of the table whose first column is fields of a class."""
+    """Return the names, meanings and defaults in the table of a class's fields."""
     _, _, rest = PAGE.partition(f"| field of `{class_name}` |")
     rows = re.match(r"[^\n]*\n\|[-|]*\n((?:\|[^\n]*\n)*)", rest)
     assert rows is not None, class_name

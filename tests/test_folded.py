@@ -32,9 +32,11 @@ def test_every_case_runs_and_every_failure_bears_its_name() -> None:
     @each("a", (1, 2, 3))
     @each("b", ["x", "y"])
     def folded(a: int, b: str) -> None:
+        """Record a call, and fail in some cases."""
         calls.append((a, b))
         if a == 2:
-            with pytest.raises(ValueError, match="4"):  # fails with an error of pytest
+            # This case fails with an error of pytest, as no ValueError is raised.
+            with pytest.raises(ValueError, match="4"):
                 int("4")
         assert (a, b) != (3, "y")
 
@@ -55,6 +57,7 @@ def test_several_names_take_the_values_of_a_case() -> None:
 
     @each("a, b", [(1, 2), (3, 4)])
     def folded(a: int, b: int) -> None:
+        """Record a call."""
         calls.append((a, b))
 
     folded()

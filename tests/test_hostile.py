@@ -15,7 +15,8 @@ import pytest
 from tests.test_extend import BLOCKS, BOUND, LAW, METHOD, run_commands
 
 TERMS = "    n, d, rho = setting.n, setting.d, setting.gaussian_rho\n"
-# Faults of a bound: the first line of its formula, and a part of the sentence that reports it.
+# Each fault of a bound has the first line of its formula, and a part of the sentence that reports
+# it.
 BOUNDS = {
     "divides by zero": ("    return {'noise': 1 / (setting.n - 10_000)}\n", "ZeroDivisionError"),
     "is no number": ("    return {'noise': float('nan')}\n", "nan"),
@@ -34,7 +35,7 @@ BOUNDS = {
     ),
 }
 RELEASE = "        check_rows(rows, plan.setting)\n"
-# Faults of an estimator's release, or (after "plan:") of its plan.
+# Each fault is of an estimator's release, or (after "plan:") of its plan.
 METHODS = {
     "divides by zero": (RELEASE, "        1 / 0\n", "ZeroDivisionError in line"),
     "fails at one trial": (RELEASE, "        assert rng.random() < 0.6\n", "AssertionError"),
@@ -66,7 +67,7 @@ METHODS = {
     ),
     "plans nothing": ("        radius = 2 * np.sqrt(setting.d)\n", "        return 7\n", "int"),
 }
-# The same for a law: the line to replace, the broken line, and a word of the error.
+# Each fault of a law has the line to replace, the broken line, and a word of the error.
 LAWS = {
     "has no moment": ("math.lgamma(1 + 2 * k)", "1 / 0", "ZeroDivisionError"),
     "has moments that are no numbers": ("math.lgamma(1 + 2 * k)", "math.nan", "nan"),
@@ -78,7 +79,7 @@ LAWS = {
     "has no coordinate": ("return Coordinate(scale=self.scale)", "return 7", "no Univariate"),
 }
 COMMON = ("--n=10000", "--d=20", "--trials=3", "--workers=1")
-# Opens Explore with the added rows, and the other pages that show methods and bounds.
+# This program opens Explore with the added rows, and the other pages that show methods and bounds.
 PAGES = """
 import json, sys
 from dpsco_core.plugins import extend
@@ -114,7 +115,7 @@ def slug_of(fault: str, slug: str) -> str:
 
 
 def sentences(answer: tuple[int, str, str]) -> str:
-    """Return what a command that failed says, in one line."""
+    """Return the error that a command printed in one line; the command must have failed."""
     status, out, err = answer
     assert status == 2, (out, err)
     (line,) = err.strip().splitlines()
@@ -213,7 +214,7 @@ def test_a_failing_law_is_reported_in_one_sentence(tmp_path: Path) -> None:
 
 
 def opened(folder: Path, files: tuple[str, ...], *queries: dict[str, str]) -> list[str]:
-    """Return what pages write, which must not show an exception."""
+    """Return the text that each of the pages writes, which must not contain an exception."""
     command = [sys.executable, "-c", PAGES, json.dumps(queries), *files]
     child = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert child.returncode == 0, child.stderr

@@ -84,8 +84,6 @@ def test_the_simulated_platform_refuses_what_numpy_refuses_there() -> None:
                 np.take(x, np.array([0, 2], dtype=wide))
 
 
-# -- The source -------------------------------------------------------------------------------
-
 WIDE = ("int64", "uint64", "uint32")
 # Draws that have 64 bits on every platform.
 DRAWS = ("choice", "integers", "geometric", "binomial")
@@ -137,7 +135,9 @@ def is_wide(value: ast.expr) -> bool:
 
 
 def indices(function: ast.FunctionDef) -> Iterator[ast.expr]:
-    """Yield what a function indexes an array with: in brackets, or as an argument of take."""
+    """Yield the expressions with which a function indexes an array, in brackets or as an argument
+    of take.
+    """
     for node in ast.walk(function):
         if isinstance(node, ast.Subscript):
             yield from node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -146,7 +146,9 @@ def indices(function: ast.FunctionDef) -> Iterator[ast.expr]:
 
 
 def platform_integers(source: str) -> list[str]:
-    """Return where an array is of ``int``, which has 32 bits on some platforms: counts need 64."""
+    """Return where an array has the dtype ``int``, which has 32 bits on some platforms, while
+    counts need 64.
+    """
     return [
         f"line {node.lineno}: {ast.unparse(node)} is neither np.intp nor np.int64"
         for node in ast.walk(ast.parse(source))

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "killed.txt"
 PLACES = ("audit", "methods", "privacy", "trust")
-WORDS = "caught or flagged or killed or catches"  # Words in the names of these tests.
+WORDS = "caught or flagged or killed or catches"  # These words occur in the names of such tests.
 
 
 def faults() -> list[str]:

@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 VAGUE = frozenset({"found", "said", "held"})
 CONTINUES = {"of", "that", "and", "which", "than", "whose"}
-# Where a rule holds, and of which names; the lists only become longer.
+# In each folder these names are forbidden, and the lists only become longer.
 FORBIDDEN_NAMES = {
     "dpsco_core": VAGUE | {"of"},
     "dpsco_app": VAGUE | {"of", "drawn"},
@@ -146,11 +146,11 @@ def test_a_vague_name_is_caught(source: str, line: int, name: str) -> None:
     "source",
     [
         "methods = 1\n",
-        "self.found = 1\n",  # public: another file may read it
+        "self.found = 1\n",  # The attribute is public, so another file may read it.
         "found_radius = foundation = 1\n",
         '"""What was found and said is held."""\n',
         "print(found)\n",
-        "def found() -> int: ...\n",  # public: another file may call it
+        "def found() -> int: ...\n",  # The function is public, so another file may call it.
     ],
 )
 def test_a_plain_name_is_allowed(source: str) -> None:

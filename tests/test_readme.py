@@ -33,14 +33,14 @@ def test_the_catalogue_page_describes_a_method_as_its_card_does() -> None:
         is_its_name = name in (card.name, card.short) or card.name.endswith(name.removeprefix("…"))
         assert is_its_name, f"docs/catalogue.md: {slug} must be called {card.name}, got {name}"
         notion = NOTIONS[card.privacy] + ", or pure" * card.pure_form
-        # Amplification by shuffling is no notion of a card.
+        # Amplification by shuffling is no notion of privacy on a card.
         stated = privacy.partition(", or (")[0]
         condition = f"the privacy of {slug} must be {notion}, got {privacy}"
         assert stated == notion, f"docs/catalogue.md: {condition}"
 
 
 def test_the_readme_counts_nothing_that_a_recipe_adds_to() -> None:
-    """A number is untrue as soon as somebody follows the recipe."""
+    """A number of methods or bounds is false as soon as somebody follows the recipe."""
     kinds = "estimators|optimisers|methods|bounds|problems|losses|distributions|laws|instances"
     number = r"\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+ty(?:-\w+)?"
     for text in (README, CATALOGUE):

@@ -32,7 +32,7 @@ MOST_LINES = 90  # The largest number of lines of an optimiser that is made of p
 
 
 def insert_before(mark: str, line: str) -> Edit:
-    """Add a line above the first one that begins with `mark`."""
+    """Return the edit that adds a line above the first one that begins with `mark`."""
     return lambda text: re.sub(rf"^(?={re.escape(mark)})", f"{line}\n", text, count=1, flags=re.M)
 
 
@@ -54,12 +54,12 @@ class Recipe:
 
     title: str  # The title of the recipe's section.
     kind: str = ""  # The kind distinguishes two recipes of one section.
-    most: int  # The largest number of files, including tests.
+    most: int  # The largest number of files that the recipe adds, including tests.
     files: Mapping[str, str]
     lines: Mapping[str, Edit]
     whole: tuple[str, ...]  # Test suites that are run completely.
     named: tuple[str, ...]  # Test suites of which only tests that name the addition are run.
-    seen_by: int  # The least number of these tests.
+    seen_by: int  # The least number of tests that name the addition.
     writes: tuple[str, ...] = ()  # The files that the command of the recipe writes.
 
     def __str__(self) -> str:
@@ -288,7 +288,7 @@ RECIPES = (
 
 
 def walked(recipe: Recipe, folder: Path) -> Path:
-    """Return a copy of the tree in which the recipe was followed."""
+    """Copy the tree into a folder, and follow the recipe in the copy; return its path."""
     copy = folder / "tree"
     shutil.copytree(ROOT, copy, ignore=LEFT)
     for name, text in recipe.files.items():
@@ -303,7 +303,9 @@ def walked(recipe: Recipe, folder: Path) -> Path:
 
 
 def touched(copy: Path) -> set[str]:
-    """Return the files that differ from those of the tree, or that it does not have."""
+    """Return the names of the files of a copy that the tree does not have, or has with another
+    content.
+    """
     files = [path.relative_to(copy) for path in copy.rglob("*") if path.is_file()]
     return {
         str(name)
@@ -314,7 +316,7 @@ def touched(copy: Path) -> set[str]:
 
 
 def run(copy: Path, *arguments: str, **variables: str) -> str:
-    """Run pytest in the copy; return what it prints. All must pass."""
+    """Run pytest in the copy, assert that every test passes, and return what pytest prints."""
     child = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
         cwd=copy,

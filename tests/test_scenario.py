@@ -166,9 +166,6 @@ def read(make: Callable[[], Scenario]) -> Scenario | None:
     return None
 
 
-# -- Round trips ----------------------------------------------------------------------------------
-
-
 @settings(deadline=None)
 @given(scenario=scenarios())
 def test_a_scenario_survives_json(scenario: Scenario) -> None:
@@ -194,7 +191,9 @@ def test_a_scenario_survives_a_query_against_another_base(
 @settings(max_examples=50, deadline=None)
 @given(scenario=scenarios())
 def test_equal_scenarios_are_written_in_the_same_way(scenario: Scenario) -> None:
-    """Whole numbers as integers, a grid of floats, and zeros with a sign; `==` sees none of it."""
+    """Whole numbers are written as integers, a grid as floats, and zeros without a sign; `==` sees
+    none of that.
+    """
     changes = {}
     for name in REAL:
         value = getattr(scenario, name)
@@ -237,7 +236,7 @@ def test_the_script_prints_the_numbers_of_the_library(
     scenario = Scenario(
         problem=problem, d=3, n=100, trials=3, seed=7, axis=axis, grid=grid, methods=methods
     )
-    if problem == "mean":  # Mean estimation has an exact error.
+    if problem == "mean":  # Mean estimation has an exact error on hard instances.
         scenario = replace(scenario, distribution="hypercube")
     child = subprocess.run(
         [sys.executable, "-W", "error", "-c", scenario.to_python()],
@@ -315,8 +314,6 @@ def test_methods_that_fit_another_problem_too_are_kept() -> None:
     without_methods = replace(base, methods=())
     assert Scenario.from_dict({"problem": "mean"}, without_methods).methods == ()
 
-
-# -- Refusals -------------------------------------------------------------------------------------
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"n": 0}, "n must be an integer between 1 and 1,000,000,000, got n=0."),
@@ -440,7 +437,7 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(
         (
             {"n": 0, "axis": "n", "grid": (10, 20)},
             "n must be an integer between 1 ",
-        ),  # The chosen point.
+        ),  # The message is about the chosen point.
         ({"p": 1.05, "axis": "p", "grid": (2, 3)}, "p must be at least 1.1 "),
     ],
 )
@@ -456,7 +453,7 @@ def test_a_scenario_is_validated_once_unless_a_type_differs_or_a_plugin_was_adde
     validate = Scenario._validate
 
     def note(scenario: Scenario, limits: Limits, *, sampling: bool) -> None:
-        """Note a scenario, and validate it."""
+        """Record a scenario, and validate it."""
         questions.append(scenario)
         validate(scenario, limits, sampling=sampling)
 
@@ -513,9 +510,6 @@ def test_any_text_as_json_gives_a_scenario_or_one_sentence(text: str) -> None:
     read(lambda: Scenario.from_json(text))
 
 
-# -- Limits ---------------------------------------------------------------------------------------
-
-
 def test_a_sample_that_is_too_large_is_refused_but_its_bounds_are_not() -> None:
     scenario = Scenario(n=10**9, d=100_000)
     assert scenario.validate(sampling=False) is scenario
@@ -546,9 +540,6 @@ def test_every_place_has_its_own_limits() -> None:
 def test_every_point_of_a_grid_is_held_to_the_limits() -> None:
     with pytest.raises(InvalidInput, match="n must be an integer between 1 and 1,000,000, got"):
         Scenario(axis="n", grid=(10, 2_000_000)).validate(DASHBOARD)
-
-
-# -- Points ---------------------------------------------------------------------------------------
 
 
 def test_points_are_single_points_with_the_value_of_the_axis() -> None:

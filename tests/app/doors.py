@@ -25,7 +25,7 @@ from dpsco_core.runs.study import stream
 from tests.app.thumbnails import middle
 
 WIDTH, HEIGHT, EDGE = 360, 180, 10
-RECORDS = 200  # The number of records, as in the story.
+RECORDS = 200  # The number of records that a picture shows.
 SHARE_INSIDE = 0.95  # The share of the records inside the circle.
 MARGIN = 1.9  # The distance from the middle to the edge, in radii of the circle.
 
@@ -33,8 +33,9 @@ MARGIN = 1.9  # The distance from the middle to the edge, in radii of the circle
 def plane_shapes(
     half: float, centre: tuple[float, float], radius: float = math.inf
 ) -> Iterator[str]:
-    """Yield the records of the story in the plane, with a circle that pulls in the records
-    outside.
+    """Yield SVG shapes: the records as dots in the plane and, if `radius` is finite, a circle of
+    that radius with a line from each record outside to its projection. `half` is the distance from
+    the centre to the upper edge, in the records' unit; `centre` is in pixels.
     """
     scale = (HEIGHT / 2 - EDGE) / half
     stroke = f"stroke-width='1.6' stroke='{middle(BIAS)}'"
@@ -52,8 +53,8 @@ def plane_shapes(
 
 
 def lesson_shapes() -> Iterator[str]:
-    """Yield the fourth lesson's figure: the error and its parts over the clip radius, and a
-    prediction.
+    """Yield the SVG shapes of the fourth lesson's figure: the error and its parts against the clip
+    radius, and the predicted radius of a visitor.
     """
     parts = radius_parts()
     lines: list[tuple[Pair, float, Sequence[float]]] = [
@@ -66,7 +67,7 @@ def lesson_shapes() -> Iterator[str]:
     y_scale = (HEIGHT - 2 * EDGE) / math.log(high / low)
 
     def place(radius: float, error: float) -> str:
-        """Return the pixel of an error at a clip radius."""
+        """Return the SVG coordinates, as "x,y", of an error at a clip radius, on log axes."""
         x = EDGE + x_scale * math.log(radius / radii[0])
         return f"{x:.1f},{HEIGHT - EDGE - y_scale * math.log(max(error, low) / low):.1f}"
 
@@ -90,7 +91,7 @@ def story_records() -> Vector:
 
 @cache
 def door_picture(slug: str) -> str:
-    """Return the picture of a link, as the text of its SVG file."""
+    """Return the picture on one of the links for newcomers, as the text of an SVG file."""
     radius = float(np.quantile(np.linalg.norm(story_records(), axis=1), SHARE_INSIDE))
     corner = (0.12 * WIDTH, 0.85 * HEIGHT)
     # The farthest record touches the right edge.

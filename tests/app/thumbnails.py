@@ -27,7 +27,9 @@ Points = Sequence[tuple[float, float]]
 
 
 def middle(pair: tuple[str, str]) -> str:
-    """Return the colour half way between that of the light and that of the dark theme."""
+    """Return the colour half way between the two of a pair, for the light and the dark theme, as
+    "#rrggbb".
+    """
     channels = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in pair]
     return "#" + "".join(f"{(a + b) // 2:02x}" for a, b in zip(*channels, strict=True))
 
@@ -42,7 +44,7 @@ class Frame:
     y: Axis
 
     def place(self, x: float, y: float) -> str:
-        """Return the pixel of a point."""
+        """Return the position "x,y" in pixels of a point in the panel's units."""
         x_share = self._share(x, self.x, log=self.x.log)
         y_share = min(max(self._share(y, self.y, log=True), 0.0), 1.0)
         inner_width = self.width - 2 * EDGE
@@ -98,7 +100,7 @@ def svg(panels: Sequence[Panel], y: Axis) -> str:
 
 
 def panels_of(preset: Preset) -> tuple[Sequence[Panel], Axis]:
-    """Run a preset, and return the panels that Explore draws of it."""
+    """Run a preset; return the panels that Explore draws of its runs, and their vertical axis."""
     second_panel = companions_of(preset.scenario, preset.against, "")
     if preset.open == "light":  # This card shows no measurement.
         figure = tails_figure(preset.scenario, "")

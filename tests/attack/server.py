@@ -19,7 +19,9 @@ KEY = "dGhlIHNhbXBsZSBub25jZQ=="  # The key of a WebSocket's handshake; any 16 b
 def serving(
     folder: Path, *options: str, port: int = 0
 ) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """Start the server as the configuration in the tree says; yield its port and its process."""
+    """Start the server with the configuration in the tree; yield its port and its process, and stop
+    it at the end.
+    """
     if port == 0:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))

@@ -31,12 +31,12 @@ from tests.attack.server import ROOT, serving
 SMALL = Scenario(methods=("mean.sample", "mean.clipped"), n=50, d=2, trials=6)
 LARGE = Scenario(methods=("mean.clipped",), n=10**7, d=40, trials=1)
 
-# -- Memory -------------------------------------------------------------------------------------
-
 
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave 50 MB free; whoever draws a sample all the same fails."""
+    """Make the machine look as if 50 MB were free; a test that draws a sample all the
+    same fails.
+    """
     monkeypatch.setattr(memory, "bytes_free", lambda: 50e6)
     module = sys.modules["dpsco_core.runs.study"]
     monkeypatch.setattr(module, "_cached_dataset", lambda *_: pytest.fail("a sample was drawn"))
@@ -168,9 +168,6 @@ def test_no_study_needs_more_than_was_predicted(
     assert 0.2 * predicted < int(run.stdout) < 1.1 * predicted
 
 
-# -- Stores and clocks --------------------------------------------------------------------------
-
-
 def test_a_full_disk_is_reported_before_a_study_and_during_it(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     with Store(path) as store:
@@ -224,15 +221,14 @@ def test_no_module_reads_the_wall_clock() -> None:
     assert wall_clocks("import time\ntime.time()\ntime.monotonic()\ndatetime.now()") == [2, 4]
 
 
-# -- The server ---------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.browser
 def test_a_link_brings_the_page_back_after_the_server_was_killed_in_a_run(
     page: Page, ready: Callable[..., None], tmp_path: Path
 ) -> None:
-    """The address holds the state; a results file that the server offered is as it was."""
+    """The address alone brings the page's state back, and a results file that the server offered is
+    unchanged.
+    """
     results = tmp_path / "results.sqlite"
     with Store(results) as store:
         stored_errors = [o.error for o in study(SMALL, store=store)]

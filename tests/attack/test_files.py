@@ -63,7 +63,7 @@ def texts(count: int) -> list[str]:
     wrap = settings(max_examples=count, deadline=None, database=None, suppress_health_check=QUIET)
 
     def keep(text: str) -> None:
-        """Note a text."""
+        """Add a text to the list."""
         contents.append(text)
 
     wrap(given(readable | TOML_FILES | st.just("n = 100"))(keep))()

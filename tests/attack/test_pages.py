@@ -53,17 +53,17 @@ NASTY_ADDRESSES: tuple[tuple[str, dict[str, str]], ...] = (
 
 @pytest.fixture
 def cells_run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
-    """Let no cell of a study run; return the list of the cells that would have run."""
+    """Let no cell of a study run; yield the list of the cells that would have run."""
     cells: list[Cell] = []
 
-    def instead(cell: Cell) -> Outcome:
-        """Note a cell, and return an outcome without running it."""
+    def record_cell(cell: Cell) -> Outcome:
+        """Record a cell, and return an outcome with error 1 without running it."""
         cells.append(cell)
         return Outcome(
             method=cell.method, x=cell.x, trial=cell.trial, error=1.0, seconds=0.0, spent=None
         )
 
-    monkeypatch.setattr("dpsco_app.session.cells.run_cell", instead)
+    monkeypatch.setattr("dpsco_app.session.cells.run_cell", record_cell)
     monkeypatch.setattr(folding, "is_open", lambda _: True)  # Collapsed sections are drawn as well.
     yield cells
     forget_outcomes()
@@ -93,7 +93,9 @@ def check_work(cells: list[Cell]) -> None:
 
 
 def is_fast(slug: str, query: dict[str, str]) -> bool:
-    """Whether a page draws itself quickly; One run is slow where it runs its defaults."""
+    """Whether a page draws itself quickly; the page One run is slow at its default methods, which
+    it runs.
+    """
     return slug == "explore" or (slug == "one-run" and query.get("methods") != "none")
 
 
@@ -124,7 +126,7 @@ def parameters(slug: str) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", PLACES)
 def test_a_page_draws_itself_at_any_address(slug: str, cells_run: list[Cell]) -> None:
-    # A megabyte does not fit into the address of a request.
+    # A megabyte does not fit into the address of a request, so such examples are skipped.
     def fits(query: dict[str, str]) -> bool:
         """Return whether a browser would send a query of this length."""
         return sum(len(name) + len(value) for name, value in query.items()) < 60_000

@@ -34,7 +34,7 @@ PERIOD = 2**128
 
 
 def names(count: int) -> Iterator[tuple[int, str, int]]:
-    """Yield seeds, labels and trials that differ as little as they can."""
+    """Yield `count` triples of seed, label and trial that differ as little as possible."""
     labels = ("data n=1", "data n=10", "noise n=1", "noise n=10", "data n=1 ", "")
     for i in range(count):
         rest, label = divmod(i, len(labels))
@@ -43,7 +43,9 @@ def names(count: int) -> Iterator[tuple[int, str, int]]:
 
 
 def first_words(count: int) -> tuple[int, int, int]:
-    """Return how many states, increments and first outputs of `count` streams are distinct."""
+    """Return how many states, how many increments and how many first outputs of `count` streams are
+    distinct.
+    """
     states, increments, outputs = set(), set(), set()
     for seed, label, trial in names(count):
         rng = stream(seed, label, trial)
@@ -64,8 +66,8 @@ def test_a_hundred_thousand_streams_differ_in_state_sequence_and_output() -> Non
 
 
 def closest(step: int, period: int, limit: int) -> int:
-    """Return the least circular distance between two of `limit` points that are `step` apart in
-    turn.
+    """Return the least circular distance between two of the first `limit` multiples of `step`
+    modulo `period`.
 
     The closest return of a rotation is at the denominators of its continued fraction.
     """
@@ -104,9 +106,9 @@ def test_a_block_starts_its_number_of_jumps_after_the_first_block() -> None:
 
 def test_a_seed_is_fresh_every_time_and_can_be_kept() -> None:
     seeds = [fresh_seed() for _ in range(1000)]
-    assert len(set(seeds)) == 1000  # Equal seeds occur once in 10^10 runs.
+    assert len(set(seeds)) == 1000  # By chance, two of the seeds are equal in one of 10^10 runs.
     assert all(0 <= seed < 2**53 for seed in seeds)
-    # Each bit is 1 in between 400 and 600 of 1000, but for one run in 10^8.
+    # By chance, a bit lies outside 400 to 600 ones of 1000 in one of 10^8 runs.
     for bit in range(53):
         assert 400 < sum(seed >> bit & 1 for seed in seeds) < 600
 

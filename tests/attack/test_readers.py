@@ -97,13 +97,15 @@ def few_and_many(test: Callable[..., None]) -> Callable[..., None]:
 
 
 def hunt(count: int, strategy: st.SearchStrategy[Any], check: Callable[[Any], None]) -> None:
-    """Run a check on `count` examples."""
+    """Let hypothesis run a check on `count` examples of a strategy."""
     quiet = settings(max_examples=count, deadline=None, database=None, suppress_health_check=QUIET)
     quiet(given(strategy)(check))()
 
 
 def read(make: Callable[[], Scenario]) -> Scenario | None:
-    """Return the value read, or None if it is refused, which must be in one sentence."""
+    """Return the scenario that `make` reads, or None if it refuses; assert that a refusal is one
+    sentence.
+    """
     try:
         return make()
     except InvalidInput as problem:
@@ -120,9 +122,6 @@ def assert_within(scenario: Scenario, limits: Limits, *, sampling: bool = True) 
     if limits is DASHBOARD and sampling:
         assert bytes_held(scenario) < DASHBOARD_BYTES
         assert scenario.cells <= DASHBOARD.cells
-
-
-# -- Scenarios --------------------------------------------------------------------------------
 
 
 @few_and_many
@@ -169,7 +168,7 @@ def toml_of(values: dict[str, Any]) -> str:
 
 
 TOML_FILES = (
-    objects().map(lambda values: toml_of({k: v for k, v in values.items() if short(v)}))
+    objects().map(lambda values: toml_of({k: v for k, v in values.items() if is_writable(v)}))
     | BROKEN_FILES
     | picked([3, 100, 5000]).map(lambda k: "a = " + "[" * k + "]" * k)
     | picked([3, 100, 5000]).map(lambda k: "a" + ".a" * k + " = 1")
@@ -177,10 +176,10 @@ TOML_FILES = (
 )
 
 
-def short(value: Any) -> bool:
-    """Whether Python writes all integers in a value."""
+def is_writable(value: Any) -> bool:
+    """Whether a value is free of tables and of integers that Python refuses to write as text."""
     if isinstance(value, list):
-        return all(short(v) for v in value)
+        return all(is_writable(v) for v in value)
     return not (isinstance(value, int) and value.bit_length() > 10_000) and not isinstance(
         value, dict
     )
@@ -215,9 +214,6 @@ def test_much_of_the_toml_that_is_tried_is_read() -> None:
 
     hunt(40, TOML_FILES, check)
     assert all(counts.values()), counts
-
-
-# -- Addresses --------------------------------------------------------------------------------
 
 
 @few_and_many
@@ -310,12 +306,11 @@ def test_what_a_teacher_hides_may_be_any_text(count: int) -> None:
     hunt(count, queries({"hide": hide, "type": picked(["large", "normal", "x"])}), check)
 
 
-# -- Work ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("count", [5, pytest.param(500, marks=pytest.mark.slow)])
 def test_no_work_above_the_caps_is_let_through(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the dashboard lets through is predicted, by the slow way, to be within its seconds."""
+    """Every scenario that the dashboard lets through also stays within its seconds by the exact
+    estimate of cost.
+    """
     from dpsco_core.runs import cost as costing
 
     monkeypatch.setattr(costing, "machine_speed", lambda: 1.0)
@@ -333,7 +328,9 @@ def test_no_work_above_the_caps_is_let_through(count: int, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("slug", one_in(3, METHOD_SLUGS))
 def test_every_method_plans_or_refuses_at_the_edges_of_the_budget(slug: str) -> None:
-    """An exponential of the largest epsilon, or a part of the smallest delta, is no traceback."""
+    """Neither an exponential of the largest epsilon nor a part of the smallest delta ends in a
+    traceback.
+    """
     card = method_card(slug)
     exponent = 1.5 if card.geometry == "lq" else None
     edges = itertools.product((1e-6, 1e6), (0.0, DELTA_MIN, 0.999999), (1, 1000))

@@ -52,7 +52,9 @@ def test_every_answer_carries_the_headers(port: int) -> None:
 
 
 def test_the_page_of_streamlit_runs_under_the_policy(port: int) -> None:
-    """Its own inline script is allowed by its hash, and so is ours; all pages have theirs."""
+    """The policy allows Streamlit's inline script and the project's by their hashes; all pages
+    carry both.
+    """
     assert guard.inline_scripts().count(" 'sha256-") == 2
     for path in preload.PAGE_PATHS:
         _, _, body = ask(port, "GET", path, {"Accept-Encoding": "gzip", "If-None-Match": "*"})
@@ -67,7 +69,8 @@ def test_an_address_without_a_page_gets_a_page_that_says_so_and_has_links(port: 
         for slug in MENU:
             assert f'href="/{slug * (slug != EXPLORE)}"' in body.decode(), slug
     status, headers, _ = ask(port, "GET", "/explore?n=700")
-    assert (status, headers["Location"]) == (307, "/?n=700")  # The address of the front page.
+    # The answer redirects to the front page, and keeps the query.
+    assert (status, headers["Location"]) == (307, "/?n=700")
     for path in ("/", "/learn", "/users?n=5", "/_stcore/health"):
         assert ask(port, "GET", path)[0] == 200, path
 
@@ -88,8 +91,8 @@ def test_a_websocket_opens_for_the_dashboards_own_page_only(port: int) -> None:
 
 
 def test_another_name_for_this_machine_is_refused(port: int) -> None:
-    """Otherwise a site could give its own name this machine's address, and so
-    have the same origin.
+    """A site that gave its own name this machine's address would otherwise share the server's
+    origin.
     """
     evil = f"evil.example:{port}"
     status, _, body = ask(port, "GET", "/", {"Host": evil})
@@ -172,7 +175,9 @@ PATHS = (
 
 
 def test_no_path_leads_to_a_file(port: int) -> None:
-    """The answer is a refusal or the page itself; an address that is no page is not found."""
+    """The server answers with a refusal or with the page itself; an address that is no page is not
+    found.
+    """
     _, _, front = ask(port, "GET", "/")
     _, _, other_page = ask(port, "GET", "/learn")
     for path in PATHS:

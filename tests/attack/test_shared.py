@@ -54,7 +54,9 @@ FAULTS = {
 
 
 def faulty(folder: Path, fault: str) -> tuple[str, str]:
-    """Write the page's estimator with another release; return its slug and its file."""
+    """Write the estimator of the page on extensions with a faulty release; return its slug and its
+    file's name.
+    """
     good = BLOCKS["my_mean.py"]
     start, end = good.index("        centre"), good.index("\n\n\nMETHODS")
     slug = f"mean.{fault}"
@@ -64,7 +66,7 @@ def faulty(folder: Path, fault: str) -> tuple[str, str]:
 
 
 def test_a_fault_is_one_sentence_and_changes_no_other_method(tmp_path: Path) -> None:
-    """Before, a block that was written into gave `mean.clipped` an error of 7.9, and no word."""
+    """A block that was written into once gave `mean.clipped` an error of 7.9 without a word."""
     common = ("run", "--n=400", "--d=3", "--trials=2", "--workers=1", "--json")
     commands = [(*common, "--method=mean.clipped")]
     for fault in FAULTS:
@@ -110,7 +112,9 @@ def test_a_plugin_that_writes_leaves_the_cells_of_a_store_as_they_are(tmp_path: 
 
 
 def arrays(value: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
-    """Yield every array that a value holds, with its place."""
+    """Yield every array that a value holds, with the path of attributes and indices that leads
+    there.
+    """
     if isinstance(value, np.ndarray):
         yield path, value
     elif is_dataclass(value) and not isinstance(value, type):
@@ -140,7 +144,7 @@ def test_no_drawn_array_can_be_written_to(problem: str, m: int) -> None:
     for name in ("minimiser", "mean"):
         for named_array in arrays(
             getattr(instance, name, None), name
-        ):  # new at each call, or closed
+        ):  # Each array that a property returns is either new at each call or closed to writing.
             if np.shares_memory(named_array[1], getattr(instance, name)):
                 assert_closed(*named_array)
 

@@ -66,7 +66,9 @@ def tracked() -> list[Path]:
 
 
 def texts(suffixes: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Yield the tracked text files, by name."""
+    """Yield the name and the text of each tracked text file with one of the suffixes, or of all if
+    none is given.
+    """
     for path in tracked():
         if suffixes and path.suffix not in suffixes:
             continue
@@ -77,7 +79,7 @@ def texts(suffixes: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
 
 
 def secrets_in(text: str) -> list[str]:
-    """Return what a text seems to hold that nobody should see."""
+    """Return the kinds of secrets that a text seems to contain."""
     return [name for name, pattern in SECRETS.items() if re.search(pattern, text)]
 
 
@@ -90,7 +92,9 @@ def requirements() -> list[tuple[str, Requirement]]:
 
 
 def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
-    """Neither a version with a known hole nor one that nobody has tried is taken unasked."""
+    """An upper bound keeps out versions that nobody has tried, and a lower one those with known
+    holes.
+    """
     listed = requirements()
     assert len(listed) > 10
     for extra, requirement in listed:
@@ -124,7 +128,7 @@ def test_a_planted_secret_is_found(text: str) -> None:
 
 
 def strings(source: str) -> Iterator[str]:
-    """Yield the texts of a module that are values: no comments and no docstrings."""
+    """Yield the string values of a module, without comments and docstrings."""
     tree = ast.parse(source)
     docstrings = set()
     for node in ast.walk(tree):
@@ -140,7 +144,7 @@ def strings(source: str) -> Iterator[str]:
 
 
 def hosts(source: str) -> set[str]:
-    """Return the hosts that a module's values name."""
+    """Return the names of the hosts in the addresses that a module's strings contain."""
     addresses_of_strings = (
         re.findall(r"(?:https?|wss?|ftp)://[^\s\"'<>`)]+", text) for text in strings(source)
     )
@@ -166,7 +170,7 @@ def callers(source: str) -> set[str]:
 
 
 def test_the_program_names_no_other_host_and_opens_no_connection() -> None:
-    """Citations stand in documents and docstrings; links for people are the browser's business."""
+    """Citations stand in documents and docstrings, and the browser opens links for people."""
     files = 0
     for name, source in texts((".py",)):
         if not name.startswith(("dpsco_core/", "dpsco_app/", "app.py")):

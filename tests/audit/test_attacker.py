@@ -17,7 +17,7 @@ GAMES = 60
 
 
 def error_shares() -> dict[str, int]:
-    """Return the shares of missed members and of accused others, over all games."""
+    """Return the numbers of missed members and of wrongly accused others, over all games."""
     counts = {MISSED: 0, ACCUSED: 0}
     for seed in range(GAMES):
         for series, x, value in attacker.play(np.random.default_rng(seed)):
@@ -35,8 +35,8 @@ def test_the_error_rates_of_the_attacker_are_those_of_the_normal_law() -> None:
 
 
 def test_the_curve_is_that_of_the_note_and_no_lower_than_what_the_budget_promises() -> None:
-    """The note is theory/trade-off-curves.md, 2: f(.001), f(.01) and f(.1) at
-    the rho of (1, 1e-6).
+    """The values are those of theory/trade-off-curves.md, 2: f(.001), f(.01) and f(.1) at the rho
+    of (1, 1e-6).
     """
     percents = np.array([0.1, 1.0, 10.0])
     curve, promised = attacker.least_misses(percents), attacker.promised_misses(percents)

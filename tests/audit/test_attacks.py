@@ -128,7 +128,9 @@ def test_a_method_without_its_clip_is_caught_at_once() -> None:
 
 
 def fake_findings(mu: float, runs: int, rng: np.random.Generator) -> AuditFindings:
-    """Return the findings on two unit Gaussians at a distance of mu, claimed to be at 1."""
+    """Return the findings of an audit of two unit Gaussians at a distance of mu that are claimed to
+    be at a distance of 1.
+    """
     entry = Entry(
         mechanism="gaussian",
         label="release",
@@ -157,7 +159,9 @@ def test_an_honest_mechanism_is_refuted_no_more_often_than_the_confidence_says()
 
 
 def test_either_order_of_the_neighbours_can_attack() -> None:
-    """Where the data set's output is the lower one, and where one law is far more spread."""
+    """One pair's larger output belongs to the data set itself, and in another pair one law is far
+    more spread out.
+    """
     rng = np.random.default_rng(6)
     lower = fake_findings(-1.6, 20_000, rng)
     assert attack(lower, 0.999)[1].refutes

@@ -44,7 +44,7 @@ AUDITED = [slug for slug in PRIVATE if slug not in FILTERS]
 # This method searches in each of a hundred steps, and takes minutes where others take seconds.
 SLOW = ("lp.regularized-mirror-descent",)
 QUICK = [*AT_ONCE, "sco.phased-sgd", "user.clipped-means"]
-# A choice among the corners of a symmetric set reveals half of what its proof allows.
+# A choice among the corners of a symmetric set reveals half of the epsilon that its proof allows.
 CHOOSING = "lp.frank-wolfe"
 LONG = [slug for slug in AUDITED if slug not in (*QUICK, *SLOW, CHOOSING)]
 
@@ -55,18 +55,18 @@ def task(method: str, runs: int, **fields: object) -> Audit:
     return replace(task, **fields)  # type: ignore[arg-type]
 
 
-def audited(whole: Audit) -> AuditFindings:
+def last_findings_of(whole: Audit) -> AuditFindings:
     """Run an audit; return its last findings."""
     *_, last_findings = run_audit(whole)
     return last_findings
 
 
 def check(method: str, runs: int) -> None:
-    """Check that the honest method is not refuted, and that half its noise is caught."""
-    honest = audited(task(method, runs))
+    """Check that an audit does not refute the honest method, and that it catches half the noise."""
+    honest = last_findings_of(task(method, runs))
     assert honest.caught_at is None
     assert honest.claimed_epsilon == 1.0
-    broken = audited(task(method, runs, fault="half-noise"))
+    broken = last_findings_of(task(method, runs, fault="half-noise"))
     assert broken.caught_at == runs
     assert broken.epsilon_lower_bound > honest.epsilon_lower_bound
 
@@ -74,10 +74,10 @@ def check(method: str, runs: int) -> None:
 @pytest.mark.parametrize("method", AT_ONCE)
 def test_an_estimator_that_adds_noise_once_is_audited_at_once(method: str) -> None:
     check(method, 20_000)
-    honest = audited(task(method, 20_000))
+    honest = last_findings_of(task(method, 20_000))
     assert honest.epsilon_lower_bound > 0.4
     if PRIVATE[method].clip is not None:  # Otherwise the method has no field that removes the clip.
-        assert audited(task(method, 1000, fault="no-clipping")).caught_at == 1000
+        assert last_findings_of(task(method, 1000, fault="no-clipping")).caught_at == 1000
 
 
 @pytest.mark.parametrize("method", one_in(2, [m for m in QUICK if m not in AT_ONCE]))
@@ -96,8 +96,12 @@ def test_every_other_method_can_be_audited(method: str) -> None:
 
 @pytest.mark.slow
 def test_half_the_noise_of_a_choice_shows_although_it_stays_within_the_claim() -> None:
-    """.35 and .80 are proven of a claim of 1."""
-    honest, broken = (audited(task(CHOOSING, 10_000, fault=f)) for f in ("none", "half-noise"))
+    """The runs prove an epsilon of .35 with all the noise and .80 with half of it, both below the
+    claimed 1.
+    """
+    honest, broken = (
+        last_findings_of(task(CHOOSING, 10_000, fault=f)) for f in ("none", "half-noise")
+    )
     assert honest.caught_at is None
     assert broken.epsilon_lower_bound > 1.5 * honest.epsilon_lower_bound > 0.3
 
@@ -106,17 +110,17 @@ def test_half_the_noise_of_a_choice_shows_although_it_stays_within_the_claim() -
     "method", one_in(4, ["sco.clipped", "mean.iterative", "sco.cwme", "sco.smoothed"])
 )
 def test_a_missing_clip_is_caught_in_a_few_hundred_runs(method: str) -> None:
-    assert audited(task(method, 600, fault="no-clipping")).caught_at == 600
+    assert last_findings_of(task(method, 600, fault="no-clipping")).caught_at == 600
 
 
 def test_the_printed_noise_of_smoothing_is_refuted_at_its_own_rho() -> None:
     """The noise spends 16/9 of the rho that is claimed (theory/kamath-liu-zhang.md, 8, item 1)."""
     point = replace(stage("mean.smoothed"), epsilon=None, delta=None, rho=gaussian_rho(1.0, 0.2))
-    result = audited(Audit(point=point, runs=20_000, fault="printed-constant", delta=0.2))
+    result = last_findings_of(Audit(point=point, runs=20_000, fault="printed-constant", delta=0.2))
     assert result.claimed_epsilon == pytest.approx(1.0)
     assert result.caught_at is not None
     assert "1.78 times less private" in result.flaws[0]
-    honest = audited(Audit(point=point, runs=20_000, delta=0.2))
+    honest = last_findings_of(Audit(point=point, runs=20_000, delta=0.2))
     assert honest.caught_at is None and not honest.flaws
 
 
@@ -147,7 +151,9 @@ def test_noise_that_is_scaled_to_the_largest_norm_is_refuted_by_default(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Far neighbours on two sides have one norm: a record at 0 tells, and so do the books."""
+    """Far neighbours on two sides have one norm, so it takes a record at 0, or the ledger, to see
+    the fault.
+    """
     monkeypatch.setattr(SimpleClipping, "release", scaled_to_the_largest_norm(smallest_norm))
     assert main(["audit", "--method", "mean.clipped", "--trials", "500", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -159,7 +165,7 @@ def test_noise_that_is_scaled_to_the_largest_norm_is_refuted_by_default(
 def test_a_noise_scale_from_the_data_shows_where_the_results_say_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The ledger's entries are public: they are compared even if the result is the same."""
+    """The ledger's entries are public, so an audit compares them even if the result is the same."""
 
     def release(self: Any, rows: Any, plan: Any, ledger: Ledger, rng: Any) -> Release:
         """Release zero, with a recorded noise that depends on the data."""
@@ -169,7 +175,7 @@ def test_a_noise_scale_from_the_data_shows_where_the_results_say_nothing(
         return Release(value=value, ledger=ledger)
 
     monkeypatch.setattr(SimpleClipping, "release", release)
-    result = audited(Audit(point=stage("mean.clipped"), runs=500, looks=False))
+    result = last_findings_of(Audit(point=stage("mean.clipped"), runs=500, looks=False))
     assert result.bound_verdict == "refuted" and "so it is chosen from the data" in result.booked
 
 
@@ -202,11 +208,11 @@ def test_the_bound_rises_with_the_runs_and_repeats_with_the_seed() -> None:
     repeated = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
     assert [result.epsilon_lower_bound for result in repeated] == bounds
     other_seed = replace(stage("mean.clipped"), seed=1)
-    assert audited(Audit(point=other_seed, runs=20_000)).epsilon_lower_bound != bounds[-1]
+    assert last_findings_of(Audit(point=other_seed, runs=20_000)).epsilon_lower_bound != bounds[-1]
 
 
 def test_runs_one_by_one_and_at_once_have_one_law() -> None:
-    """Two-sample Kolmogorov-Smirnov distances, at a false-alarm rate of 1e-6."""
+    """The test compares two-sample Kolmogorov-Smirnov distances, at a false-alarm rate of 1e-6."""
     from scipy.stats import ks_2samp
 
     budget = ApproxDP(epsilon=1.0, delta=0.05)
@@ -239,7 +245,7 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
     assert amplified is not None and shuffled.amplified
 
     def noises(ledger: type[Ledger], **fields: float) -> dict[str, np.ndarray]:
-        """Return the noise of each mechanism, by a ledger of this kind."""
+        """Return the noise of each mechanism when a ledger of the given kind releases zeros."""
         rng, zero = np.random.default_rng(8), np.zeros(3)
         kinds = {
             "gaussian": lambda b: b.release(GaussianNoise(l2_sensitivity=1.0, rho=0.01), zero, rng),
@@ -267,7 +273,7 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
             "block": lambda b: b.disjoint(2)[1].release(
                 GaussianNoise(l2_sensitivity=1.0, rho=0.01), zero, rng
             ),
-            "tested": lambda b: _passed(
+            "tested": lambda b: pass_and_release(
                 b.open(TestedReleases(release=tested, size=3, rng=rng), label="x")
             ),
         }
@@ -286,8 +292,10 @@ def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -
             assert wrong[name] == pytest.approx(0.25 * noise)
 
 
-def _passed(opened: object) -> np.ndarray:
-    """Assert that a huge score passes the opened test; return a noisy vector of zeros."""
+def pass_and_release(opened: object) -> np.ndarray:
+    """Assert that a huge score passes the test that a ledger opened; return a noisy vector of three
+    zeros.
+    """
     steps_ = opened
     while not steps_.passes(1e6):  # type: ignore[attr-defined]
         raise AssertionError("a score this large passes")
@@ -306,7 +314,7 @@ def test_the_neighbours_differ_in_one_record_and_the_claim_is_the_budget(method:
     assert changed.tolist() == list(range(point.m))
     if method in SLOW:
         return
-    result = audited(Audit(point=point, runs=40, looks=False))
+    result = last_findings_of(Audit(point=point, runs=40, looks=False))
     assert result.claimed_epsilon == 1.0 and result.delta == (point.delta or 0.0)
 
 
@@ -355,7 +363,7 @@ def test_the_command_prints_what_the_library_finds(capsys: pytest.CaptureFixture
     words = ["audit", "--method", "mean.cwme-cdp", "--trials", "2000", "--fault", "half-noise"]
     assert main([*words, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    direct = audited(Audit(point=stage("mean.cwme-cdp"), runs=2000, fault="half-noise"))
+    direct = last_findings_of(Audit(point=stage("mean.cwme-cdp"), runs=2000, fault="half-noise"))
     expected = {"method": "mean.cwme-cdp", "claimed_epsilon": 1.0, "delta": 0.05, "trials": 2000}
     assert expected.items() <= printed.items()
     assert printed["epsilon_lower_bound"] == direct.epsilon_lower_bound
@@ -380,7 +388,8 @@ def test_an_audit_of_printed_noise_states_the_claim_that_it_tests(
     document = json.loads(capsys.readouterr().out)
     assert document["claimed_epsilon"] < 0.5
     assert any("not the budget" in note for note in document["notes"])
-    # No method but this one is known to have a printed constant that is too small.
+    # This is the only method with a printed constant that is known to be too small, so the audit
+    # refuses the others.
     assert (
         main(("audit", "--method", "mean.clipped", "--trials", "400", "--calibration=paper")) == 0
     )

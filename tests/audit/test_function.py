@@ -96,7 +96,7 @@ def test_the_same_seed_gives_the_same_findings() -> None:
 
 def test_a_function_that_changes_its_records_changes_only_a_copy() -> None:
     def destructive(records: Vector, rng: np.random.Generator) -> Vector:
-        """Release a mean, and overwrite the records."""
+        """Return the private mean of the records, and overwrite the records."""
         answer = laplace_mean(records, rng)
         records[:] = 7.0
         return answer
@@ -112,7 +112,7 @@ def test_an_answer_is_copied_before_the_function_reuses_its_buffer() -> None:
     buffer = np.zeros(1)
 
     def in_place(records: Vector, rng: np.random.Generator) -> Vector:
-        """Release a mean in the buffer of every call."""
+        """Write a release into one shared buffer, and return that buffer at every call."""
         buffer[:] = half_noise(records, rng)
         return buffer
 
@@ -195,7 +195,7 @@ def test_the_command_refuses_in_one_sentence(
 
 def test_the_error_of_a_failing_function_names_its_code() -> None:
     def failing(records: Vector) -> float:
-        """Fail."""
+        """Raise a RuntimeError, whatever the records are."""
         raise RuntimeError("no")
 
     with pytest.raises(CodeFailed, match="RuntimeError"):

@@ -52,7 +52,9 @@ def test_the_proven_epsilon_is_never_negative_and_falls_with_delta() -> None:
 def alarms(
     outputs: np.ndarray, neighbour_outputs: np.ndarray, claim: float, delta: float, level: float
 ) -> int:
-    """Count the audits (rows of the samples) that refute a claim."""
+    """Return the number of audits that refute a claimed epsilon; each row of the two samples is one
+    audit.
+    """
     evidence = (
         audit(a[:, None], b[:, None], delta=delta, confidence=1 - level)
         for a, b in zip(outputs, neighbour_outputs, strict=True)
@@ -61,8 +63,8 @@ def alarms(
 
 
 def most_alarms(audits: int, level: float) -> int:
-    """Return the least number of false alarms that is too improbable if each has probability
-    `level`.
+    """Return the least number of false alarms that has a chance below FALSE_ALARM if each audit
+    errs with probability `level`.
     """
     return int(binom.isf(FALSE_ALARM, audits, level)) + 1
 
@@ -77,7 +79,7 @@ def test_two_samples_of_one_law_are_rarely_declared_different() -> None:
 
 
 def test_an_honest_mechanism_is_hardly_ever_accused() -> None:
-    """Laplace noise, whose epsilon is attained by every half-line: the claim is exactly true."""
+    """Every half-line attains the epsilon of Laplace noise, so the claim is exactly true."""
     rng = np.random.default_rng(2)
     outputs, neighbour_outputs = rng.laplace(size=(2, AUDITS, RUNS))
     assert alarms(outputs + 1.0, neighbour_outputs, 1.0, 0.0, LEVEL) <= most_alarms(AUDITS, LEVEL)
@@ -97,8 +99,8 @@ def test_gaussian_noise_agrees_with_its_exact_curve_and_half_the_noise_does_not(
 
 
 def test_the_half_that_chooses_is_not_the_half_that_counts() -> None:
-    """The samples differ in the even runs only: whatever is chosen on those, nothing is proven on
-    the others.
+    """The samples differ in the even runs only, so no event chosen there proves anything on the odd
+    runs.
     """
     rng = np.random.default_rng(4)
     outputs, neighbour_outputs = rng.normal(size=(2, 2000, 1))

@@ -17,7 +17,7 @@ RUN = 4  # Number of consecutive tasks that share work.
 
 
 def run_of(task: int) -> int:
-    """Return the run that a task belongs to."""
+    """Return the number of the group of RUN consecutive tasks to which a task belongs."""
     return task // RUN
 
 
@@ -32,7 +32,7 @@ def test_tasks_that_are_alike_stay_with_one_worker(threads: Executor) -> None:
     tasks_by_thread: dict[int, list[int]] = defaultdict(list)
 
     def work(task: int) -> int:
-        """Note the thread that has a task, and do it."""
+        """Record which thread has a task, and return minus the task."""
         tasks_by_thread[threading.get_ident()].append(task)
         return -task
 
@@ -80,7 +80,7 @@ def test_finished_results_come_before_an_error_and_the_remaining_tasks_are_dropp
     labels = []
 
     def read() -> None:
-        """Note the label of each call that finishes."""
+        """Append the label of each finished call to `labels`."""
         for label, _ in finished(Watched(), work, lambda: next(calls, None), 2):
             labels.append(label)
 
@@ -108,12 +108,13 @@ class Deadly(Executor):
     """Runs calls as they come; one that ends its worker takes along what comes before a restart."""
 
     def __init__(self, *deadly: int) -> None:
-        """Begin unbroken; each of the calls `deadly` ends its worker."""
+        """Begin with working workers; each of the calls `deadly` will end its worker."""
         self.workers = 2
         self.deadly = deadly
         self.restarts = 0
         self.broken = False
-        self.calls_held: list[list[int]] = [[]]  # The calls since every start.
+        # Each inner list holds the calls since one start of the workers.
+        self.calls_held: list[list[int]] = [[]]
 
     def submit(self, fn, /, *args, **kwargs):
         """Do a call at once, unless it is deadly or a worker has died."""
@@ -141,7 +142,8 @@ def test_a_call_that_always_kills_its_worker_is_given_up_after_all_others() -> N
         labels.extend(label for label, _ in finished(executor, abs, lambda: next(calls, None), 6))
     assert sorted(labels) == [number for number in range(100) if number != 8]
     assert executor.restarts == 3
-    assert executor.calls_held[-1][-1] == 8  # The task runs alone, and last.
+    # The last task, which ends its worker, runs alone and at the end.
+    assert executor.calls_held[-1][-1] == 8
 
 
 def test_calls_of_a_dead_worker_run_again_until_workers_die_several_times_in_a_row() -> None:

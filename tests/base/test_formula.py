@@ -130,7 +130,8 @@ def test_random_texts_are_read_or_refused_and_never_run() -> None:
             names = LETTER_VALUES | {
                 letter: LETTER_VALUES[name] for letter, name in LETTERS.items()
             }
-            numbers = re.sub(r"(?<![\w.])0+(?=\d)", "", plain)  # Python refuses 007
+            # Python refuses numbers with leading zeros, such as 007.
+            numbers = re.sub(r"(?<![\w.])0+(?=\d)", "", plain)
             expected = eval(numbers, {"__builtins__": {}}, names)
             assert expected == pytest.approx(value)
             reread += 1

@@ -77,7 +77,9 @@ def test_a_formula_in_latex_has_the_value_of_the_formula() -> None:
             written = latex_of(formula.expression)
             try:
                 printed = printed_value(written, letters)
-            except ValueError:  # The maximum of what is undefined and a number may be the number.
+            # The maximum of an undefined value and a number may be the number, and then Python has
+            # no value to compare.
+            except ValueError:
                 without_value += 1
                 continue
             assert printed == pytest.approx(value, rel=1e-6), written

@@ -30,7 +30,7 @@ def interrupt_before(action: Callable[[], object]) -> None:
 
 
 def failing() -> None:
-    """Fail while interrupts are held back."""
+    """Raise a ValueError while interrupts are held back."""
     with uninterrupted():
         raise ValueError("bad")
 
@@ -57,7 +57,7 @@ def test_other_threads_and_other_signals_are_not_affected() -> None:
     frames: list[Any] = []
 
     def look() -> None:
-        """Note the handler of Ctrl-C where interrupts are held back."""
+        """Record the handler of Ctrl-C where interrupts are held back."""
         with uninterrupted():
             frames.append(signal.getsignal(signal.SIGINT))
 
@@ -84,7 +84,7 @@ class Pressed(Future[int]):
         self.whole: list[str] = []
 
     def _note(self, name: str, call: Callable[[], Any]) -> Any:
-        """Make a call that is to be noted, and before it press Ctrl-C if it is the step to
+        """Make a call and record its name; press Ctrl-C before it if it is the step to
         interrupt.
         """
         if name == self.step:
@@ -95,22 +95,22 @@ class Pressed(Future[int]):
         return result
 
     def cancel(self) -> bool:
-        """Cancel the future, and note it."""
+        """Cancel the future, and record the call."""
         return bool(self._note("cancel", super().cancel))
 
     def result(self, timeout: float | None = None) -> int:
-        """Return the result, and note it."""
+        """Return the result, and record the call."""
         return int(self._note("result", lambda: super(Pressed, self).result(timeout)))
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Return the exception, and note it."""
+        """Return the exception, and record the call."""
         error: BaseException | None = self._note(
             "exception", lambda: super(Pressed, self).exception(timeout)
         )
         return error
 
     def add_done_callback(self, fn: Callable[[Future[int]], object]) -> None:
-        """Add a callback, and note it."""
+        """Add a callback, and record the call."""
         self._note("callback", lambda: super(Pressed, self).add_done_callback(fn))
 
 
@@ -118,7 +118,7 @@ class AtOnce(Executor):
     """Runs the first call at once and never the second."""
 
     def __init__(self, step: str) -> None:
-        """Make an executor that presses Ctrl-C at a step."""
+        """Make an executor whose futures press Ctrl-C at a step."""
         self.step = step
         self.submitted: list[Pressed] = []
 

@@ -23,7 +23,7 @@ from tests.folded import each
 
 ALL_CLASSES = tuple(
     value for value in vars(classes).values() if isinstance(value, LossClass)
-)  # the named ones
+)  # These are the classes that have a name.
 ISSUE = [
     *("run", "--problem", "quadratic", "--method", "sco.clipped", "--n", "100000", "--d", "5"),
     *("--p", "2.5", "--margin", "1", "--rho", "0.5", "--trials", "2", "--all"),
@@ -42,7 +42,8 @@ def test_every_bound_has_the_class_that_its_hypotheses_require(slug: str) -> Non
     assert (loss_class == classes.MEAN) == (card.problems == ("mean",))
     assert loss_class.strongly_convex == any("strongly convex" in text for text in hypotheses) or (
         # Its hypothesis `lambda <= L/M` stands for strong convexity, without these words.
-        slug == "lower.sco-strong.width" or card.of_law  # The bound is about one loss or one law.
+        # A bound about one loss or one law does not state the convexity of a class.
+        slug == "lower.sco-strong.width" or card.of_law
     )
     if card.kind == "upper":
         linear = "a linear loss" in hypotheses  # Such losses are smooth and generalised linear.
@@ -61,7 +62,7 @@ def test_the_class_of_a_bound_agrees_with_the_problems_on_its_card(slug: str) ->
         p for p in ("mean", *SCO_PROBLEMS) if own_class(p).has_curvature_of(card.loss_class)
     }
     assert set(card.problems) <= problems
-    if card.of_law or card.losses:  # proven with the losses of one problem
+    if card.of_law or card.losses:  # Such a bound is proven with the losses of one problem.
         problems = {card.instance_problem} if card.kind == "lower" else set(card.problems)
         assert len(problems) == 1
     records = "every record's loss is strongly convex" in {h.text for h in row.hypotheses}
@@ -70,7 +71,8 @@ def test_the_class_of_a_bound_agrees_with_the_problems_on_its_card(slug: str) ->
     if card.kind == "upper":
         assert all(card.applies_to(own_class(p)) for p in card.problems)
     else:
-        # The hard instance is in the class of the statement, and made by the problem on the card.
+        # The hard instance belongs to the class of the statement, and is made by the problem on the
+        # card.
         assert card.instance_class.has_curvature_of(card.loss_class)
         assert card.instance_class.lipschitz or not card.loss_class.lipschitz
         assert card.instance_class.smooth or not card.loss_class.smooth
@@ -104,7 +106,8 @@ def test_a_problem_certifies_what_its_class_says(problem: str) -> None:
     for law in ("student-t", "hypercube"):
         scenario = Scenario(problem=problem, distribution=law, methods=(), n=100, d=3).validate()
         constants = scenario.setting.constants
-        if law == "student-t":  # the features of a hard instance lie on one line
+        # The features of a hard instance lie on one line, so its risk may lack the curvature.
+        if law == "student-t":
             assert problem_class.strongly_convex == (constants.strong_convexity > 0)
         assert constants.sample_smoothness < float("inf") or not problem_class.smooth
         assert constants.lipschitz < float("inf") or not problem_class.lipschitz

@@ -11,13 +11,11 @@ from dpsco_core.base.valley import lowest_between
 
 
 def followed(value: Callable[[float], float]) -> tuple[Callable[[float], float], list[float]]:
-    """Return a function that records the places at which it is evaluated, and the list of those
-    places.
-    """
+    """Return a function that records where it is evaluated, and the list of those places."""
     places: list[float] = []
 
     def traced(x: float) -> float:
-        """Note a place, and evaluate there."""
+        """Record a place, and evaluate the original function there."""
         places.append(float(x))
         return value(float(x))
 

@@ -18,8 +18,9 @@ from dpsco_core.privacy.budget import ZCDP, Budget
 from dpsco_core.problems.base import Constants, Setting
 
 LOG_2 = math.log(2)
-# The hard instance of each argument that has a name in the literature; the first name that occurs
-# counts. Fano by packing hides one pattern of a code, Fano by distance hides all of the signs.
+# The keys are the arguments that have a name in the literature, and the values their hard
+# instances; the first name that occurs counts. Fano by packing hides one pattern of a code, Fano by
+# distance hides all of the signs.
 ARGUMENTS = {
     "corners": "corners",
     "blocks": "blocks",
@@ -77,7 +78,9 @@ def check_fixed_probability(bound: Bound, setting: Setting, probability: float) 
 
 
 def log_packing_size(d: int, distance: float) -> float:
-    """Return the log size of the library's code at a given least Hamming distance in (0, d]."""
+    """Return the logarithm of the size of the library's code at a given least Hamming distance in
+    (0, d].
+    """
     sizes = spikes.gilbert_log_sizes(d)
     return float(sizes[min(math.ceil(distance / 2) - 1, len(sizes) - 1)])
 
@@ -110,7 +113,7 @@ def make_setting(
 
 
 def exact_binomial_pmf(n: int, p: float) -> list[float]:
-    """Return binomial probabilities from exact integers and fractions."""
+    """Return the binomial probabilities of 0 to n successes, computed in exact fractions."""
     q = Fraction(p)
     return [float(math.comb(n, b) * q**b * (1 - q) ** (n - b)) for b in range(n + 1)]
 
@@ -121,7 +124,9 @@ def mean_over(n: int, p: float, f) -> float:
 
 
 def plain_entropy_inverse(y: float) -> float:
-    """Return the smaller solution q of h(q) = (ln 2 - y)_+ by bisection."""
+    """Return the smaller solution q of h(q) = max(0, ln 2 - y), with h the binary entropy, by
+    bisection.
+    """
     target = max(0.0, LOG_2 - y)
     if target == 0:
         return 0.0
@@ -134,7 +139,9 @@ def plain_entropy_inverse(y: float) -> float:
 
 
 def plain_wrong_signs(d: int, t: float) -> float:
-    """Return the minimum over s of the weighted fraction of wrong signs, from the definition."""
+    """Return the least fraction of d wrong signs when, of all answers, those with at most s wrong
+    ones are e^t times as likely; minimised over s.
+    """
     e = math.exp(min(t, 690.0))
     best = math.inf
     for s in range(d + 1):
@@ -145,7 +152,9 @@ def plain_wrong_signs(d: int, t: float) -> float:
 
 
 def spike_fano(p: float, n: int, d: int, k: float, rho: float, power: int = 1) -> float:
-    """Return the Fano bound of zCDP on the error (to a power) for spikes of probability p."""
+    """Return Fano's lower bound under zCDP on the error, or on its square at `power` 2, for spikes
+    of probability p.
+    """
     second_moment = mean_over(n, p, lambda b: b * b)
     words = d / 8 * LOG_2
     error = max(0.0, 1 - (rho * second_moment + LOG_2) / words) if words > 0 else 0.0
@@ -154,7 +163,7 @@ def spike_fano(p: float, n: int, d: int, k: float, rho: float, power: int = 1) -
 
 
 def spike_pure(p: float, n: int, d: int, k: float, epsilon: float) -> float:
-    """Return the Fano bound of pure DP on the error for spikes of probability p."""
+    """Return Fano's lower bound under pure DP on the error, for spikes of probability p."""
     if d < 8:
         return 0.0
     words = 2 ** (d / 8)
@@ -163,7 +172,9 @@ def spike_pure(p: float, n: int, d: int, k: float, epsilon: float) -> float:
 
 
 def hypercube_cdp(p: float, n: int, d: int, k: float, rho: float) -> float:
-    """Return the bound of zCDP on the l2 error for a hypercube of spikes."""
+    """Return the lower bound under zCDP on the l2 error, for sign vectors as spikes of probability
+    p.
+    """
     mean = mean_over(n, p, lambda b: plain_entropy_inverse(rho * b * b / d))
     return 2 * math.sqrt(d) * p ** (1 - 1 / k) * mean
 
@@ -177,12 +188,16 @@ def hypercube_cdp_pinsker(p: float, n: int, d: int, k: float, rho: float) -> flo
 
 
 def hypercube_cdp_squared(p: float, n: int, d: int, k: float, rho: float) -> float:
-    """Return the bound of zCDP on the squared l2 error for a hypercube of spikes."""
+    """Return the lower bound under zCDP on the squared l2 error, for sign vectors as spikes of
+    probability p.
+    """
     mean = mean_over(n, p, lambda b: max(0.0, 1 - 2 * rho * b * b / d))
     return d * p ** (2 - 2 / k) * mean
 
 
 def hypercube_pure(p: float, n: int, d: int, k: float, epsilon: float, power: int = 1) -> float:
-    """Return the bound of pure DP on the l2 error (to a power) for a hypercube of spikes."""
+    """Return the lower bound under pure DP on the l2 error, or on its square at `power` 2, for sign
+    vectors as spikes of probability p.
+    """
     mean = mean_over(n, p, lambda b: plain_wrong_signs(d, epsilon * b))
     return 2 * (math.sqrt(d) * p ** (1 - 1 / k)) ** power * mean

@@ -20,7 +20,8 @@ from scipy.stats import binom
 from dpsco_core.problems.base import Setting
 
 Floats = NDArray[np.float64]
-CAPS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 7.0)  # Caps in standard deviations.
+# These are caps on a normalised sum of signs, in its standard deviations.
+CAPS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 7.0)
 NORMS = 500  # Number of intervals into which the norm of an answer is divided.
 LEVELS = 60  # Number of levels below the highest one that are tried where delta is not 0.
 
@@ -40,7 +41,8 @@ def star(c: Floats) -> Floats:
 
 
 def best_centre(losses: Floats, weights: Floats) -> Floats:
-    """Return nearly the c that solves E f*'(c - loss) = 1, by Newton's method from above.
+    """Return nearly the centre c with E f*'(c - loss) = 1, by Newton's method from above; losses
+    have shape (..., k).
 
     A step from far above is cut short where its square would overflow.
     """
@@ -53,7 +55,7 @@ def best_centre(losses: Floats, weights: Floats) -> Floats:
 
 
 def chance(n: int, count: int, q: arb) -> arb:
-    """Return an enclosure of the binomial probability of a count."""
+    """Return an enclosure of the binomial probability of `count` spikes among n records."""
     return arb(math.comb(n, count)) * q**count * (1 - q) ** (n - count)
 
 
@@ -71,7 +73,9 @@ def exact_weights(d: int) -> list[arb]:
 def best_probability(
     setting: Setting, last_count: float, value: Callable[[Floats, Floats], float]
 ) -> float:
-    """Return the best spike probability; `value` takes counts and their probabilities."""
+    """Return the spike probability at which a bound is nearly largest; `value` takes counts of
+    spikes and their probabilities.
+    """
     n, d, a = setting.n, setting.d, 1 - 1 / setting.moment_order
 
     def at_probability(q: float) -> float:
@@ -86,9 +90,6 @@ def best_probability(
     return float(max(fine, key=at_probability))
 
 
-# -- Two-sided information: the distance to a sign vector -----------------------------------------
-
-
 @dataclass(frozen=True)
 class Stretch:
     """The answers with a norm within `half` of `norm`, and the constant c used for all of them."""
@@ -99,7 +100,9 @@ class Stretch:
 
 
 def distance_and_slope(d: int, norm: Floats | float) -> tuple[Floats, Floats]:
-    """Return the distance from a point of some norm to the sign vectors, and its derivative."""
+    """Return the distance from points of some norms to the sign vectors, shape (..., d + 1), and
+    its derivative in the norm.
+    """
     sums, _ = atoms_of(d)
     norm = np.asarray(norm)[..., None]
     loss = np.sqrt(np.maximum(d + norm**2 - 2 * norm * sums, 1e-18))
@@ -107,7 +110,9 @@ def distance_and_slope(d: int, norm: Floats | float) -> tuple[Floats, Floats]:
 
 
 def approximate_height(d: int, slope: float) -> float:
-    """Return an approximate height of a line: the least over a grid of norms."""
+    """Return an approximate height of the line with this slope: the least dual value over a grid of
+    norms.
+    """
     _, weights = atoms_of(d)
     losses = slope * distance_and_slope(d, np.linspace(0, math.sqrt(d) * (1 - 1e-6), 49))[0]
     c = best_centre(losses, weights)
@@ -137,7 +142,9 @@ def yield_stretches(d: int, slope: float, bottom: float) -> list[Stretch]:
 
 
 def enclosed_height(d: int, slope: float) -> arb:
-    """Return a proven lower bound on the height of a line: the loss is above its tangent."""
+    """Return a proven lower bound on the height of the line with this slope, by a tangent below the
+    loss.
+    """
     weights, root, x = exact_weights(d), arb(d).sqrt(), arb(slope)
     lowest: arb | None = None
     for part in yield_stretches(d, slope, approximate_height(d, slope)):
@@ -156,14 +163,18 @@ def enclosed_height(d: int, slope: float) -> arb:
 
 
 def two_sided_distance(setting: Setting) -> arb:
-    """Return the bound on the mean error by the best line, with enclosed heights."""
+    """Return an enclosure of the two-sided bound on the mean error, by the best line at each number
+    of spikes.
+    """
     n, d, rho = setting.n, setting.d, setting.rho
     share = 1 - 2.0**-d
     slopes = [float(x) for x in np.geomspace(0.03, max(60, 8 * d), 48) / math.sqrt(d)]
     tall = {x: approximate_height(d, x) for x in slopes}
 
     def lines(counts: Floats) -> tuple[Floats, Floats]:
-        """Return the slopes of the tangents, and their heights at each count."""
+        """Return the slopes of the lines, and the bounds that they give at each number
+        of spikes.
+        """
         steep = np.array(sorted(tall))
         high = np.array([tall[x] for x in sorted(tall)])
         return steep, (high[:, None] - rho * share * counts**2) / steep[:, None]
@@ -179,7 +190,7 @@ def two_sided_distance(setting: Setting) -> arb:
             tall[middle] = approximate_height(d, middle)
 
     def value(counts: Floats, chances: Floats) -> float:
-        """Return the mean distance over counts with these probabilities."""
+        """Return the mean bound on the distance over numbers of spikes with these probabilities."""
         left = np.maximum(lines(counts)[1].max(axis=0), 0)
         left[0] = math.sqrt(d)
         return float(chances @ left)
@@ -200,17 +211,14 @@ def two_sided_distance(setting: Setting) -> arb:
     return point ** (1 - 1 / arb(setting.moment_order)) * total
 
 
-# -- Packing: expectiles of the loss over all sign vectors ----------------------------------------
-
-
 def spread(g: arb) -> arb:
     """Return an enclosure of (sqrt(1 + g^2) - g)/2."""
     return ((1 + g * g).sqrt() - g) / 2
 
 
 def mean_cube_above(d: int, threshold: arb) -> arb:
-    """Return an enclosure of E(W - tau)_+^3 as a sum over the values of W,
-    doubtful ones included.
+    """Return an enclosure of E(W - threshold)_+^3 for a normalised sum W of d signs; doubtful
+    values of W count.
     """
     root, total = arb(d).sqrt(), arb(0)
     for k, w in enumerate(exact_weights(d)):
@@ -227,13 +235,15 @@ def level_of(setting: Setting) -> tuple[float, float]:
 
 
 def group_failure(epsilon: float, delta: float, count: int) -> arb:
-    """Return an enclosure of the delta of a group of this size."""
+    """Return an enclosure of the delta of (epsilon, delta)-DP for a group of `count` records."""
     e = arb(epsilon)
     return arb(delta) * ((e * count).exp() - 1) / (e.exp() - 1)
 
 
 def averaged_losses(setting: Setting, losses: list[arb]) -> arb:
-    """Return q^a times the mean loss at the best q; losses beyond the last are 0."""
+    """Return q^a times the mean of the losses at the best spike probability q; losses[b] is for b
+    spikes, and beyond the last it is 0.
+    """
     floats = np.array([float(x.mid()) for x in losses])
     q = best_probability(setting, len(losses) - 1, lambda b, w: float(w @ floats[: len(b)]))
     point, total = arb(q), arb(0)
@@ -243,7 +253,9 @@ def averaged_losses(setting: Setting, losses: list[arb]) -> arb:
 
 
 def excess_bound(d: int, e: float) -> float:
-    """Return the tau that nearly minimises 4/27 (e - tau)^-2 E(W - tau)_+^3."""
+    """Return the level tau below e that nearly minimises 4/27 (e - tau)^-2 E(W - tau)_+^3 for a sum
+    W of d signs.
+    """
     sums, weights = atoms_of(d)
     taus = e - np.geomspace(1e-3, 3, 200) * max(e, 1.0)
     cubes = (np.maximum(sums - taus[:, None], 0) ** 3) @ weights
@@ -251,8 +263,8 @@ def excess_bound(d: int, e: float) -> float:
 
 
 def product_losses(setting: Setting) -> list[arb]:
-    """Return the losses R_b of bound P3 at the best e, with and without a cap, proven in
-    intervals.
+    """Return the losses R_b of bound P3 for b = 0, 1, ... spikes, at the best excess e and proven
+    in intervals.
     """
     d = setting.d
     epsilon, delta = level_of(setting)
@@ -307,7 +319,9 @@ class Distances:
         self.exact_cubes: dict[tuple[int, int], arb] = {}
 
     def square(self, i: int, k: int) -> arb:
-        """Return the squared distance at the i-th norm where k signs agree."""
+        """Return an enclosure of the squared distance of the answer at the i-th norm from a sign
+        vector with which k signs agree.
+        """
         if i == NORMS:  # The answer is a corner of the cube.
             return arb(4 * (self.d - k))
         root, norm = arb(self.d).sqrt(), self.exact_norms[i]
@@ -323,7 +337,9 @@ class Distances:
         return means
 
     def enclosed_cube(self, i: int, j: int) -> arb:
-        """Return an enclosure of the mean cubed gap at norm i and power j."""
+        """Return an enclosure of the mean cubed gap between the j-th power and the squared distance
+        at the i-th norm.
+        """
         if (i, j) not in self.exact_cubes:
             total = arb(0)
             for k, w in enumerate(self.weights):
@@ -334,7 +350,7 @@ class Distances:
         return self.exact_cubes[i, j]
 
     def factors(self, level: float) -> Floats:
-        """Return C(t, K), the largest (t - r)/(K - r^2)^3, for every K."""
+        """Return C(t, K), the largest (t - r)/(K - r^2)^3 over r, at level t for every power K."""
         usable = self.powers > level**2 * (1 + 1e-9)
         k = np.where(usable, self.powers, level**2 + 1)
         best = level / k**3
@@ -347,7 +363,9 @@ class Distances:
         return np.asarray(np.where(usable, best, np.inf))
 
     def missing(self, level: float) -> tuple[Floats, NDArray[np.intp]]:
-        """Return a bound on E(t - distance)_+ at every norm, and the K that attains it."""
+        """Return a bound on E(t - distance)_+ at every norm, and the index of the power K that
+        attains it.
+        """
         with np.errstate(invalid="ignore"):
             values = self.factors(level) * np.where(self.cubes > 0, self.cubes, 0)
         values = np.where(np.isnan(values), np.inf, values)
@@ -355,7 +373,9 @@ class Distances:
         return values[np.arange(len(choice)), choice], choice
 
     def highest(self, growth: float) -> float:
-        """Return nearly the highest level at which the mean distance is proven, without a cap."""
+        """Return nearly the highest level at which the mean distance is proven without a cap;
+        `growth` is e^(epsilon b) - 1.
+        """
         low, high = 0.0, self.root * (1 - 1e-9)
         for _ in range(44):
             middle = (low + high) / 2
@@ -364,7 +384,7 @@ class Distances:
         return low
 
     def loss(self, epsilon: float, delta: float, count: int) -> arb:
-        """Return the loss T_b of bound P1 at the best level, with every inequality proven in
+        """Return the loss T_b of bound P1 for b = `count` spikes at the best level, proven in
         intervals.
         """
         growth = math.expm1(epsilon * count)
@@ -385,7 +405,9 @@ class Distances:
         return self.enclosed(*best, epsilon, failure, count)
 
     def price_of_delta(self, level: float, growth: float) -> tuple[float, list[float | None]]:
-        """Return the factor of delta at a level, and the cap at every norm that attains it."""
+        """Return the factor of delta at a level, and for every norm the cap that attains it, or
+        None.
+        """
         lead = np.maximum(level - self.root + self.norms, 0)
         eta = float(self.half_step.mid())
         prices = (self.root + self.norms + 2 * eta - level) / (self.mean - level)
@@ -408,8 +430,8 @@ class Distances:
         failure: arb,
         count: int,
     ) -> arb:
-        """Return the level less half a step and the price of delta; asserts the condition
-        of P1.
+        """Return the level less half a step of the grid and less the price of delta; assert that P1
+        holds at this level.
         """
         t, root, growth = arb(level), arb(self.d).sqrt(), (arb(epsilon) * count).exp() - 1
         choice, worst = self.missing(level)[1], arb(0)
@@ -446,7 +468,7 @@ def largest_ratio(t: arb, k: arb) -> arb:
 
 
 def distance_losses(setting: Setting) -> list[arb]:
-    """Return the losses T_b of bound P1 for every count up to the first at which the bound is 0."""
+    """Return the losses T_b of bound P1 for b = 0, 1, ... up to the first that is 0."""
     epsilon, delta = level_of(setting)
     table, losses = Distances(setting.d), [arb(setting.d).sqrt()]
     while True:
@@ -457,7 +479,7 @@ def distance_losses(setting: Setting) -> list[arb]:
 
 
 def packing_distance(setting: Setting) -> arb:
-    """Return an enclosure of the packing bound on the mean distance."""
+    """Return an enclosure of the packing bound on the mean distance from a sign vector."""
     return averaged_losses(setting, distance_losses(setting))
 
 

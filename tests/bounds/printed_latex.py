@@ -23,11 +23,14 @@ SPELLINGS = (
 )
 CASE = re.compile(r"(.*)\((q(?:<|\\ge)\d+)\)$")
 DEFINITION = re.compile(r"(\\?[A-Za-z]+(?:_\w)?)=(.*)$")
-UNREADABLE = r"E\max"  # A definition in words, whose letter has a value of its own.
+# Formulas with this text define a letter in words, and the letter has a value of its own.
+UNREADABLE = r"E\max"
 
 
 def printed_value(latex: str, letters: Mapping[str, float]) -> float:
-    """Return the value of a formula; raises `ValueError` where it cannot be read."""
+    """Return the value of a formula in LaTeX at the given values of its letters; raise `ValueError`
+    where it cannot be read.
+    """
     formulas, definitions = [], []
     for part in _parts(latex):
         definition, case = DEFINITION.match(part), CASE.match(part)
@@ -82,14 +85,16 @@ class _Reader:
         return self.tokens[self.place] if self.place < len(self.tokens) else ""
 
     def take(self, token: str = "") -> str:
-        """Return the next token and pass it; it must be the one that is given, if any."""
+        """Return the next token and move past it; raise `ValueError` if another one was
+        expected.
+        """
         if token and self.token != token:
             raise ValueError(f"{token} is not at {self.tokens[self.place :]}")
         self.place += 1
         return self.tokens[self.place - 1]
 
     def whole(self) -> float:
-        """Return the value of the whole formula."""
+        """Return the value of the whole formula; raise `ValueError` if a token is left."""
         value = self.sum()
         if self.token:
             raise ValueError(f"{self.tokens[self.place :]} is left")
@@ -176,7 +181,7 @@ class _Reader:
         return math.pow(math.log(value), exponent)
 
     def extreme(self, choose: Callable[..., float]) -> float:
-        """Return the largest or smallest of a list in parentheses."""
+        """Return what `choose`, the maximum or minimum, makes of a list in parentheses."""
         self.take("(")
         values = [self.sum()]
         while self.token == ",":

@@ -116,7 +116,9 @@ GRID = 2e-3
 
 
 def check_order(count: int, seed: int) -> None:
-    """Check that bounds fall with n, epsilon, delta and p, and are larger for zCDP algorithms."""
+    """Check that lower bounds fall with n, epsilon, delta and p, and are at least as large for zCDP
+    algorithms.
+    """
     source = random.Random(seed)
     for setting in random_settings(count, seed):
         budget = setting.budget
@@ -194,8 +196,8 @@ def instance(sizes) -> Scenario:
 
 
 def check_tracing(sizes, methods: tuple[str, ...], trials: int) -> None:
-    """Check that private methods err above the bounds on the instance, the best one near
-    tracing's.
+    """Check that private methods err above the bounds on the instance of tracing, and that the best
+    one is near the bound.
     """
     comparisons = [c for m in methods for c in compare(instance(sizes), m, trials)]
     assert [(c.method, c.bound, c.ratio) for c in comparisons if c.is_below] == []
@@ -210,8 +212,8 @@ def ratio_near(p: float) -> float:
 
 
 def tuned_errors(point: Scenario, trials: int) -> np.ndarray:
-    """Return mean errors of clipping at the spikes' norm, of its shrunk version, and of the
-    answer 0.
+    """Return the errors of clipping at the spikes' norm, of the same answer shrunk, and of the
+    answer 0; shape (trials, 3).
     """
     law, budget = point.instance.problem.distribution, point.setting
     norm = math.sqrt(law.d) * law.spike_probability ** (-1 / law.moment_order)

@@ -23,7 +23,8 @@ from tests.bound_marks import second_implementation_of
 from tests.bounds.helpers import make_setting, plain_entropy_inverse
 
 LOG_2 = math.log(2)
-# Arguments n, d, p, rho, epsilon, R_0, and the values of theory/infinite-variance.md, 6.
+# Each row has the arguments n, d, p, rho, epsilon and R_0, and the values of
+# theory/infinite-variance.md, 6.
 TABLE = (
     (
         (10_000, 20, 1.5, 0.0280144819, 1.0, 2.0),
@@ -51,12 +52,9 @@ TABLE = (
 
 
 def at_both(n, d, p, rho, epsilon, mean_bound) -> tuple[Setting, Setting]:
-    """Return the settings of one row of the table under zCDP and under pure DP."""
+    """Return the settings of a row of the table, one under zCDP and one under pure DP."""
     cdp = make_setting(n, d, p, ZCDP(rho=rho), mean_bound=mean_bound)
     return cdp, replace(cdp, budget=PureDP(epsilon=epsilon))
-
-
-# --- A second implementation, plainly after theory/infinite-variance.md, 1 to 4 ---------------
 
 
 def kappa(p):
@@ -65,8 +63,8 @@ def kappa(p):
 
 
 def plain_coordinatewise_bound(n, d, p, mean_bound, limit, noise):
-    """Return the bound of section 2.1: coordinates are clipped, and their squares added at the
-    worst mean.
+    """Return the error bound of section 2.1: coordinates are clipped at `limit`, and their squared
+    biases added at the worst mean; `noise` is the noise's squared error.
     """
 
     def psi(size):
@@ -81,7 +79,9 @@ def plain_coordinatewise_bound(n, d, p, mean_bound, limit, noise):
 
 
 def clipped_norms(n, d, p, mean_bound, radius, noise):
-    """Return the bound on the error of the mean of clipped records, below two moments."""
+    """Return the bound on the error of the mean of records clipped to a radius, for moments of
+    order p below 2.
+    """
     bias = kappa(p) * d * (radius - mean_bound) ** (1 - p)
     return math.sqrt(d * (radius + mean_bound) ** (2 - p) / n + bias**2 + noise * radius**2)
 
@@ -98,8 +98,8 @@ def least_value(value, low):
 
 
 def spike_size(q, p):
-    """Return Theta, the mean of a spike per coordinate, shrunk until its central moment is at
-    most 1.
+    """Return the mean of a spike per coordinate at probability q, shrunk until its central p-th
+    moment is at most 1.
     """
     size = q ** (-1 / p)
     mean = q * size
@@ -108,12 +108,14 @@ def spike_size(q, p):
 
 
 def over_spikes(value, p, d, mean_bound):
-    """Return the largest value over all spike probabilities q whose means have a norm within the
-    bound.
+    """Return the largest value over all spike probabilities for which the mean has at most the norm
+    `mean_bound`.
     """
 
     def room(log_q):
-        """Return by how much the norm of the instance's mean exceeds its bound."""
+        """Return by how much the norm of the instance's mean exceeds its bound, at spike
+        probability exp(log_q).
+        """
         return spike_size(math.exp(log_q), p) * math.sqrt(d) - mean_bound
 
     top = 0.0 if room(0.0) <= 0 else brentq(room, -60, 0)
@@ -127,13 +129,17 @@ def over_spikes(value, p, d, mean_bound):
 
 
 def counts(n, q):
-    """Return numbers of spikes and their probabilities, except for a tail below 1e-15."""
+    """Return the numbers of spikes among n records and their probabilities, except for a tail below
+    1e-15.
+    """
     b = np.arange(int(min(n, n * q + 12 * math.sqrt(n * q) + 60)) + 1)
     return b, binom.pmf(b, n, q)
 
 
 def wrong_sign_fraction(t, d):
-    """Return g_d(t), the fraction of wrong signs: theory/kamath-liu-zhang.md, 4.5."""
+    """Return the least fraction g_d(t) of wrong signs among d at a privacy loss t
+    (theory/kamath-liu-zhang.md, 4.5).
+    """
     s = np.arange(d + 1)
     shifted = np.concatenate([[0.0], binom.cdf(np.arange(d), d - 1, 0.5)]) if d > 1 else s
     growth = math.expm1(min(t, 600.0))
@@ -190,22 +196,26 @@ def test_lower_bounds_match_the_table_and_a_second_implementation(sizes, values)
     cdp, pure_setting = at_both(n, d, p, rho, epsilon, mean_norm)
 
     def without_privacy(q):
-        """Return the bound from unseen spikes."""
+        """Return the lower bound from samples without a spike, at spike probability q."""
         return math.sqrt(d) * spike_size(q, p) * (1 - q) ** n
 
     def entropy(q):
-        """Return the bound of zCDP on the l2 error."""
+        """Return the lower bound under zCDP on the l2 error at spike probability q, by binary
+        entropy.
+        """
         b, weights = counts(n, q)
         left = [plain_entropy_inverse(rho * x * x / d) for x in b]
         return 2 * math.sqrt(d) * spike_size(q, p) * float(weights @ left)
 
     def in_squares(q):
-        """Return the bound of zCDP on the squared error."""
+        """Return the lower bound under zCDP on the squared error at spike probability q."""
         b, weights = counts(n, q)
         return d * spike_size(q, p) ** 2 * float(weights @ np.maximum(1 - 2 * rho * b**2 / d, 0))
 
     def group_privacy(q):
-        """Return the bound of pure DP on the l2 error."""
+        """Return the lower bound under pure DP on the l2 error at spike probability q, by group
+        privacy.
+        """
         b, weights = counts(n, q)
         left = [wrong_sign_fraction(epsilon * x, d) for x in b]
         return 2 * math.sqrt(d) * spike_size(q, p) * float(weights @ left)
@@ -218,7 +228,7 @@ def test_lower_bounds_match_the_table_and_a_second_implementation(sizes, values)
         value = bound(f"lower.mean.{name}").value(setting)
         assert value == pytest.approx(printed, rel=5e-6), name
         assert value == pytest.approx(over_spikes(formula, p, d, mean_norm), rel=1e-6), name
-    # These two forms are slow to evaluate, so each is tried at one probability near its best.
+    # These two forms are slow, so each is evaluated at one probability near its best.
     for name, setting, printed, formula in (
         ("hypercube-cdp", cdp, zcdp, entropy),
         ("hypercube-pure", pure_setting, pure, group_privacy),
@@ -281,7 +291,7 @@ def plain_fresh_batches_bound(n, d, p, rho, mean_norm, radius_of_set, moments, s
         size = n // steps
 
         def risk(radius, size=size, steps=steps):
-            """Return the risk bound at a clip radius."""
+            """Return the bound of section 3 at a clip radius, with a given number of steps."""
             if moments == "coordinate":
                 bias = kappa(p) * d * scale**p * max(radius - mean_norm, 1e-300) ** (1 - p)
                 bias = min(bias, d ** (1 / p) * scale + mean_norm)
@@ -356,16 +366,14 @@ def test_the_adaptive_bound_is_that_of_its_note_with_the_root_of_a_norm_below_tw
     assert row.value(setting) == pytest.approx(min(2.0, value), rel=1e-9)
 
 
-# --- Wrong forms, which must differ from the implementation ---------------------------------------
-
-
 def test_the_norm_bound_counts_every_coordinate_and_not_the_power_mean():
     n, d, p = 10_000, 20, 1.5
     _, bias = norm_costs(100.0, 0.0, n, d, p)
     wrong = kappa(p) * d ** (p / 2) * 100.0 ** (1 - p)
     assert bias == pytest.approx(kappa(p) * d * 100.0 ** (1 - p))
-    # Disjoint spikes, one coordinate at a time, lose more than the power mean would allow.
-    probability = 1e-4  # Each coordinate has a spike of its own.
+    # Disjoint spikes, where each coordinate has a spike of its own, lose more than the power mean
+    # would allow.
+    probability = 1e-4
     size = probability ** (-1 / p)
     radius = 0.3 * size
     # The value E(|X| - R)_+ is an upper bound on the bias.

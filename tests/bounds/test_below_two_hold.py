@@ -29,7 +29,7 @@ ORDERS = (1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1.95, 2.0)
 MEAN_METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure", "mean.adaptive")
 RISK_METHODS = ("sco.erm", "sco.fresh-batches")
 TRIALS = 24
-ALL_IN = 40  # One setting in this many also evaluates the slow bounds.
+ALL_IN = 40  # Of this many settings, one also evaluates the slow bounds.
 
 
 def random_point(seed: int) -> Scenario:
@@ -60,8 +60,8 @@ def random_point(seed: int) -> Scenario:
 
 
 def is_proven(row: Bound, kind: str, quantity: str) -> bool:
-    """Return whether a row is an explicit bound of a kind on a mean quantity,
-    for a class of laws.
+    """Whether a row is an explicit bound on a mean quantity, upper or lower as `kind` says, for a
+    class of laws.
     """
     card = row.card
     return (card.kind, card.constant, card.guarantee, card.quantity) == (
@@ -73,13 +73,16 @@ def is_proven(row: Bound, kind: str, quantity: str) -> bool:
 
 
 def is_asked(row: Bound, seed: int) -> bool:
-    """Return whether a bound is evaluated at this seed; slow ones are only at some."""
+    """Whether a bound is evaluated at this seed; slow bounds are evaluated at one seed
+    in ALL_IN.
+    """
     is_quick = row.card.paper in (KAMATH_2022, ACHARYA_2021) or row.has_scope
     return seed % ALL_IN == 0 or is_quick or row.card.instance == "tracing"
 
 
 def binds(lower: Privacy, notion: Privacy, point: Scenario) -> bool:
-    """Whether lower bounds for one notion of privacy apply to algorithms of another at a budget.
+    """Whether lower bounds for one notion of privacy apply to algorithms of another at a point's
+    budget.
 
     Under (epsilon, delta) the bounds for zCDP are at the rho of Gaussian noise, and a pure
     algorithm spends all of epsilon, for which they are too large.
@@ -178,8 +181,8 @@ def check_runs(point: Scenario, seed: int) -> None:
                 if row.failures(free) and not (row.has_scope and point.p == 2):
                     continue
                 upper_value = row.value(free)
-                # The sample mean has no second moment; truncated at three times the bound it has
-                # one, and no larger mean.
+                # The error of the sample mean has no second moment, but it has one if it is cut at
+                # three times the bound, and its mean does not grow.
                 cut = np.minimum(errors, 3 * upper_value)
                 room = 6 * float(cut.std(ddof=1)) / math.sqrt(TRIALS)
                 assert cut.mean() - room <= upper_value, (slug, card.slug, cut.mean(), upper_value)

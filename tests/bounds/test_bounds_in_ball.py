@@ -35,7 +35,9 @@ def plan_of(bound: Bound, setting: Setting, **fields: str) -> Plan:
 
 
 def setting_dominated_by_noise(bound: Bound) -> Setting:
-    """Return a setting whose noise is far larger than the ball, which has radius 0.25."""
+    """Return a setting in which the noise is far larger than the ball of means, which has radius
+    0.25.
+    """
     (setting,) = test_mean_bounds.random_settings(1, 5, ("zcdp",))
     constants = replace(
         setting.constants, mean_gradient_bound=0.25, directional_moment=1.25, coordinate_moment=1.0
@@ -47,7 +49,8 @@ def setting_dominated_by_noise(bound: Bound) -> Setting:
     if bound.card.privacy == "pure":
         return replace(setting, budget=PureDP(epsilon=0.01))
     smallest = replace(setting, budget=ZCDP(rho=1e-4))
-    # A method that first looks at its records does so only where the budget suffices for a look.
+    # A method that first looks at its records does so only where the budget suffices for such a
+    # release.
     return replace(setting, budget=ZCDP(rho=0.05)) if bound.failures(smallest) else smallest
 
 
@@ -70,7 +73,7 @@ def test_where_noise_dominates_a_bound_is_the_diameter_of_the_ball(bound: Bound)
     ids=lambda b: b.card.slug,
 )
 def test_the_diameter_bounds_only_answers_that_are_projected(bound: Bound) -> None:
-    """Adaptive clipping projects in either tuning. Terms keep their shares."""
+    """Adaptive clipping projects in either tuning; the other methods project only if tuned."""
     setting = setting_dominated_by_noise(bound)
     printed = plan_of(bound, setting, tuning="theory")
     assert bound.value(setting, printed) > 0.5
@@ -97,8 +100,9 @@ def small_settings(count: int, seed: int) -> Iterator[Setting]:
         yield replace(setting, n=int(10 ** source.uniform(0.3, 4)), constants=constants)
 
 
-# Where the radius changes, the predicted errors are equal; they ignore the directional moment, but
-# the proven errors do not. Measured: 1.155, and 1.30 where the ball is 100 records wide.
+# Where the radius changes, the predicted errors are equal, but the proven errors also depend on the
+# directional moment. The largest rise measured is 1.155, and 1.30 where the ball is 100 records
+# wide.
 AT_A_CHANGE = {"upper.mean.clipped-run": 1.2}
 
 

@@ -75,7 +75,9 @@ def test_a_bound_depends_only_on_the_constants_of_its_class_of_laws(bound_row: B
 
 
 def values_at_both(bound_row: Bound, setting: Setting, changed: Setting) -> tuple[float, float]:
-    """Return a bound at two settings; a bound on a run is taken for the plan of one setting."""
+    """Return a bound's values at two settings; for a bound on a run, both are for the plan of the
+    first setting.
+    """
     if not isinstance(bound_row.evaluate, AtPlan):
         return bound_row.value(setting), bound_row.value(changed)
     try:

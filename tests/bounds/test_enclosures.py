@@ -34,10 +34,10 @@ REACH = arb(1)  # The bound R on the mean; the moments are 1.
 
 
 def encloses(slug: str) -> Callable[[T], T]:
-    """Return a decorator that registers a function as an enclosure of the bound `slug`."""
+    """Return a decorator that registers a function as an enclosure of the bound with this slug."""
 
     def mark(function: T) -> T:
-        """Note the function as the enclosure of the bound."""
+        """Register the function as the enclosure of the bound."""
         ENCLOSED[slug] = function
         return function
 
@@ -51,14 +51,16 @@ def kappa(p: float) -> arb:
 
 
 def hinge(t: arb, p: float) -> arb:
-    """Return an enclosure of the largest mean excess over t of a law with p-th moment 1."""
+    """Return an enclosure of the largest mean excess over t of a real law whose p-th
+    moment is 1.
+    """
     if p == 2:
         return ((1 + t * t).sqrt() - t) / 2
     return kappa(p) * t ** (1 - arb(p))
 
 
 def entry_bias(setting: Setting, level: arb) -> arb:
-    """Return the bias of clipping entries to a level."""
+    """Return an enclosure of the bias, in the l2 norm, of clipping coordinates to a level."""
     d, p = setting.d, setting.moment_order
     centre, edge = hinge(level, p), hinge(level - REACH, p)
     slope = 2 * centre**2 * (arb(p) - 1) / ((1 + level**2).sqrt() if p == 2 else level)
@@ -66,7 +68,9 @@ def entry_bias(setting: Setting, level: arb) -> arb:
 
 
 def entry_error_without_noise(setting: Setting, level: arb) -> arb:
-    """Return the squared error of clipping entries to a level, without its noise."""
+    """Return an enclosure of the squared error of clipping coordinates to a level,
+    without noise.
+    """
     return arb(setting.d) / setting.n + entry_bias(setting, level) ** 2
 
 
@@ -96,7 +100,9 @@ def clipped(setting: Setting, radius: arb) -> arb:
 
 
 def best_level(formula: Formula, setting: Setting) -> arb:
-    """Return the best of many levels above R."""
+    """Return the level above R at which the middle of a formula's enclosure is least, by a grid
+    search.
+    """
 
     def value(level: float) -> float:
         """Return the middle of the enclosure at a level."""
@@ -115,49 +121,59 @@ def smallest_value(formula: Formula, setting: Setting) -> arb:
 
 
 def one_step(formula: Formula, bias: Formula, setting: Setting) -> arb:
-    """Return half the error plus half the bias at the level of the least error; D_0 is 1."""
+    """Return half the error plus half the bias at the level of the least error, for a set whose
+    diameter D_0 is 1.
+    """
     level = best_level(formula, setting)
     return (formula(setting, level) + bias(setting, level)) / 2
 
 
 @encloses("upper.mean.cwme-cdp-expected")
 def best_cwme_cdp(setting: Setting) -> arb:
-    """Return the least bound of coordinatewise clipping with Gaussian noise."""
+    """Return an enclosure of the least bound of coordinatewise clipping with Gaussian noise."""
     return smallest_value(cwme_cdp, setting)
 
 
 @encloses("upper.mean.cwme-pure-expected")
 def best_cwme_pure(setting: Setting) -> arb:
-    """Return the least bound of coordinatewise clipping with Laplace noise."""
+    """Return an enclosure of the least bound of coordinatewise clipping with Laplace noise."""
     return smallest_value(cwme_pure, setting)
 
 
 @encloses("upper.mean.clipped-expected-coordinate")
 def best_clipped(setting: Setting) -> arb:
-    """Return the least bound of clipping to a ball."""
+    """Return an enclosure of the least bound of clipping to a ball with Gaussian noise."""
     return smallest_value(clipped, setting)
 
 
 @encloses("upper.sco.one-step-cwme-cdp-expected")
 def step_cwme_cdp(setting: Setting) -> arb:
-    """Return the risk bound of one step with the mean of coordinatewise clipping."""
+    """Return an enclosure of the risk bound of one step along a coordinatewise clipped mean under
+    zCDP.
+    """
     return one_step(cwme_cdp, entry_bias, setting)
 
 
 @encloses("upper.sco.one-step-cwme-pure-expected")
 def step_cwme_pure(setting: Setting) -> arb:
-    """Return the risk bound of one step with coordinatewise clipping under pure DP."""
+    """Return an enclosure of the risk bound of one step along a coordinatewise clipped mean under
+    pure DP.
+    """
     return one_step(cwme_pure, entry_bias, setting)
 
 
 @encloses("upper.sco.one-step-clipped-expected-coordinate")
 def step_clipped(setting: Setting) -> arb:
-    """Return the risk bound of one step with the mean of clipped gradients."""
+    """Return an enclosure of the risk bound of one step along the mean of records clipped to a
+    ball.
+    """
     return one_step(clipped, clip_bias, setting)
 
 
 def sign_bound(setting: Setting, r: arb, u: arb) -> arb:
-    """Return bound (S) of theory/approx-lower-bounds.md, 6, at one r and u; 0 where it is void."""
+    """Return an enclosure of bound (S) of theory/approx-lower-bounds.md, 6, at its parameters r and
+    u; 0 where it is void.
+    """
     n, d, p = setting.n, setting.d, setting.moment_order
     middle = d * u / (1 + u) - 1
     spread = 2 * d * u / ((1 + u) ** 2 * (u + 3))
@@ -193,14 +209,16 @@ def best_signs_alone(setting: Setting) -> arb:
 
 @encloses("lower.sco.sampling-signs")
 def sampling_sign_bound(setting: Setting) -> arb:
-    """Return the bound by signs of small bias; positive terms beyond the window are left out."""
+    """Return an enclosure of the bound by signs of small bias; positive terms beyond a window of
+    counts are left out.
+    """
     n, d = setting.n, setting.d
     largest = 1 / math.sqrt(d) if d > 1 else 0.999  # The mean lies in the unit ball.
     width = math.ceil(6 * math.sqrt(n) + 16)
     counts = np.arange(max(0, n // 2 - width), min(n, n // 2 + width) + 1)
 
     def overlap(theta: float) -> float:
-        """Return the overlap of the counts of two coins with opposite biases."""
+        """Return the overlap of the counts of heads of two coins with opposite biases."""
         delta = theta / (1 - theta)
         upward, downward = (
             binom.pmf(counts, n, (1 + delta) / 2),
@@ -211,7 +229,7 @@ def sampling_sign_bound(setting: Setting) -> arb:
         )
 
     def value(theta: float) -> float:
-        """Return the bound at a bias theta."""
+        """Return the bound at a bias theta of the signs."""
         total = overlap(theta)
         return theta * total / (1 + math.sqrt(1 - total))
 
@@ -253,13 +271,15 @@ def two_sided_bound(setting: Setting) -> arb:
     share = 1 - 2.0**-d
 
     def lines(s: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the likely counts, and the height of each tangent there."""
+        """Return the likely counts of spikes at spike probability s, and the height of each tangent
+        at these counts.
+        """
         b = np.arange(int(binom.ppf(1e-13, n, s)), int(binom.ppf(1 - 1e-13, n, s)) + 2)
         phi = (tall[:, None] - rho * share * b**2.0) / lambdas[:, None]
         return b, phi
 
     def value(s: float) -> float:
-        """Return the bound at spike probability s."""
+        """Return the lower bound at spike probability s."""
         b, phi = lines(s)
         return s**a * float(binom.pmf(b, n, s) @ np.maximum(phi.max(axis=0), 0))
 

@@ -47,7 +47,7 @@ def test_as_rho_vanishes_the_bound_tends_to_fanos():
 @pytest.mark.parametrize("exact", [False, True])
 def test_the_bound_decreases_in_rho_n_and_variation_and_increases_with_the_code(exact):
     def bound_at(words=30.0, variation=1e-3, n=1000, rho=0.5):
-        """Return the Fano bound with some arguments changed."""
+        """Return the Fano bound for 30 bits of words, unless arguments are changed."""
         return fano_cdp(words * LOG_2, 1.0, variation, math.inf, n, rho, exact=exact)
 
     assert (
@@ -86,7 +86,9 @@ def test_pure_fano_is_its_formula_and_the_best_t_beats_a_fine_grid():
     size, exponent = 2.0**25, 0.3 * 7.0
 
     def by_hand(t):
-        """Return the bound of pure DP at a threshold t."""
+        """Return the bound of pure DP at a threshold t on the number of differing records, written
+        out by hand.
+        """
         return 2.0 / 2 * (1 - 1 / t) * (size - 1) / (size - 1 + math.exp(t * exponent))
 
     assert fano_pure(25 * LOG_2, 2.0, 7.0, 0.3, t=3.0) == pytest.approx(by_hand(3.0), rel=1e-12)

@@ -30,16 +30,13 @@ def catalogue_bound(slug):
     return ROWS[f"upper.lp.{slug}"]
 
 
-# ---- Privacy
-
-
 def gaussian_ratio(epsilon, delta):
-    """Return the largest sensitivity over sigma of (epsilon, delta) Gaussian noise (Balle, Wang
-    2018).
+    """Return the largest ratio of sensitivity to sigma at which Gaussian noise is (epsilon,
+    delta)-private (Balle and Wang, 2018).
     """
 
     def excess(log):
-        """Return the log of the delta of the ratio exp(log) over the allowed one."""
+        """Return the logarithm of delta at the ratio exp(log), less that of the allowed delta."""
         r = math.exp(log)
         tail = math.exp(epsilon + norm.logcdf(-r / 2 - epsilon / r))
         return math.log(max(norm.cdf(r / 2 - epsilon / r) - tail, 1e-300) / delta)
@@ -60,7 +57,7 @@ def concentrated_rho(epsilon, delta):
     fixed = ORDERS * np.log1p(-1 / ORDERS) - np.log(ORDERS - 1)
 
     def excess(log):
-        """Return the log of the delta of rho = exp(log) over the allowed one."""
+        """Return the logarithm of delta at rho = exp(log), less that of the allowed delta."""
         grown = (ORDERS - 1) * (ORDERS * math.exp(log) - epsilon)
         return float(np.min(grown + fixed)) - math.log(delta)
 
@@ -80,8 +77,8 @@ def clones_divergence(local, n, epsilon):
 
 
 def record_rho(n, epsilon, delta, allowed):
-    """Return the rho of a record's noise in secret order, by the clones or without
-    amplification.
+    """Return the rho of one record's noise if n records are visited in secret order: amplified by
+    clones, or else `allowed`.
     """
     if clones_divergence(epsilon * (1 + 1e-9), n, epsilon) > 0.9 * delta:
         return allowed(epsilon, delta)
@@ -95,13 +92,17 @@ def record_rho(n, epsilon, delta, allowed):
 
 
 def closed_record_rho(n, epsilon, delta):
-    """Return the rho of Lemma 3 at the closed form of the clones; 0 where either is undefined."""
+    """Return the rho of Lemma 3 from the closed form of amplification by clones; 0 where that form
+    is undefined.
+    """
     cap = math.log(n / (16 * math.log(4 / delta)))
     if cap <= 0:
         return 0.0
 
     def shuffled(e):
-        """Return the shuffled epsilon of a local one, less the allowed one."""
+        """Return the epsilon after shuffling records with local epsilon e, less the allowed
+        epsilon.
+        """
         grown = math.exp(e)
         inner = 8 * math.sqrt(grown * math.log(8 / delta) / n) + 8 * grown / n
         return min(e, math.log(1 + (grown - 1) / (grown + 1) * inner)) - epsilon
@@ -111,9 +112,6 @@ def closed_record_rho(n, epsilon, delta):
         return 0.0
     left = delta / 2 / ((math.exp(epsilon) + 1) * (1 + math.exp(-local) / 2) * n)
     return local**2 / (4 * math.log(1 / left))
-
-
-# ---- Geometries in l_q
 
 
 class Case:
@@ -153,7 +151,7 @@ class Case:
             constraint=body,
             exponent=self.q,
         )
-        q = self.q = min(self.q, 2.0)  # Beyond exponent 2 the methods work in l2.
+        q = self.q = min(self.q, 2.0)  # For exponents above 2 the methods work in l2.
         self.dual = INF if q == 1 else q / (q - 1)
         k = min(self.dual, order)
         self.L = slope if lipschitz else INF
@@ -174,8 +172,8 @@ class Case:
         return math.exp(2 / k * log)
 
     def energy(self, noise, smooth):
-        """Return the energy of noise at sensitivity 1 and rho 1, in the dual or in the smooth
-        norm.
+        """Return the mean squared norm of noise at sensitivity 1 and rho 1, in the dual norm or, if
+        `smooth`, in the smooth one.
         """
         d = self.d
         if noise != "gaussian":
@@ -185,7 +183,9 @@ class Case:
         return d / 2 * min(embedded, direct)
 
     def b3(self, steps, weight, energy):
-        """Return bound (B3) with these steps, regulariser and noise."""
+        """Return bound B3 of theory/su-zhao-wang.md, 3.4, at a number of steps, a weight of the
+        regulariser and an energy of one step's noise.
+        """
         noise, start = steps * energy, self.kappa / 2 * self.radius**2
         slope = (self.L / weight) ** 2
         mean = np.minimum(slope / (2 * self.plus), start + 2 * slope / self.n)
@@ -197,7 +197,7 @@ class Case:
         return weight * start * (1 + rest) + noise / (2 * self.sample_beta) + self.L * distance
 
     def b4(self, steps, room, batch_energy, record_energy, weight=None):
-        """Return bound B4 at the threshold G + room, for arrays or numbers."""
+        """Return bound B4 at the truncation threshold G + room, for arrays or numbers."""
         batch, root = self.n // steps, math.sqrt(self.variance)
         clipped = self.G + room < self.L
         ratio = np.maximum(1, self.G / room)
@@ -218,7 +218,7 @@ class Case:
         return weight * reach / steps + total / (2 * (weight - self.beta)) + self.M * bias
 
     def least_b4(self, noise, orders):
-        """Return the least of bound (B4) over steps, batches and truncation."""
+        """Return the least value of bound B4 over steps, batches and truncation thresholds."""
         allowed = gaussian_rho if noise == "gaussian" else concentrated_rho
         energy = self.energy(noise, smooth=True)
         grown = energy * (1 if noise == "gaussian" else self.plus)
@@ -236,7 +236,7 @@ class Case:
         return min(values)
 
     def printed_b4(self, orders):
-        """Return bound (B4) at the printed parameters."""
+        """Return bound B4 at the parameters that the paper prints."""
         energy, values = self.energy("printed", smooth=True), []
         x = self.n * self.epsilon
         if "record" in orders:
@@ -311,7 +311,7 @@ def test_truncated_mirror_descent_agrees_with_its_formulas(seed):
         for slug, noise in (("explicit", "gaussian"), ("generalized", "shaped")):
             value = catalogue_bound(f"{method}-mirror-descent-{slug}").value(scenario.setting)
             smallest = scenario.least_b4(noise, orders)
-            # Where the bound exceeds the trivial G M it has many local minima, none of which
+            # Where the bound exceeds the trivial G M, it has many local minima, none of which
             # matters.
             assert (
                 smallest * 0.97
@@ -339,7 +339,7 @@ def test_the_methods_for_q_from_two_on_agree_with_their_formulas(seed):
     count = int(math.log2(scenario.n))
 
     def b3_prime(step):
-        """Return bound (B3') at a step size."""
+        """Return bound B3', on phased SGD, at a step size."""
         total = scenario.reach**2 / (2 * step / 4 * (scenario.n // 2))
         for i in range(1, count + 1):
             total += 4.0**-i * step * scenario.L**2 / 2
@@ -374,19 +374,18 @@ def test_noisy_mirror_descent_agrees_with_its_formulas(seed):
     assert value == pytest.approx(expected, rel=1e-5)
 
 
-# ---- User level
-
-
 def filter_sensitivity(score, count):
-    """Return F6 of theory/lowy-liu-asi.md, 2.0, at a = 1/2 and b = 1, in units of the score
-    radius.
+    """Return the sensitivity F6 of theory/lowy-liu-asi.md, 2.0, at a = 1/2 and b = 1, in units of
+    the radius of scores.
     """
     weight, changes = 2 * (score - count / 2), 2 + 2 * (count - 1) / count
     return 2 * changes / weight if weight > changes / 2 else INF
 
 
 def sgd_terms(case, steps, counts, noises, failure):
-    """Return the terms of phased one-pass SGD from the centre, for phases in order."""
+    """Return the five terms of the risk bound of phased one-pass SGD from the centre; `steps`,
+    `counts` and `noises` are per phase.
+    """
     wide, unit = case.diameter, case.lipschitz
     pairs = zip(noises, steps[1:], counts[1:], strict=False)
     return (
@@ -399,7 +398,9 @@ def sgd_terms(case, steps, counts, noises, failure):
 
 
 def optimisation_gap(case, weight, noise, total):
-    """Return the bound on the gap after AC-SA in one stage, or in stages that halve the gap."""
+    """Return the bound on the optimisation gap after `total` steps of AC-SA, in one stage or in
+    stages that halve the gap.
+    """
     reach, smooth = min(case.diameter, case.lipschitz / weight), case.smoothness + weight
     variance, lengths, left = case.d * noise**2, [], total
     start = case.lipschitz * reach - weight * reach**2 / 2
@@ -422,7 +423,7 @@ def optimisation_gap(case, weight, noise, total):
 
 
 def erm_terms(case, users, weights, totals, noises, failure):
-    """Return the terms of phased regularised ERM from the centre."""
+    """Return the terms of the risk bound of phased regularised ERM from the centre."""
     wide, unit = case.diameter, case.lipschitz
     triples = zip(weights, noises, totals, strict=True)
     squares = [min(2 * optimisation_gap(case, w, s, t) / w, wide**2) for w, s, t in triples]
@@ -451,7 +452,9 @@ def user_case(seed):
 
 
 def plan_phases(bound, case):
-    """Return the phases of a schedule, and their numbers of users, which halve."""
+    """Return the phases of a bound's schedule, and their numbers of users, which halve from phase
+    to phase.
+    """
     phases = bound.schedule.phases
     users = [case.n >> i for i in range(1, len(phases))]
     users.append(case.n - sum(users))

@@ -28,16 +28,13 @@ SIX = 6.0
 
 
 def loss_of(form: Form, d: int, norm: Floats, sums: Floats) -> Floats:
-    """Return the loss of an answer of some norm whose product with the signs is its norm times
-    `sums`.
+    """Return the loss of answers of a given norm whose inner product with the signs is the norm
+    times `sums`.
     """
     if form == "linear":
         return math.sqrt(d) - sums
     square = np.maximum(d + norm * norm - 2 * norm * sums, 0.0)
     return square if form == "squared" else np.sqrt(square)
-
-
-# -- Channels -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -64,7 +61,7 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
     smallest = curve(d, form)
     assert np.all(risks >= smallest.value_at(information) * (1 - 1e-9))
     for kappa in np.linspace(0.05, 0.9, 6) * d:
-        # Mixing two channels in equal parts has the mean of their information.
+        # Mixing two channels in equal parts gives the mean of their information.
         too_informative = np.flatnonzero(information > kappa)
         admissible = np.flatnonzero(information <= kappa)
         best = start - (start - risks[too_informative]) * kappa / information[too_informative]
@@ -77,8 +74,8 @@ def test_two_sided_information_is_attained_by_tilted_channels(d: int, form: Form
 
 
 def draw_channels(words: int, count: int) -> Iterator[tuple[Floats, float]]:
-    """Draw channels (words by outputs), and return the largest D_alpha/alpha over pairs of
-    words.
+    """Draw `count` random channels (words by outputs), each with the largest D_alpha/alpha over its
+    pairs of words.
     """
     rng = np.random.default_rng(words)
     orders = np.concatenate([1 + np.geomspace(1e-6, 1, 30), np.geomspace(2.1, 2000, 60)])
@@ -111,11 +108,13 @@ def test_no_channel_names_a_word_more_often_than_the_bound_on_a_chance(words: in
 
 @pytest.mark.parametrize("words", [2, 4])
 def test_no_channel_beats_two_sided_information_in_naming_signs(words: int) -> None:
-    """All sign patterns of one or two coordinates, with the best answers of the linear loss."""
+    """The words are all sign patterns of one or two coordinates, and the answers are best for the
+    linear loss.
+    """
     d = words.bit_length() - 1
     signs = np.array(list(itertools.product([-1.0, 1.0], repeat=d)))
     for law, kappa in draw_channels(words, 60):
-        posterior = law / law.sum(axis=0)  # The posterior of a word, given an output.
+        posterior = law / law.sum(axis=0)  # This is the posterior of each word, given an output.
         means = np.linalg.norm(posterior.T @ signs, axis=1)
         risk = math.sqrt(d) - float(law.sum(axis=0) @ means) / words
         smallest = curve(d, "linear").value_at(np.array([kappa * (1 - 1 / words)]))
@@ -141,13 +140,11 @@ def test_no_direction_has_more_signs_beyond_an_edge_than_the_bound_on_a_tail() -
             assert (distances <= t).mean(axis=0).max() <= balls * (1 + 1e-9)
 
 
-# -- Private answers ------------------------------------------------------------------------------
-
-
 def noisy_products(
     d: int, rho: float, counts: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    r"""Return :math:`\langle O,\nu\rangle/\sqrt d` and the norm of O, for a Gaussian release O.
+    """Return the product of a Gaussian release with the signs, over sqrt(d), and the norm of the
+    release.
 
     The release is of the sum of B spikes: another spike moves it by at most twice its length.
     """
@@ -202,7 +199,9 @@ def drawn_answers(
 
 
 def attack_at_random(seed: int, draws: int) -> dict[Form, float]:
-    """Return the least ratio of loss to the larger bound at a random setting, for every form."""
+    """Return for every form of loss the least ratio of attained loss to the larger of two bounds,
+    at a random setting.
+    """
     rng = np.random.default_rng(seed)
     n = round(10 ** rng.uniform(0.3, 3.5))
     d, order = int(rng.integers(1, 13)), float(rng.choice([2.0, 2.5, 3.0, 4.0, 8.0, 30.0]))
@@ -239,7 +238,8 @@ def test_no_private_answer_beats_the_bounds_at_300_random_settings() -> None:
         form_ratios = [r[form] for r in ratios if form in r]
         assert (
             len(form_ratios) > 250 and min(form_ratios) < 1.15
-        )  # The attack is strong enough to reveal a bound that is too large by this factor.
+            # Otherwise the attack could not reveal a bound that is too large by this factor.
+        )
 
 
 @pytest.mark.slow

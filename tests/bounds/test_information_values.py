@@ -34,16 +34,13 @@ FORMS: tuple[Form, ...] = ("l2", "squared", "linear")
 
 
 def distance_value(point: Point, form: Form = "l2", kind: distance.Chance = "all orders") -> float:
-    """Return the bound of Fano's distance argument at its best parameters."""
+    """Return the bound of Fano's distance argument at its best spike probability."""
     return fano_distance(distance.best(*point, 1.0, form, kind), *point, form, kind)
 
 
 def two_sided_value(point: Point, form: Form = "l2") -> float:
-    """Return the two-sided bound at its best parameters."""
+    """Return the two-sided bound at its best spike probability."""
     return two_sided.two_sided(two_sided.best(*point, 1.0, form), *point, form)
-
-
-# -- Printed values of theory/bounds-everywhere.md, 4 ---------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -79,7 +76,8 @@ def test_a_single_distance_has_the_values_of_its_note(point: Point, value: float
     assert one_distance(best_one(*point, 1.0), *point) == pytest.approx(value, abs=6e-5)
 
 
-# With one c for all answers the values would be at most .1139, .01735 and .1546: up to 3 % less.
+# With one constant c for all answers the values would be at most .1139, .01735 and .1546, up to 3 %
+# less.
 @pytest.mark.parametrize(
     ("point", "form", "smallest", "largest"),
     [
@@ -102,7 +100,7 @@ def test_two_sided_information_has_the_values_of_its_note(
     assert smallest <= two_sided_value(point, form) <= largest
 
 
-# Moments are 1 and the ball has radius 1; bounds are at the best spike probability.
+# The moments and the radius of the ball are 1, and bounds are at the best spike probability.
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -142,9 +140,6 @@ def test_information_in_both_directions_proves_no_less_than_mutual_information(
     assert two_sided_value(point, "linear") >= hypercube.hypercube_cdp(q, n, d, order, rho)
 
 
-# -- Second evaluations ---------------------------------------------------------------------------
-
-
 def plain_loss(d: int, form: Form, norm: float, wrong: int) -> float:
     """Return the loss of an answer with equal coordinates, `wrong` of which differ in sign."""
     inner = (d - 2 * wrong) / math.sqrt(d)
@@ -160,14 +155,18 @@ def plain_conjugate(c: Floats) -> Floats:
 
 @lru_cache
 def plain_losses(d: int, form: Form) -> tuple[Floats, Floats]:
-    """Return the losses on a grid of norms for each count of signs, and the counts' chances."""
+    """Return the losses for each norm of an answer and each count of wrong signs, and the counts'
+    probabilities.
+    """
     norms = [0.0] if form == "linear" else np.linspace(0, math.sqrt(d), 61)
     losses = [[plain_loss(d, form, float(r), k) for k in range(d + 1)] for r in norms]
     return np.array(losses), np.array([binom.pmf(k, d, 0.5) for k in range(d + 1)])
 
 
 def plain_height(d: int, form: Form, slope: float) -> float:
-    """Return the least over answers of the largest height over c, where the mean slope is 1."""
+    """Return the height of the line of this slope: the least over answers of the dual value, by
+    bisection for its constant c.
+    """
     losses, weights = plain_losses(d, form)
     low = np.full(len(losses), -1.0)
     high = np.minimum(slope * losses @ weights, 300.0)
@@ -179,8 +178,8 @@ def plain_height(d: int, form: Form, slope: float) -> float:
 
 
 def plain_curve(d: int, form: Form, information: float) -> float:
-    """Return Theorem 1 with exact conjugates, by a search for lambda, bisection for c, and a
-    grid.
+    """Return the least loss at a given information by Theorem 1 with exact conjugates, searched
+    over slopes on a grid.
     """
 
     def value(log_slope: float) -> float:
@@ -205,8 +204,8 @@ def plain_curve(d: int, form: Form, information: float) -> float:
 )
 @pytest.mark.parametrize("form", FORMS)
 def test_two_sided_information_agrees_with_bisection_and_grids(form: Form) -> None:
-    """The test fails for half the information, for a line through too few answers, and for (E
-    B)^2.
+    """The test fails for half the information, for a line through too few answers, and
+    for (E B)^2.
     """
     n, d, order, rho, q = 50, 5, 3.0, 0.3, 0.04
     start = float(d) if form == "squared" else math.sqrt(d)
@@ -234,7 +233,7 @@ def test_the_conjugate_errs_upwards_and_only_a_little() -> None:
 
 
 def test_in_one_dimension_the_bound_is_the_posterior_mean_of_a_sign() -> None:
-    """The exact relation is 2 T artanh T = rho B^2; without the factor 1/2 of Lemma J it is
+    """The exact relation is 2 T artanh T = rho B^2; without the factor 1/2 of Lemma J the bound is
     lower.
     """
     n, order, rho, q = 40, 2.0, 0.7, 0.05
@@ -252,7 +251,9 @@ def test_in_one_dimension_the_bound_is_the_posterior_mean_of_a_sign() -> None:
 
 
 def plain_share(d: int, edge: float) -> float:
-    """Return the cubic bound on a tail from its definition, over the same levels."""
+    """Return the cubic bound on the chance that a normalised sum of d signs is at least `edge`,
+    from its definition.
+    """
     if edge <= 0:
         return 1.0
     root = math.sqrt(d)
@@ -278,7 +279,9 @@ def plain_chance(kappa: float, g: float, words: int) -> float:
         return g
 
     def excess(x: float) -> float:
-        """Return the divergence of a chance x from g, less what is allowed."""
+        """Return the divergence of a chance x of a right guess from g, less what the information
+        kappa allows.
+        """
         ratio = math.log(x / g) + math.log1p(-g) - math.log1p(-x)
         return (x - g) * ratio - kappa * (1 - 1 / words)
 
@@ -297,8 +300,8 @@ def plain_chance(kappa: float, g: float, words: int) -> float:
 )
 @pytest.mark.parametrize("form", FORMS)
 def test_fano_by_distance_agrees_with_plain_loops(form: Form) -> None:
-    """It would catch a sum over the left ends of the intervals, E[B^2] in place of the law of B,
-    and a wrong level or exponent in the tail bound.
+    """The test fails for a sum over the left ends of the intervals, for E[B^2] in place of the law
+    of B, and for a wrong level or exponent in the tail bound.
     """
     n, d, order, rho, q = 60, 6, 2.5, 0.4, 0.03
     ends = [math.sqrt(d) * i / distance.DISTANCES for i in range(distance.DISTANCES + 1)]
@@ -317,11 +320,8 @@ def test_fano_by_distance_agrees_with_plain_loops(form: Form) -> None:
     assert fano_distance(q, n, d, order, rho, form) == pytest.approx(theta * total, rel=1e-5)
 
 
-# -- Wrong implementations (theory/bounds-everywhere.md, 1 and 4) ---------------------------------
-
-
 def bound_from_deflated_loss(point: Point, q: float, value_of: Callable[[float], float]) -> float:
-    """Return a bound at q from a function of the number of spikes."""
+    """Return q^(1-1/p) E[value_of(B)] at spike probability q, over the number B of spikes."""
     n, _, order, _ = point
     counts = range(1 + int(n * q + 12 * math.sqrt(n * q) + 12))
     return float(q ** (1 - 1 / order) * sum(binom.pmf(b, n, q) * value_of(b) for b in counts))
@@ -359,11 +359,11 @@ def test_shares_at_the_left_ends_would_prove_more() -> None:
 
 
 def test_divergences_of_all_orders_are_needed_for_the_second_bound_on_a_chance() -> None:
-    """A channel with a small KL divergence only beats the bound."""
+    """A channel with a small KL divergence alone exceeds the bound by divergences of all orders."""
     # With probability x the output names the word, and otherwise it is uninformative.
     words, x = 2**20, 0.2
     informed = x + (1 - x) / words
-    # The divergence to another word, in either direction.
+    # This is the divergence to the output's law at another word, in either direction.
     kl = x * math.log(1 + x * words / (1 - x))
     share = np.array(-math.log(words))
     assert informed <= float(distance.chance(np.array(kl), share, "both ways")) * (1 + 1e-6)

@@ -61,6 +61,6 @@ def test_where_it_fails_the_search_misses_the_best_direction():
         direction, other_direction = (
             furthest_direction(offsets, 20, np.random.default_rng(s))[0] for s in (1, 2)
         )
-        # The smaller of the two values is not the maximum.
+        # The smaller of the two values would not be the maximum.
         missed += abs(direction - other_direction) > 1e-6
     assert missed > 0

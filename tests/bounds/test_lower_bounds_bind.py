@@ -34,7 +34,8 @@ from tests.accepted_problems import accepts
 from tests.folded import one_in
 
 FALSE_ALARM = 1e-6
-FIRST_TRIALS = 16, 50  # Enough where a method's errors are far above every bound.
+# This number of trials is enough where a method's errors are far above every bound.
+FIRST_TRIALS = 16, 50
 PRIVATE = tuple(m for m in methods_for("mean") if method_card(m).privacy != "none")
 PRIVATE_RISK = tuple(m for m in methods_for("linear") if method_card(m).privacy != "none")
 # Methods that search for directions in every run take minutes where the others take seconds.
@@ -64,7 +65,7 @@ SIZES: tuple[tuple[int, int, float, float, dict[str, Any]], ...] = (
     (3000, 64, 2, 100, PURE),
     (1000, 100, 8, 100, PURE_HIGH),
 )
-# A size where records may have no variance; most methods refuse it.
+# Records of this size may have no variance, and most methods refuse them.
 BELOW_TWO = (500, 4, 1.5, 100, ZCDP_HIGH)
 
 
@@ -77,7 +78,9 @@ def scenarios(
     sizes: tuple[tuple[int, int, float, float, dict[str, Any]], ...] = SIZES,
     problems: tuple[str, ...] = ("mean",),
 ) -> tuple[Scenario, ...]:
-    """Return every size on the hard instances; one-dimensional data only on the hypercube."""
+    """Return the scenarios of every size and problem on the hard instances; one-dimensional data
+    only on the hypercube.
+    """
     return tuple(
         Scenario(
             problem=problem,
@@ -155,19 +158,21 @@ class Comparison:
 
     @property
     def allowance(self) -> float:
-        """The largest deviation of the mean that chance allows."""
+        """Return the largest deviation of the mean error from its expectation that
+        chance allows.
+        """
         trials = len(self.errors)
         spread = float(self.errors.std(ddof=1)) / math.sqrt(trials)
         return float(student.isf(FALSE_ALARM, trials - 1)) * spread
 
     @property
     def is_below(self) -> bool:
-        """Whether the mean is below the bound by more than chance allows."""
+        """Whether the mean error is below the bound by more than chance allows."""
         return float(self.errors.mean()) + self.allowance < self.value
 
     @property
     def is_above(self) -> bool:
-        """Whether the mean is above the bound by more than chance allows."""
+        """Whether the mean error is above the bound by more than chance allows."""
         return float(self.errors.mean()) - self.allowance > self.value
 
 
@@ -191,10 +196,12 @@ def compare(
 def compare_trials(
     scenario: Scenario, method: str, trials: int, claims: tuple[Privacy, ...] | None
 ) -> list[Comparison]:
-    """Return the comparison of so many trials with each bound; see `compare`."""
+    """Run a number of trials of a method, and return their comparison with each bound that applies;
+    see `compare`.
+    """
     outcomes = list(study(replace(scenario, methods=(method,), trials=trials)))
     classes: tuple[Privacy, ...] = outcomes[0].bound_by if claims is None else claims
-    if scenario.p < 2:  # Below p = 2 only these have a bound on every algorithm with an instance.
+    if scenario.p < 2:  # Below p = 2 only bounds for every algorithm have an instance.
         classes = ("none", *classes)
     if outcomes[0].not_applicable:
         return []
@@ -234,7 +241,7 @@ def check_scenarios(
 
 
 def names(comparisons: list[Comparison]) -> set[str]:
-    """Return the bounds that some comparisons are with."""
+    """Return the slugs of the bounds in some comparisons."""
     return {c.bound for c in comparisons}
 
 
@@ -247,8 +254,8 @@ def by_a_test(method: str) -> bool:
 
 @cache
 def notions(method: str, scenarios: tuple[Scenario, ...]) -> set[str]:
-    """Return the notions of privacy whose lower bounds bind a method's runs; a fallible test leaves
-    few.
+    """Return the notions of privacy whose lower bounds bind a method's runs; few do if its privacy
+    rests on a test that may fail.
     """
     runs = (study(replace(s, methods=(method,), trials=1)) for s in scenarios)
     return {notion for (o,) in runs if not o.not_applicable for notion in o.bound_by}
@@ -300,7 +307,8 @@ def test_no_private_optimiser_beats_a_lower_bound_at_eight_settings(method: str)
     comparisons = check_scenarios(FEW_RISKS, method, "tight", "practical", trials=12)
     slugs = {c.bound for c in comparisons}
     expected = expected_bounds(method, FEW_RISKS)
-    assert slugs == expected or (by_a_test(method) and not slugs)  # This method gets few records.
+    # Otherwise the instances have too few records for the method's test.
+    assert slugs == expected or (by_a_test(method) and not slugs)
 
 
 @pytest.mark.slow
@@ -339,7 +347,8 @@ def test_no_private_estimator_beats_a_lower_bound_anywhere_on_the_grid(
         grid, method, calibration, tuning, trials=100 if method in SLOW_METHODS else 400
     )
     if (calibration, tuning) == ("tight", "practical"):
-        if "zcdp" not in notions(method, grid):  # The method samples records in secret.
+        # A method without this notion samples its records in secret.
+        if "zcdp" not in notions(method, grid):
             assert len({bound(slug).card.instance for slug in names(comparisons)}) >= 2
             assert len(comparisons) >= 10
             return
@@ -381,19 +390,21 @@ def test_every_bound_on_a_risk_with_an_instance_is_compared_at_its_own_instance(
     (
         "problem",
         "method_limit",
-    ),  # Every method takes minutes, and so does any method on the sets of risks.
+    ),  # Every method takes minutes on these sets, as any method does on the sets of risks.
     [
         ("mean", 1),
         *(pytest.param(problem, 100, marks=pytest.mark.slow) for problem in ("mean", *RISKS)),
     ],
 )
 def test_no_private_method_beats_a_lower_bound_on_any_set(problem: str, method_limit: int) -> None:
-    """So many private methods at most for each kind of budget run on the instance of each set."""
+    """For each kind of budget, at most `method_limit` private methods run on the instance of each
+    set.
+    """
     tried: dict[str, set[str]] = {}
     for i, scenario in enumerate(on_sets(problem)):
         compared_methods = 0
         methods = methods_for(problem)
-        shift = i % len(methods)  # Each set has other methods first.
+        shift = i % len(methods)  # Each set begins with another method.
         for method in (*methods[shift:], *methods[:shift]):
             if compared_methods == method_limit:
                 break
@@ -410,8 +421,6 @@ def test_no_private_method_beats_a_lower_bound_on_any_set(problem: str, method_l
     assert len(tried) == len(SETS) * len(BUDGETS)
     assert min(map(len, tried.values())) >= 1
 
-
-# -- The check can fail ---------------------------------------------------------------------------
 
 MANY_N = Scenario(
     distribution="hypercube", n=40_000, d=16, p=2, diameter=100, offset=0.0, **ZCDP_LOW

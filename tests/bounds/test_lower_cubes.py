@@ -59,7 +59,7 @@ def row_value(kind: str, form: Form, n: int, radius: float, budget: Budget, d: i
     return bound_row.value(setting)
 
 
-# The second column exceeds the value with one level for all answers by at most 3 %
+# The values in the second column exceed those with one level for all answers by at most 3 %
 # (theory/bounds-everywhere.md, 1).
 @pytest.mark.parametrize(
     ("n", "radius", "kind", "error", "squared"),
@@ -88,14 +88,16 @@ def test_the_bounds_on_means_in_a_set_have_the_values_of_their_note(
 
 
 def plain_gauge(kind: str, c: int) -> float:
-    """Return the gauge of c ones in a set of radius 1."""
+    """Return the gauge of a vector with c ones in a set of a kind and of radius 1."""
     if kind == "group-l1":
         return math.sqrt(5) * (c // 5) + math.sqrt(c % 5)
     return {"lq": c ** (2 / 3), "l1": float(c), "sparse": max(math.sqrt(c), c / math.sqrt(5))}[kind]
 
 
 def yield_cubes(kind: str, d: int, radius: float) -> Iterator[tuple[int, float, float]]:
-    """Yield free signs, their largest size, and the square of the factor of an error."""
+    """Yield the number of free signs of each cube in a set, half its side, and the factor of a
+    squared error.
+    """
     for c in range(1, d + 1):
         if "simplex" not in kind:
             yield c, radius / plain_gauge(kind, c), 1.0
@@ -122,7 +124,7 @@ def test_the_chosen_cube_is_the_best_of_all(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", SETS)
 def test_the_bound_of_a_quadratic_loss_is_half_the_squared_error_on_its_own_data(kind: str) -> None:
-    """The bound is at the spike probability, the cube and the centre of the drawn law."""
+    """The bound is evaluated at the spike probability, the cube and the centre of the drawn law."""
     n, d, radius = 1000, 15, 0.5
     for budget in (ZCDP(rho=0.2), ApproxDP(epsilon=1.0, delta=1e-6), PureDP(epsilon=1.0)):
         body = SETS[kind].constraint(d, radius)
@@ -152,8 +154,6 @@ def test_the_bound_of_a_quadratic_loss_is_half_the_squared_error_on_its_own_data
         shifted = replace(setting, spike_probability=min(1.0, 1.3 * q))
         assert any("leave" in sentence for sentence in bound_row.failures(shifted))
 
-
-# -- Private answers ------------------------------------------------------------------------------
 
 DRAWS = 500
 SIX = 6.0
@@ -221,7 +221,7 @@ def attack_at_random(seed: int) -> tuple[str, float]:
         counts = rng.binomial(n, q, size=DRAWS).astype(float)
         size = q ** (1 - 1 / p)
         start = (size * math.sqrt(law.weight)) ** (2 if form == "squared" else 1)
-        if value < 0.01 * start:  # Errors are rarer than 500 draws can show.
+        if value < 0.01 * start:  # Such losses are rarer than 500 draws can show.
             continue
         means = law.centre * (np.arange(d) < law.weight) + size * words
         assert all(body.contains(mean, 1e-9) for mean in means[:20])
@@ -246,9 +246,7 @@ def test_no_private_answer_beats_the_bounds_on_means_in_sets_at_3000_random_sett
         attack_at_random(seed)
 
 
-# -- Tracing in the cubes ------------------------------------------------------------------------
-
-# A size at which tracing is the largest bound on means in most sets.
+# At this size tracing is the largest bound on means in most sets.
 RECORDS, DIMENSION = 10_000, 300
 TRACED_BUDGET = ApproxDP(epsilon=3.0, delta=1e-6)
 TRACED_ORDER = 4.0
@@ -260,7 +258,9 @@ TRACED = [row.card.slug for row in BOUNDS if row.card.instance == "tracing"]
 def yield_traced_cubes(
     body: ConstraintSet, form: Form
 ) -> Iterator[tuple[float, Cube, float, float]]:
-    """Yield the bounds by tracing on some cubes in a set, the cubes, and the best q and shapes."""
+    """Yield, for some cubes in a set, the bounds by tracing, the cube, and the best spike
+    probability and shape.
+    """
     for counts, cube_of in families(body):
         for cube in map(cube_of, (*counts[::7], counts[-1])):
             level = TRACED_BUDGET.epsilon, TRACED_BUDGET.delta
@@ -288,7 +288,8 @@ def test_tracing_in_a_set_is_tracing_in_the_best_of_its_cubes(kind: str) -> None
 
 @pytest.mark.parametrize(
     ("name", "kind", "d", "p", "radius", "budget", "n", "value"),
-    [  # Where packing and two-sided information choose another cube: a reviewer's cases.
+    # In these cases, which a reviewer found, packing and two-sided information choose another cube.
+    [
         ("tracing-cdp", "l1", 5, 4.0, 0.05, ZCDP(rho=1.0), 14, 0.010676),
         ("tracing-cdp", "lq", 20, 2.0, 0.16440350337, ZCDP(rho=0.01139), 100, 0.07236),
     ],
@@ -316,7 +317,7 @@ def test_tracing_in_a_set_falls_with_the_number_of_records_and_the_budget(
             if row.card.loss_class.strongly_convex:
                 problem = Quadratic(distribution=Gaussian(d=20), radius=radius, geometry=SETS[kind])
                 setting = problem.setting(n, budget)
-                # The problem's own R leaves room for its own mean alone, which is 0.
+                # The problem's own R leaves room for its own mean of 0 alone.
                 constants = replace(setting.constants, mean_gradient_bound=3 * radius)
                 setting = replace(setting, moment_order=2.0, constants=constants)
             values.append(math.nan if row.failures(setting) else row.value(setting))
@@ -356,7 +357,8 @@ def test_no_private_answer_beats_tracing_in_a_set(kind: str) -> None:
 
     means = in_set(q**0.75 * biases)
     assert all(body.contains(mean, 1e-9) for mean in means[:20])
-    # The sum of the spikes' signs, whose norm is known, with the noise of the budget.
+    # The release is the sum of the spikes' signs, whose norm is known, with the noise of the
+    # budget.
     noise = gaussian_noise_std(2 * math.sqrt(cube.support), concentrated_rho(TRACED_BUDGET))
     noisy = sums + noise / (math.sqrt(2) if cube.paired else 1) * rng.standard_normal(sums.shape)
     losses = []
@@ -368,7 +370,9 @@ def test_no_private_answer_beats_tracing_in_a_set(kind: str) -> None:
 
 
 def test_the_hardest_data_in_a_set_are_data_on_which_their_bound_is_proven() -> None:
-    """Tracing is larger for n = 100,000, but its data fill a ball; on the ball it is both."""
+    """For n = 100,000 tracing is the larger bound, but its data fill a ball, so that it is chosen
+    only on the ball.
+    """
     chosen = {}
     for kind in ("l2", "l1", "simplex"):
         point = Scenario(
@@ -385,15 +389,12 @@ def test_the_hardest_data_in_a_set_are_data_on_which_their_bound_is_proven() -> 
     assert chosen == {"l2": "tracing", "l1": "hypercube", "simplex": "hypercube"}
 
 
-# -- Wrong implementations -----------------------------------------------------------------------
-
-
 def test_a_misplaced_cube_or_a_cap_by_the_l2_norm_leaves_the_set() -> None:
     """The simplex's cube around 0, and a cap by the norm of the mean, lie outside the set."""
     rng = np.random.default_rng(0)
     for kind, geometry in SETS.items():
         body = geometry.constraint(15, 1.0)
-        side = 1 / math.sqrt(15)  # Half the side of a cube whose corners have norm 1.
+        side = 1 / math.sqrt(15)  # This is half the side of a cube whose corners have norm 1.
         words = rng.choice([-1.0, 1.0], size=(20, 15))
         assert not any(body.contains(side * word, 1e-9) for word in words), kind
     simplex = SETS["simplex"].constraint(6, 1.0)
@@ -403,7 +404,9 @@ def test_a_misplaced_cube_or_a_cap_by_the_l2_norm_leaves_the_set() -> None:
 
 
 def test_pairs_count_twice_in_the_square_and_not_in_the_error() -> None:
-    """An estimate of pairs has at least the error of their half differences, times root 2."""
+    """An estimate of pairs has at least the error of their half differences, times the
+    root of 2.
+    """
     rng = np.random.default_rng(1)
     for _ in range(50):
         signs, estimate = rng.choice([-1.0, 1.0], size=4), rng.standard_normal(8)

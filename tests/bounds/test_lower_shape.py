@@ -28,7 +28,7 @@ VALUES = {kind: at for kind, (at, _) in FORMS.items()}
 
 
 def random_settings(count, seed):
-    """Yield random n, d, order of moments and level of privacy."""
+    """Yield random records n, dimensions d, moment orders and privacy levels."""
     source = random.Random(seed)
     for _ in range(count):
         yield (
@@ -48,7 +48,7 @@ def test_the_forms_of_a_lower_bound_are_ordered(point):
         return spikes.spike_fano_cdp(p, n, d, k, rho)
 
     best = fano(spikes.best_cdp(n, d, k, rho, 1.0))
-    # Form E2 is at most E3.
+    # The closed form E2 is at most E3.
     assert spikes.spike_closed_form_cdp(n, d, k, rho) <= best * (1 + 1e-12)
     gilbert = spikes.best_cdp_gilbert(n, d, k, rho, 1.0)
     assert best <= spikes.spike_fano_cdp_gilbert(gilbert, n, d, k, rho) * (1 + 1e-12)
@@ -56,8 +56,8 @@ def test_the_forms_of_a_lower_bound_are_ordered(point):
     closed = hypercube.hypercube_cdp_closed(p, n, d, k, rho)
     pinsker = hypercube_cdp_pinsker(p, n, d, k, rho)
     entropy = hypercube.hypercube_cdp(p, n, d, k, rho)
-    assert closed <= pinsker * (1 + 1e-9)  # Form E5 is at most E8.
-    assert pinsker <= entropy * (1 + 1e-9)  # Form E8 is at most E6.
+    assert closed <= pinsker * (1 + 1e-9)  # The closed form E5 is at most E8.
+    assert pinsker <= entropy * (1 + 1e-9)  # Pinsker's form E8 is at most the entropy form E6.
     for q in (1e-3, 0.1, 1.0):
         conditioned = spikes.spike_conditioned_cdp(q / n, n, d, k, rho)
         assert conditioned >= fano(q / n) * (1 - 1e-9)
@@ -174,7 +174,8 @@ def test_the_largest_probability_keeps_the_prior_within_the_mean_bound():
     assert p ** (2 / 3) * math.sqrt(10) == pytest.approx(0.7)
     p = largest_spike_probability("hypercube", 21, 3, 0.7)
     assert p ** (2 / 3) * math.sqrt(21) == pytest.approx(0.7)
-    assert largest_spike_probability("spike", 1, 3, 0.0) == 1.0  # No coordinate has a spike.
+    # At a cap of 0 no coordinate has a spike, so the probability is not limited.
+    assert largest_spike_probability("spike", 1, 3, 0.0) == 1.0
     assert best_spike_probability("hypercube-cdp", 10, 5, 3, 1.0, 0.0) == (0.0, 0.0)
 
 

@@ -16,8 +16,8 @@ N, D, K, RHO, EPS = 10_000, 200, 4, 0.5, 1.0
 
 
 def agrees(value, printed, digits):
-    """Return whether a value agrees with a printed one of `digits` significant digits to its last
-    digit.
+    """Return whether a value agrees with a printed number of `digits` significant digits, up to
+    half a unit of the last.
     """
     return value == pytest.approx(printed, rel=0.51 * 10.0 ** (1 - digits))
 
@@ -139,20 +139,23 @@ def random_points(count, seed):
     source = random.Random(seed)
     for _ in range(count):
         yield (
-            10 ** source.uniform(-3, 0),  # p
-            source.randint(1, 60),  # n
-            source.choice([1, 2, 3, 5, 8, 9, 16, 24, 40]),  # d
-            source.uniform(2, 12),  # k
-            10 ** source.uniform(-3, 1.5),  # rho or epsilon
+            10 ** source.uniform(-3, 0),  # The spike probability p.
+            source.randint(1, 60),  # The number of records n.
+            source.choice([1, 2, 3, 5, 8, 9, 16, 24, 40]),  # The dimension d.
+            source.uniform(2, 12),  # The moment order k.
+            10 ** source.uniform(-3, 1.5),  # The budget, rho or epsilon.
         )
 
 
 def biased_plainly(n, d, k, cap):
-    """Return the bound from biased coins as the maximum over a grid of biases and shapes."""
+    """Return the bound from biased coins, maximised over a grid of biases and shapes; `cap` is the
+    largest norm of the mean.
+    """
     best = 0.0
     for r in np.geomspace(1e-4, 1, 300):
         c = min(1 + r, (1 + max(0, k - 3) / 4 * r * ((1 + r) ** k - (1 - r) ** k)) ** (1 / k))
-        c = max(c, r * math.sqrt(d) / cap)  # divided by more, the mean is near enough
+        # Records divided by a c of at least this size have a mean within the cap.
+        c = max(c, r * math.sqrt(d) / cap)
         for u in np.geomspace(0.1, 4000, 218):
             m = d * u / (1 + u) - 1
             v = 2 * d * u / ((1 + u) ** 2 * (u + 3))
@@ -187,7 +190,9 @@ def test_the_scaled_signs_are_in_the_class(k):
 
 @pytest.mark.parametrize(("n", "d", "u"), [(30, 3, 4.0), (200, 20, 8.0), (20, 60, 3.0)])
 def test_not_even_the_posterior_of_biased_signs_is_closer_than_their_bound(n, d, u):
-    """The posterior mean is near the best; 4,000 draws: false alarms below 1e-6."""
+    """The posterior mean is nearly the best answer, and in 4,000 draws a false alarm has a chance
+    below 1e-6.
+    """
     rng = np.random.default_rng(5)
     biases = 2 * rng.beta(u / 2, u / 2, size=(4000, d)) - 1
     ups = rng.binomial(n, (1 + biases) / 2)
@@ -264,7 +269,8 @@ def test_gilbert_codes_at_distance_d_over_8_and_d_over_4_are_as_large_as_the_pap
 
 
 def test_the_pure_hypercube_bound_is_attained_by_randomised_response_at_one_record():
-    # n = d = p = 1: X is a sign, and the best epsilon-DP answer errs by 2 with odds 1 : e^epsilon.
+    # With n = d = p = 1, X is a sign, and the best epsilon-DP answer errs by 2 with odds 1 :
+    # e^epsilon.
     for epsilon in (0.1, 1.0, 3.0):
         assert hypercube.hypercube_pure(1.0, 1, 1, 2, epsilon) == pytest.approx(
             2 / (1 + math.exp(epsilon)), rel=1e-12

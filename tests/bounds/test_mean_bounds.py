@@ -15,7 +15,7 @@ from tests.bounds.helpers import check_fixed_probability, instances_of, make_set
 from tests.folded import each, one_in
 
 BY_SLUG = {bound.card.slug: bound for bound in MEAN_BOUNDS}
-# These bounds floor tau at 10 where their hypotheses fail, and keep their bias there.
+# These bounds use at least tau = 10 where their hypotheses fail, and keep the bias of that tau.
 FLOORED = [BY_SLUG[f"upper.mean.cwme-{noise}-paper"] for noise in ("cdp", "pure")]
 
 
@@ -66,7 +66,7 @@ def random_settings(count, seed, budgets=("zcdp", "approx", "pure")):
         )
 
 
-# Methods that satisfy a budget, for each class of algorithms to which a lower bound applies.
+# For each class of algorithms of a lower bound, these are the methods that satisfy its budget.
 EXPECTED = {
     "gaussian": (
         "upper.mean.cwme-cdp-expected",
@@ -109,7 +109,8 @@ def assert_no_lower_exceeds_the_public_bound(setting):
     limit = setting.constants.mean_gradient_bound
     for bound in LOWER_MEAN_BOUNDS:
         if bound.card.constant != "explicit" or bound.failures(setting):
-            continue  # The answer 0 errs by at most R.
+            # The bound has no value here that could be compared with the error R of the answer 0.
+            continue
         power = 2 if bound.card.quantity == "squared l2 error" else 1
         assert bound.value(setting) <= limit**power * (1 + 1e-9), bound.card.slug
 
@@ -293,8 +294,8 @@ def test_where_all_hypotheses_hold_none_is_reported():
         "upper.mean.iterative-amplified",
         "upper.mean.iterative-paper",
         "upper.mean.iterative-probability",
-        "upper.mean.adaptive",  # This bound is for the guarded mode.
+        "upper.mean.adaptive",  # These bounds are for the guarded mode.
         "upper.mean.adaptive-expected",
     }
-    # The budget is 0.5-zCDP.
+    # The budget is 0.5-zCDP, so only bounds for such algorithms apply.
     assert not quiet & ({b.card.slug for b in LOWER_MEAN_BOUNDS} - concentrated)

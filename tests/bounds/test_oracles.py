@@ -24,15 +24,12 @@ from tests.folded import each
 BY_SLUG = {bound.card.slug: bound for bound in MEAN_BOUNDS}
 
 
-# --- The best pure mechanism, by linear programming ---
-
-
 def least_error(n, patterns, outputs, p, k, epsilon):
     """Return the least expected l2 error of an epsilon-DP mechanism on the spike prior
     `patterns`.
     """
     symbols = range(len(patterns) + 1)  # Symbol 0 is the record without a spike.
-    # The order of records carries no information.
+    # The order of records carries no information, so data sets are multisets.
     data = list(itertools.combinations_with_replacement(symbols, n))
     index = {records: i for i, records in enumerate(data)}
     count = len(outputs)
@@ -72,7 +69,7 @@ def test_no_pure_mechanism_beats_the_hypercube_bounds(d, n, p, k, epsilon):
     smallest = least_error(n, signs, outputs, p, k, epsilon)
     assert hypercube.hypercube_pure(p, n, d, k, epsilon) <= smallest * (1 + 1e-7)
     assert hypercube.hypercube_cdp(p, n, d, k, epsilon**2 / 2) <= smallest * (1 + 1e-7)
-    if d == n == 1:  # Randomised response attains the bound.
+    if d == n == 1:  # In this case randomised response attains the bound.
         assert hypercube.hypercube_pure(p, 1, 1, k, epsilon) == pytest.approx(smallest, rel=1e-7)
 
 
@@ -90,9 +87,6 @@ def test_no_pure_mechanism_beats_fano_on_a_small_packing(n, p):
         assert size * math.sqrt(2) / 2 * mean <= smallest * (1 + 1e-7)
 
 
-# --- A posterior mean after a Gaussian release, given the number of spikes ---
-
-
 @each(("d", "n"), [(1, 50), (3, 2000), (40, 300)])
 @each("rho", [1e-3, 0.3, 4.0])
 @each("factor", [0.4, 1.0, 2.5])
@@ -103,7 +97,7 @@ def test_the_posterior_mean_of_a_gaussian_release_errs_more(d, n, rho, factor):
     count = rng.binomial(n, p, trials)[:, None]
     size, spike = p ** (1 - 1 / k), p ** (-1 / k)
     std = 2 * spike * math.sqrt(d) / n / math.sqrt(2 * rho)
-    # By symmetry all signs may be +.
+    # By symmetry all signs may be +1.
     released = count * spike / n + std * rng.normal(size=(trials, d))
     wrong = size * (1 - np.tanh(released * count * spike / n / std**2))
     for error, bound in (
@@ -113,14 +107,14 @@ def test_the_posterior_mean_of_a_gaussian_release_errs_more(d, n, rho, factor):
         # Six standard errors: a false alarm has probability below 1e-8.
         slack = 6 * error.std() / math.sqrt(trials)
         assert bound(p, n, d, k, rho) <= error.mean() + slack
-    assert hypercube.hypercube_cdp(p, n, d, k, rho) <= size * math.sqrt(d)  # The constant answer 0.
-
-
-# --- Codes ---
+    # The right side is the error of the constant answer 0.
+    assert hypercube.hypercube_cdp(p, n, d, k, rho) <= size * math.sqrt(d)
 
 
 def greedy_code(d, distance):
-    """Return the size of a greedy code of balanced words with this least distance."""
+    """Return the size of a greedy code of balanced binary words of length d with this least Hamming
+    distance.
+    """
     words: list[int] = []
     for support in itertools.combinations(range(d), d // 2):
         word = sum(1 << i for i in support)
@@ -157,13 +151,10 @@ def test_the_gilbert_form_is_a_plain_maximum_over_distances(point):
     assert spikes.spike_fano_cdp_gilbert(*point) == pytest.approx(p ** (1 - 1 / k) / 2 * best)
 
 
-# --- Bounds without privacy ---
-
-
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (4, 1), (3, 2), (6, 2)])
 @pytest.mark.parametrize("delta", [0.1, 0.5, 0.9])
 def test_no_estimator_beats_the_bounded_signs(n, d, delta):
-    # The data are d counts of +; a fine grid gives the best answer to each.
+    # The data are d counts of positive signs, and a fine grid gives the best answer to each.
     size = delta / (1 + delta)
     signs = np.array(list(itertools.product((-1, 1), repeat=d)))
     answers = np.array(list(itertools.product(np.linspace(-size, size, 41), repeat=d)))
@@ -187,20 +178,20 @@ def test_the_gaussian_bound_is_the_risk_of_the_sample_mean():
     assert gaussian.gaussian_minimax(n, d, k) == pytest.approx(risk, rel=0.01)
 
 
-# --- Explicit upper bounds, on plain grids ---
-
 GRID = np.geomspace(1e-3, 1e6, 90_001)
 
 
 def hinge(t, k):
-    """Return the largest mean excess over t of a law with k-th moment 1."""
+    """Return the largest mean excess over t of a real law whose k-th moment is 1."""
     if k == 2:
         return (np.sqrt(1 + t * t) - t) / 2
     return (k - 1) ** (k - 1) / k**k * t ** (1 - k)
 
 
 def plain_coordinatewise(setting, noise, form):
-    """Return the least error bound of coordinatewise clipping over a grid of thresholds."""
+    """Return the least error bound of coordinatewise clipping over a grid of thresholds, in the
+    bound's form `form`.
+    """
     n, d, k, beta = setting.n, setting.d, setting.moment_order, 0.05
     scale = setting.constants.coordinate_moment ** (1 / k)
     bound = setting.constants.mean_gradient_bound / scale
@@ -227,7 +218,9 @@ def plain_coordinatewise(setting, noise, form):
 
 
 def plain_smoothed(setting, form):
-    """Return the least error bound of smoothing over a grid of scales."""
+    """Return the least error bound of smoothing over a grid of smoothing scales, in the bound's
+    form `form`.
+    """
     n, d, beta = setting.n, setting.d, 0.05
     scale = setting.constants.coordinate_moment ** (1 / setting.moment_order)
     bound = setting.constants.mean_gradient_bound / scale
@@ -243,7 +236,9 @@ def plain_smoothed(setting, form):
 
 
 def plain_clipped(setting, form):
-    """Return the least error bound of clipping to a ball over a grid of radii."""
+    """Return the least error bound of clipping to a ball over a grid of radii, in the bound's form
+    `form`.
+    """
     n, d, k, beta, c = setting.n, setting.d, setting.moment_order, 0.05, setting.constants
     kappa = (k - 1) ** (k - 1) / k**k
     moment, radius = c.directional_moment, GRID
@@ -261,13 +256,14 @@ def plain_clipped(setting, form):
     else:
         scale = c.coordinate_moment ** (1 / k)
         trace = d * scale**2
-        room = np.maximum(radius - c.mean_gradient_bound, 1e-9)  # Below R_0 there is no proof.
+        # There is no proof for radii below R_0.
+        room = np.maximum(radius - c.mean_gradient_bound, 1e-9)
         bias = kappa * (math.sqrt(d) * scale) ** k * room ** (1 - k)
     return float(np.min(np.sqrt(trace / n + bias**2 + energy)))
 
 
 def plain_iterative(setting):
-    """Return the least error bound of iterative updating over groups and radii."""
+    """Return the least error bound of iterative updating over numbers of groups and over radii."""
     n, d, k, moment = (
         setting.n,
         setting.d,
@@ -319,6 +315,7 @@ SETTINGS = [
 @each("slug", PLAIN)
 def test_an_explicit_upper_bound_is_the_minimum_of_its_formula_on_a_plain_grid(slug, setting):
     plain = PLAIN[slug](setting)
-    # A kink costs the grid up to 1e-4; the bound tries 40 numbers of groups, the loop all of them.
+    # A kink costs the grid up to 1e-4; the bound tries 40 numbers of groups, and the plain loop all
+    # of them.
     loose = 1e-2 if PLAIN[slug] is plain_iterative else 1e-6
     assert plain * (1 - 1e-4) <= BY_SLUG[slug].value(setting) <= plain * (1 + loose)

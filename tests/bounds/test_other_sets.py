@@ -61,7 +61,9 @@ REST = tuple(b for b in LOWER_MEAN_BOUNDS if b not in (*SIGNS, *TRACED))
 def test_a_lower_bound_on_a_mean_is_claimed_only_where_the_set_contains_its_prior(
     kind: str, q: float | None, fields: dict[str, Any]
 ) -> None:
-    """Bounds over signs and biases use a cube inside the set; the others have no value there."""
+    """Bounds over signs and biases use a cube inside the set; the other bounds have no value on the
+    set.
+    """
     point = mean_in(kind, q, **fields)
     for row in REST:
         failures = evaluate(point, row).failures
@@ -107,7 +109,7 @@ def test_the_counterexample_of_a_review_has_lower_bounds_in_cubes_only() -> None
         assert (PRIOR_IN_SET in row.hypotheses) == (row in REST)
         assert (KNOWN_CUBES.text in [h.text for h in row.hypotheses]) == (row not in REST)
     assert PRIOR_IN_SET.check(point.setting).startswith("The bound is proven for means in the l2")
-    # The whole cube of l2 norm R: the claim of a cap without the gauge.
+    # Without its set, the setting has the whole cube of l2 norm R, as if the gauge did not matter.
     setting = replace(point.setting, constraint=None)
     zcdp = bound("lower.mean.two-sided-cdp")
     assert zcdp.value(point.setting) < 0.8 * zcdp.value(setting)

@@ -25,7 +25,8 @@ from dpsco_core.scenario import Scenario
 from tests.bounds.helpers import make_setting
 from tests.folded import crossed, each
 
-# Arguments n, d, p, epsilon, delta, q, and the values P1, P2, P3, A1, A2, A3 there.
+# Each row has the arguments n, d, p, epsilon, delta and q, and the values of P1, P2, P3, A1, A2 and
+# A3.
 TABLE = (
     (
         (10_000, 20, 2, 1, 1e-6, 0.0007),
@@ -158,9 +159,6 @@ def test_at_the_default_scenario_privacy_raises_the_bound_under_every_budget():
     assert squared == pytest.approx(0.00960, abs=5e-6)
 
 
-# -- Exact optima on small instances ---------------------------------------------------------------
-
-
 def sign_vectors(d: int) -> np.ndarray:
     """Return all vectors of d signs, one a row."""
     return np.array(list(product((-1.0, 1.0), repeat=d)))
@@ -174,7 +172,8 @@ def least_loss(loss: np.ndarray, ratio: float, delta: float) -> float:
     answers, hypotheses = loss.shape
     pairs = [(i, j) for i in range(hypotheses) for j in range(hypotheses) if i != j]
     size = answers * hypotheses
-    excess = size  # For each pair and answer, the excess is at least p_i - ratio p_j.
+    # The variables from here on are, for each pair and answer, the excess of p_i over ratio p_j.
+    excess = size
     cost = np.concatenate([loss.T.ravel() / hypotheses, np.zeros(len(pairs) * answers)])
     from scipy.sparse import lil_matrix
 
@@ -230,7 +229,8 @@ def test_the_distance_is_the_least_expectile_over_all_answers(d):
         def expectile_of(y, ratio=ratio):
             """Return the expectile of the distance from an answer y."""
             loss = np.sort(np.linalg.norm(nu - y, axis=1))
-            # The t at which (A - 1) E(t - loss)_+ = E loss - t, piece by piece.
+            # The expectile is the t with (A - 1) E(t - loss)_+ = E loss - t, found on each linear
+            # piece.
             heads = np.cumsum(loss)
             k = np.arange(1, len(loss) + 1)
             growth = math.expm1(ratio)
@@ -246,9 +246,6 @@ def test_the_distance_is_the_least_expectile_over_all_answers(d):
         )
         proven = float(packing.losses("l2", d, ratio, 0.0).values[1])
         assert 0.87 * smallest <= proven <= smallest + 1e-9
-
-
-# -- Steps of the proof -------------------------------------------------------------------------
 
 
 def test_the_diagonal_is_the_worst_direction_for_convex_second_derivatives():
@@ -300,7 +297,9 @@ def test_the_gaussian_form_bounds_that_of_any_dimension(tau):
 
 
 def test_the_majorants_of_the_expected_shortfall_are_above_it():
-    """Bounds (S1), (S2) and (S4) at random answers in few dimensions, (S3) at random directions."""
+    """Bounds (S1), (S2) and (S4) are compared at random answers in few dimensions, and (S3) at
+    random directions.
+    """
     source = np.random.default_rng(5)
     for d in (2, 4, 9):
         table = expectiles._distance_table(d)
@@ -324,7 +323,9 @@ def test_the_majorants_of_the_expected_shortfall_are_above_it():
 
 
 def test_no_test_of_a_record_has_a_larger_expectile_than_the_constant():
-    """Lemma A' against exact expectiles of sums of independent signs, in small dimensions."""
+    """Lemma A' is compared with exact expectiles of sums of independent signs, in small
+    dimensions.
+    """
     source = np.random.default_rng(3)
     largest = 0.0
     for _ in range(1500):
@@ -339,9 +340,6 @@ def test_no_test_of_a_record_has_a_larger_expectile_than_the_constant():
         largest = max(largest, math.expm1(epsilon) * float(weight @ np.maximum(z - c, 0)) / c)
     assert largest <= 1 + 1e-9
     assert largest >= 0.99  # The largest value is attained.
-
-
-# -- Shape, class and edges ------------------------------------------------------------------------
 
 
 def random_settings(count: int, seed: int):
@@ -360,8 +358,8 @@ def random_settings(count: int, seed: int):
 
 
 def former_assouad(form, q, setting, delta):
-    """Return the older form of Assouad's bound, without the group curve:
-    theory/approx-lower-bounds.md, 4.
+    """Return the older form of Assouad's bound, without the group curve
+    (theory/approx-lower-bounds.md, 4), at spike probability q.
     """
     a = 1 - 1 / setting.moment_order
 
@@ -430,9 +428,10 @@ def test_the_best_probability_beats_a_fine_grid_within_the_cap():
 
 
 def test_a_very_large_budget_is_not_treated_as_a_smaller_one():
-    """One record, q = 1: weights e^(eps 1[wrong signs <= s]) on answers are exactly eps-DP.
+    """With one record and q = 1, the weights e^(eps 1[wrong signs <= s]) on answers are exactly
+    eps-DP.
 
-    Their exact squared error is that of the wrong signs, at best 381.43 for epsilon = 1000.
+    The exact squared error of these answers is at best 381.43 for epsilon = 1000.
     """
     d, epsilon = 2000, 1000.0
     wrong = np.arange(d + 1)
@@ -445,7 +444,8 @@ def test_a_very_large_budget_is_not_treated_as_a_smaller_one():
         weight = np.exp(log - log.max())
         errors.append(4 * float(weight @ wrong) / float(weight.sum()))
         weight = weight / weight.sum()
-        shrunk = 1 - 2 * float(weight @ wrong) / d  # The mean sign, by which answers are shrunk.
+        # Answers are shrunk by this factor, the mean sign.
+        shrunk = 1 - 2 * float(weight @ wrong) / d
         errors.append(d * (1 - shrunk**2))
     bound_there = packing.packing("squared", 1.0, 1, d, 2.0, epsilon, 0.0)
     assert 0 <= bound_there <= min(errors)

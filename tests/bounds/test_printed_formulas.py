@@ -36,7 +36,8 @@ POINTS = (
     replace(BOUNDED, problem="logistic", geometry="lq", q=1.25),
     *(replace(BOUNDED, problem="geometric-median", geometry="lq", q=q) for q in (1.25, 3.0)),
 )
-UNREADABLE = (r"\omega", r"\min_{")  # Formulas with an unknown power or a minimum over an exponent.
+# These parts of a formula stand for an unknown power or a minimum over an exponent.
+UNREADABLE = (r"\omega", r"\min_{")
 RATES = [row for row in BOUNDS if row.card.constant == "rate"]
 READABLE = [row for row in RATES if not any(sign in row.card.latex for sign in UNREADABLE)]
 

@@ -15,17 +15,17 @@ BASE = (10_000, 50, 1.0)
 
 
 def terms(rate, setting):
-    """Return the terms of a rate."""
+    """Return the values of a rate's terms at a setting."""
     return tuple(rate(setting).values())
 
 
 def cdp_inputs(n, d, order, rho):
-    """Return the terms of the rate under zCDP."""
+    """Return the terms of the rate for means under zCDP."""
     return terms(rates.CDP, zcdp_setting(n, d, order, rho))
 
 
 def pure_inputs(n, d, order, epsilon):
-    """Return the terms of the rate under pure DP."""
+    """Return the terms of the rate for means under pure DP."""
     return terms(rates.PURE, make_setting(n, d, order, PureDP(epsilon=epsilon)))
 
 
@@ -35,7 +35,9 @@ def zcdp_setting(n, d, order, rho):
 
 
 def slope(f, axis, part):
-    """Return the exact log-log slope of a term along n, d or the budget, from a factor of 8."""
+    """Return the exact slope, in logarithms, of a term along n, d or the budget, from a step by the
+    factor 8.
+    """
     low, high = list(BASE), list(BASE)
     high[axis] *= 8
     return math.log(f(*high)[part] / f(*low)[part]) / math.log(8)

@@ -16,7 +16,7 @@ from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from dpsco_core.scenario import Scenario
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting
 
-HIDDEN = 2.0  # The factor by which a rate with constant 1 may be on the wrong side.
+HIDDEN = 2.0  # A rate, whose constant is taken as 1, may be on the wrong side by this factor.
 RISKS = ("l2 error", "excess risk")
 UPPER_RATES = [
     b

@@ -74,7 +74,7 @@ def test_no_cube_is_better_than_the_one_found(kind, budget: PureDP | ApproxDP) -
     body = Geometry(kind=kind).constraint(20, 0.4)
 
     def value(cube, q: float) -> float:
-        """Return the bound of a cube at spike probability q."""
+        """Return the packing bound of a cube at spike probability q."""
         arguments = "squared", q, n, cube.signs, order, epsilon, delta
         return cube.factor("squared") * packing.packing(*arguments)
 
@@ -96,7 +96,7 @@ def test_delta_affects_a_cube_of_many_coordinates(kind: str) -> None:
     body = Geometry(kind=kind).constraint(1000, 10.0)
 
     def value(cube) -> float:
-        """Return the bound of a cube at its best spike probability."""
+        """Return the packing bound of a cube at its best spike probability."""
         most_spikes = largest_probability(1, order, cube.side)
         q = packing.best("squared", n, cube.signs, order, *level, most_spikes)
         return cube.factor("squared") * packing.packing("squared", q, n, cube.signs, order, *level)
@@ -107,7 +107,9 @@ def test_delta_affects_a_cube_of_many_coordinates(kind: str) -> None:
 
 
 def test_bounds_that_do_not_choose_the_cube_use_the_better_of_two() -> None:
-    """Packing chooses with delta; Assouad's argument is larger on the cube for epsilon alone."""
+    """Packing chooses its cube with delta, and Assouad's argument is larger on the cube for epsilon
+    alone.
+    """
     n, d, epsilon = 1000, 300, 0.1
     body = Geometry(kind="group-l1").constraint(d, 10.0)
     setting = make_setting(
@@ -158,7 +160,9 @@ def _value_of_cube(form: Form, cube: Cube, n: int, budget: Budget, largest: floa
 
 
 def test_the_conjugate_is_that_of_its_chords_without_a_search() -> None:
-    """It is compared at nodes, beside them, far out on either side and in between."""
+    """The conjugate is compared at the nodes, beside them, far out on either side and
+    in between.
+    """
     nodes, values, _ = two_sided._conjugate_table()
     rng = np.random.default_rng(11)
     c = np.concatenate(
@@ -178,7 +182,9 @@ def test_the_conjugate_is_that_of_its_chords_without_a_search() -> None:
 def test_the_log_ratio_of_a_level_is_the_least_one_over_all_norms_and_cubes_next_to_the_line(
     d: int,
 ) -> None:
-    """The cubes that the quick search leaves out cannot have it: here all norms are tried."""
+    """The cubes that the quick search leaves out cannot have the least ratio, since here all norms
+    are tried.
+    """
     table = expectiles._distance_table(d)
     gains = np.log(np.maximum(table.mean - table.levels[:, None], 1e-300))
     log_gains = [
@@ -186,5 +192,5 @@ def test_the_log_ratio_of_a_level_is_the_least_one_over_all_norms_and_cubes_next
     ]
     smallest_ratios = np.logaddexp(0.0, log_gains)
     assert (table.log_ratios[::5] <= smallest_ratios * (1 + 1e-12)).all()
-    # Later levels may be smaller, and then earlier ones no longer matter.
+    # Later levels may have smaller ratios, and then earlier ones no longer matter.
     assert np.median(table.log_ratios[::5] / smallest_ratios) == pytest.approx(1, rel=1e-12)

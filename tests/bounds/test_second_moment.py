@@ -45,7 +45,7 @@ def test_every_bound_is_reviewed_below_two_or_refuses(row: Bound, p: float):
     evaluation = evaluate(point, row)
     assert math.isnan(evaluation.value)
     assert all(math.isnan(term) for term in evaluation.terms.values())
-    # At p = 2 this reason does not appear.
+    # At p = 2 the reason that records lack a variance does not appear.
     assert not row.needs_variance(replace(setting, moment_order=2.0))
 
 

@@ -54,7 +54,9 @@ def test_the_mean_error_bound_is_the_larger_of_the_two_orders_at_any_bound_on_th
         best = {}
         for order in (p, 2.0):
             bounds = TracingBounds(n=3, d=50, moment_order=order, leakage=leakage)
-            shrink = 2 ** (1 - 2 / order)  # At p = 2 the factor is 1.
+            # This is the factor by which a moment of order below 2 shortens the longest mean; at p
+            # = 2 it is 1.
+            shrink = 2 ** (1 - 2 / order)
             longest = leakage.spread * 50**0.5 * shrink
             largest = min(1.0, (mean_bound / longest) ** (order / (order - 1)))
             q, u = np.meshgrid(largest * np.geomspace(1e-2, 1, 200), np.geomspace(1e-3, 1e3, 400))

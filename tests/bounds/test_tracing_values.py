@@ -31,7 +31,8 @@ from dpsco_core.bounds.instances.tracing import (
 )
 from tests.folded import crossed, each
 
-# Arguments n, d, k, epsilon, delta, q, u, and T1, T2, T3 at q/4, with the pairs of Lemma A.
+# Each row has n, d, k, epsilon, delta, q and u, the values T1 and T2, T3 at q/4, and the pairs of
+# Lemma A.
 APPROX = (
     (
         (10_000, 200, 4, 1, 1e-6, 0.01, 6),
@@ -58,8 +59,8 @@ APPROX = (
         "0.384500 0.148215 0.201683",
     ),
 )
-# Arguments n, d, k, rho, q, u, q', and T1, T2, T3 at q/4, then rate distortion and its square at
-# q'.
+# Each row has n, d, k, rho, q, u and q', the values T1 and T2, T3 at q/4, then rate distortion and
+# its square at q'.
 ZCDP = (
     (
         (10_000, 200, 4, 0.5, 0.008, 6, 0.00133333),
@@ -94,7 +95,7 @@ def array_of(x: float) -> np.ndarray:
 
 
 def three_values(bounds: TracingBounds, q: float, u: float) -> list[float]:
-    """Return T1 and T2 at q, and T3 at q/4."""
+    """Return the tracing bounds T1 and T2 at spike probability q, and T3 at q/4, all at shape u."""
     linear = float(bounds.linear_at(array_of(q / 4), array_of(u))[0])
     return [
         float(bounds.l2_at(array_of(q), array_of(u))[0]),
@@ -173,14 +174,14 @@ def test_the_bounds_of_the_default_scenario_have_their_recorded_values():
     pure = hypercube.best_pure(1000, 1, 2, 1.0, 1.0)
     bound_l2 = assouad.assouad("l2", p, 1000, 1, 2, 1.0, 1e-6)
     assert hypercube.hypercube_pure(pure, 1000, 1, 2, 1.0) == pytest.approx(0.0194784, rel=1e-5)
-    assert bound_l2 == pytest.approx(0.0206649, rel=1e-5)  # The group curve gives 6 % more.
-
-
-# -- The same formulas, one number at a time -----------------------------------------------------
+    # The group curve gives 6 % more than the bound without it.
+    assert bound_l2 == pytest.approx(0.0206649, rel=1e-5)
 
 
 def plain_pairs(epsilon: float, delta: float, r: float, d: int) -> list[tuple[float, float]]:
-    """Return (c, m delta zeta) of Lemmas A and A', by numerical search for M and the expectile."""
+    """Return the pairs (c, m delta zeta) of Lemmas A and A', by numerical search for the maximum M
+    and the expectile.
+    """
     minimum = minimize_scalar(
         lambda t: -((r * r - t * t) ** 2) / (1 - t),
         bounds=(0, r),
@@ -197,12 +198,12 @@ def plain_pairs(epsilon: float, delta: float, r: float, d: int) -> list[tuple[fl
 
 
 def plain_expectile(epsilon: float) -> float:
-    """Return the least t with (e^epsilon - 1) E(Z - t)_+ <= t, by either bound on the mean
-    excess.
+    """Return the least t with (e^epsilon - 1) E(Z - t)_+ <= t, by the smaller of two bounds on the
+    mean excess.
     """
 
     def excess(t: float) -> float:
-        """Return the gap of the equation for the expectile at t."""
+        """Return the left side less the right side of the expectile's equation at t."""
         exponential = minimize_scalar(
             lambda x: x * x / 2 - x * t - 1 - math.log(x), bounds=(1e-3, 30), method="bounded"
         )
@@ -222,7 +223,9 @@ def plain_gain(d: int, u: float, r: float) -> float:
 
 
 def plain_l2(n, d, k, kappa, r, q, u):
-    """Return T1, the root x of u x^2 + b x = G."""
+    """Return the tracing bound T1 on the mean error, where x is the positive root of u x^2 + b x =
+    G.
+    """
     gain = plain_gain(d, u, r)
     if gain == 0:
         return 0.0
@@ -247,7 +250,9 @@ def plain_squared(n, d, k, pairs, kappa, r, q, u):
 
 
 def plain_linear(n, d, k, pairs, kappa, r, q, u):
-    """Return the tracing bound on a linear risk, from the best of all its arguments."""
+    """Return the tracing bound on a linear risk, the best of all its arguments, with pairs (c, e)
+    of constants.
+    """
     size = math.sqrt(d * r * r / (1 + u))
     candidates = [n * q * kappa / (u * size)]
     for c, e in pairs:
@@ -332,9 +337,6 @@ def test_the_shape_of_the_data_is_the_best_one_without_a_cap(d, k):
     assert float(bounds.l2_at(array_of(q), array_of(u))[0]) == pytest.approx(best, rel=1e-4)
 
 
-# -- The constants, by quadrature ----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("u", [0.7, 2.0, 9.0])
 @pytest.mark.parametrize("r", [0.5, 1.0])
 def test_the_moments_of_the_prior_are_those_of_the_beta_law(u, r):
@@ -352,7 +354,7 @@ def test_the_moments_of_the_prior_are_those_of_the_beta_law(u, r):
     assert d * mean(lambda x: x * x) == pytest.approx(d * r * r / (1 + u), rel=1e-6)
     fourth_moment = d * mean(lambda x: x**4) + d * (d - 1) * mean(lambda x: x * x) ** 2
     size = math.sqrt(d * r * r / (1 + u))
-    # E sqrt(X) >= sqrt(m) (3/2 - E X^2 / (2 m^2)), which gives the factor of T3.
+    # The inequality E sqrt(X) >= sqrt(m) (3/2 - E X^2 / (2 m^2)) gives the factor of T3.
     assert 1.5 - fourth_moment / size**4 / 2 == pytest.approx(1 - u / (d * (u + 3)), rel=1e-5)
 
 
@@ -379,7 +381,7 @@ def test_the_moment_factor_solves_its_equation(x):
     k = moment_factor(x)
     assert k - 1 - math.log(k) == pytest.approx(2 * x, rel=1e-6, abs=1e-15)
     if x < 100:
-        # The factor is the minimum over tau of (2 x - ln(1 - tau)) / tau.
+        # The expected factor is the minimum over tau of (2 x - ln(1 - tau)) / tau.
         minimum = minimize_scalar(
             lambda tau: (2 * x - math.log1p(-tau)) / tau, bounds=(1e-9, 1 - 1e-12), method="bounded"
         )
@@ -389,7 +391,9 @@ def test_the_moment_factor_solves_its_equation(x):
 
 @cache
 def largest_means() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return nodes in ln lambda, lambda, and the largest mean over 2,001 points at each."""
+    """Return nodes in ln lambda, the lambdas, and at each the logarithm of the largest mean over
+    2,001 points.
+    """
     logs = np.linspace(math.log(1e-9), math.log(1e6), 20_001)
     size = np.exp(logs)
     y = np.linspace(0, 1, 2001)
@@ -401,7 +405,9 @@ def largest_means() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cache
 def plain_mixture(d: int, s: float) -> float:
-    """Return Lambda(s) by a trapezoid over 20,000 nodes in ln lambda from 1e-9 to 1e6."""
+    """Return Lambda(s), the logarithm of the mixture over lambda, by a trapezoid rule over 20,000
+    nodes from 1e-9 to 1e6.
+    """
     logs, size, means = largest_means()
     terms = d * means - logs / 2 - s * s / (4 * size) + math.log(s / (2 * math.sqrt(math.pi)))
     integral = float(logsumexp(terms)) + math.log(logs[1] - logs[0])
@@ -457,7 +463,9 @@ def test_distances_without_information_are_those_of_the_best_constant():
 
 
 def compose_curves(outer, inner):
-    """Return the corners of one increasing concave curve applied after another."""
+    """Return the corners of one increasing concave piecewise linear curve applied after another; a
+    curve is (x, y).
+    """
     (u, v), (x, y) = outer, inner
     places = {float(t) for t in x}
     for level in u:
@@ -470,12 +478,12 @@ def compose_curves(outer, inner):
 
 @cache
 def shares_after_changes(epsilon: float, delta: float, largest: int):
-    """Return mass in common and harmonic overlap after 0, 1, ... changes, by composing the
-    curve.
+    """Return lists of the mass in common and of the harmonic overlap after 0, 1, ... changed
+    records, by composing the curve.
     """
     a = math.exp(epsilon)
     corner = (1 - delta) / (1 + a)
-    # The curve min(1, a x + delta, 1 - (1 - delta - x)/a) on [0, 1].
+    # One change has the curve min(1, a x + delta, 1 - (1 - delta - x)/a) on [0, 1].
     curve_of_one = (
         np.array([0.0, corner, 1 - delta, 1.0]),
         np.array([delta, 1 - corner, 1.0, 1.0]),
@@ -494,7 +502,9 @@ def shares_after_changes(epsilon: float, delta: float, largest: int):
 
 
 def plain_assouad(form, q, n, d, k, epsilon, delta):
-    """Return Assouad's bound over every count from 0 to n, with scipy's binomial law."""
+    """Return Assouad's bound at spike probability q as a sum over every count from 0 to n, with
+    scipy's binomial law.
+    """
     total = 0.0
     for b, (common, tau) in enumerate(shares_after_changes(epsilon, delta, n)):
         part = {"l2": common, "squared": tau, "linear": 1 - math.sqrt(max(0.0, 1 - tau))}[form]
@@ -529,7 +539,7 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
     assert bound_value == pytest.approx(q ** (1 - 1 / k) * distance, rel=1e-9)
 
     def square(b):
-        """Return the least squared distance with b spikes."""
+        """Return the largest proven squared distance with b spikes."""
 
         def negative(log_size):
             """Return minus the bound by the tangent of slope exp(log_size)."""
@@ -544,13 +554,12 @@ def test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes():
     assert bound_value == pytest.approx(q ** (2 - 2 / k) * squares, rel=1e-5)
 
 
-# -- The class, and the edges --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("k", [2.0, 2.5, 3.0, 3.2, 4.0, 7.0, 50.0])
 def test_the_cap_keeps_central_moments_within_one_and_is_the_largest(k):
     def moment(q, t):
-        """Return the central moment of order k of a spike with bias t, over q."""
+        """Return the central moment of order k of a spike with bias t and probability q, divided by
+        q.
+        """
         y = q * t
         centred = q * ((1 + t) / 2 * (1 - y) ** k + (1 - t) / 2 * (1 + y) ** k)
         return ((1 - q) * y**k + centred) / q
@@ -620,7 +629,8 @@ def test_values_out_of_range_are_named(call, sentence):
 
 
 def test_the_mixture_is_levys_law():
-    # exp(-s sqrt(z)) is the mean of exp(-lambda z), which implies the bound on the first moment.
+    # The function exp(-s sqrt(z)) is the mean of exp(-lambda z), which implies the bound on the
+    # first moment.
     for s, z in ((0.7, 2.0), (3.0, 0.5)):
         value, _ = quad(
             lambda x, s=s, z=z: (

@@ -42,12 +42,16 @@ EXPLICIT = sorted(s for s, b in BY_SLUG.items() if b.card.constant == "explicit"
 
 
 def assert_unit_moments(setting):
-    """Assert that the catalogue's law has moments of at most 1."""
+    """Return the setting with its coordinate moment set to 1, the most that the law's moment can
+    be.
+    """
     return replace(setting, constants=replace(setting.constants, coordinate_moment=1.0))
 
 
 def coordinatewise(noise, form):
-    """Return a function from settings to coordinatewise clipping as a form of the bound has it."""
+    """Return a function that makes, for a setting, coordinatewise clipping at the parameters of one
+    form of the bound.
+    """
     make = CoordinatewiseCDP if noise == "gaussian" else CoordinatewisePure
 
     def method(setting):
@@ -69,7 +73,9 @@ def coordinatewise(noise, form):
 
 
 def smoothed(form):
-    """Return a function from settings to smoothing as a form of the bound has it."""
+    """Return a function that makes, for a setting, smoothing at the parameters of one form of the
+    bound.
+    """
 
     def method(setting):
         """Return smoothing with the scale of the bound."""
@@ -85,7 +91,9 @@ def smoothed(form):
 
 
 def clipped(form):
-    """Return a function from settings to clipping as a form of the bound has it."""
+    """Return a function that makes, for a setting, simple clipping at the parameters of one form of
+    the bound.
+    """
 
     def method(setting):
         """Return clipping with the radius of the bound."""
@@ -109,7 +117,9 @@ def clipped(form):
 
 
 def iterative(form):
-    """Return a function from settings to iterative updating as a form of the bound has it."""
+    """Return a function that makes, for a setting, iterative updating at the parameters of one form
+    of the bound.
+    """
 
     def method(setting):
         """Return iterative updating with the radius and groups of the bound."""
@@ -171,7 +181,7 @@ def ordinary_problem(kind, d, order, offset):
     return make_problem(kind(d=d, moment_order=order, margin=0.1, offset=offset))
 
 
-CASES = {  # Each name has a problem, n and rho.
+CASES = {  # Each name has a problem, a number n of records and a budget rho.
     "student": (ordinary_problem(StudentT, 5, 2.0, 1.0), 400, 0.1),
     "one-sided": (ordinary_problem(SkewedPareto, 1, 2.0, 0.2), 60, 0.5),
     "pareto": (ordinary_problem(Pareto, 40, 2.0, 0.05), 200, 0.05),
@@ -252,7 +262,9 @@ def test_the_clipped_average_obeys_its_mean_bound_in_its_practical_tuning_too(sl
 
 
 def test_a_bound_may_fail_at_a_radius_for_which_it_is_not_stated():
-    """Each radius suits its own moment class; one that clips no record has too much noise."""
+    """Each radius suits its own moment class, and a radius that clips no record needs too much
+    noise.
+    """
     problem = ordinary_problem(Pareto, 200, 2.0, 0.05)
     setting = problem.setting(300, ZCDP(rho=0.05))
     bound = BY_SLUG["upper.mean.clipped-expected"]

@@ -45,9 +45,6 @@ def rho_by_equation_15(epsilon, delta=1e-6):
     return epsilon**2 / (1 + 2 * math.sqrt(math.log(1 / delta))) ** 2
 
 
-# --- Simple clipping, Zhao et al. ---
-
-
 def test_the_three_summands_of_theorem_2_have_their_printed_values():
     parts = upper_clipped.printed(ZHAO, 0.05, radius=RADIUS)
     assert parts.sampling == pytest.approx(0.3941534766, rel=1e-9)
@@ -102,7 +99,7 @@ def test_every_clipping_radius_is_the_minimiser(p):
     noise = math.sqrt(2 / rho) / n * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
 
     def total(r):
-        """Return the bound at a clip radius r."""
+        """Return the bound of simple clipping at a clip radius r."""
         sampling = max(math.sqrt(12 * moment**2 * size / n), 8 * r * size / n)
         return sampling + sharp.at_radius(r) + noise * r
 
@@ -128,9 +125,6 @@ def test_the_smallest_useful_n_of_theorem_2_has_its_reference_value(d, epsilon, 
     for n, useful in ((int(tight * 0.96), False), (int(tight * 1.05), True)):
         setting = zcdp_setting(n, d, p, gaussian_rho(epsilon, 1e-6))
         assert (upper_clipped.high_probability(setting, 0.05).total() < 1) is useful
-
-
-# --- Iterative updating, Zhao et al. ---
 
 
 def test_the_group_radius_has_its_printed_value():
@@ -187,9 +181,6 @@ def test_without_enough_records_or_budget_the_iterative_bounds_are_void():
     too_few, pure = zcdp_setting(2396, 10, 3, 1.0), pure_setting(10**6, 10, 3, 1.0, 1.0)
     assert upper_iterative.printed(too_few) == (math.inf, math.inf)
     assert upper_iterative.general_quantile(pure, 0.05)[0] == math.inf
-
-
-# --- Coordinate-wise clipping and smoothing, Kamath et al. ---
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
@@ -269,7 +260,7 @@ def test_the_tight_noise_is_that_of_an_even_median():
     assert std == pytest.approx(3 * 2.0 / (1000 // 24) * math.sqrt(4 / (2 * 0.5)))
     scale = upper_coordinatewise.noise_level(pure_setting(1000, 4, 2, 0.5, 1.0), 2.0, "laplace", 23)
     assert scale == pytest.approx(4 * 6 * 2.0 / (1000 // 23) / 0.5)
-    # 4 ln 800 = 26.7, rounded up to an even number.
+    # The number of blocks is 4 ln 800 = 26.7, rounded up to an even number.
     assert upper_coordinatewise.even_blocks(20, 0.05) == 28
 
 
@@ -281,7 +272,7 @@ def test_the_smoothed_bound_is_the_minimum_of_form_v():
     assert supremum == pytest.approx(0.643646, abs=5e-7)
 
     def form_v(tau):
-        """Return form (v) at a smoothing scale tau."""
+        """Return form (v) of the bound on smoothing, at a smoothing scale tau."""
         squares = d + 2 * bound**2 + bound**4
         return math.sqrt(
             (3 * 2 / (8 * math.sqrt(2) * tau)) ** 2 * squares
@@ -301,7 +292,7 @@ def test_the_smoothed_deviation_is_the_minimum_of_form_i():
     tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / beta))
 
     def form_i(tau):
-        """Return form (i) at a smoothing scale tau."""
+        """Return form (i) of the bound on smoothing, at a smoothing scale tau."""
         bias = 1 / tau * math.sqrt(d + 2 * bound**2 + bound**4)
         deviation = math.sqrt(d) * tau * math.log(4 * d / beta) / n
         return bias + deviation + supremum * tau * math.sqrt(2 * d / rho) / n * tail
@@ -312,11 +303,10 @@ def test_the_smoothed_deviation_is_the_minimum_of_form_i():
     assert total == pytest.approx(lowest, rel=1e-6)
 
 
-# --- Simulation: the bounds hold, and are not vacuous, on heavy tails ---
-
-
 def student_sample(n, d, rng, order=3.0):
-    """Draw Student's t with 3.5 degrees of freedom, with absolute third moments of at most 1."""
+    """Draw n records of Student's t with 3.5 degrees of freedom, whose coordinates have absolute
+    moment 1 of order `order`.
+    """
     nu = 3.5
     log_moment = (
         order / 2 * math.log(nu)
@@ -388,9 +378,6 @@ def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
     assert 0.3 * parts.root_sum_square() < root < parts.root_sum_square()
 
 
-# --- Adaptive clipping ---
-
-
 @pytest.mark.parametrize(("n", "d", "p", "rho"), [(2, 1, 2.0, 1.0), (5000, 9, 3.0, 0.2)])
 def test_the_adaptive_bound_is_its_formula_written_out(n, d, p, rho):
     """The formula is that of the single mode for mean bound 1 and moments 1
@@ -422,7 +409,7 @@ def test_the_adaptive_bound_is_its_formula_written_out(n, d, p, rho):
     setting = Setting(n=n, d=d, moment_order=p, budget=ZCDP(rho=rho), constants=constants)
     (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
     assert bound.value(setting) == pytest.approx(expected, rel=1e-3)
-    # Where the bound is void the method takes no look at its records.
+    # Where the bound is void the method makes no first release.
     assert bool(bound.failures(setting)) == (2 * k + crowd > 0.85 * n)
     assert bound.failures(replace(setting, d=16)) and bound.failures(replace(setting, n=1))
     wide = replace(setting, constants=replace(constants, mean_gradient_bound=50.0))

@@ -67,13 +67,15 @@ def random_points(count: int, seed: int, problem: str) -> Iterator[Scenario]:
 
 
 def bounds_without_data(point: Scenario) -> list[Evaluation]:
-    """Return the proven bounds on an answer without data at a point."""
+    """Return the evaluations of the proven bounds on answers without data that hold at a point."""
     fitting = (b for b in bounds_for(point.problem, point.level) if b.card.ignores_data)
     return [e for b in fitting if not (e := evaluate(point, b)).failures]
 
 
 def loss_without_data(point: Scenario) -> float:
-    """Return the error of the fixed answer: 0 for a mean, otherwise the centre."""
+    """Return the error of the answer without data: that of 0 for a mean, and otherwise that of the
+    centre of the set.
+    """
     if point.problem == "mean":
         return float(point.instance.problem.law.mean_norm)
     return starting_risk(point)
@@ -123,8 +125,8 @@ def test_some_law_attains_the_bound(problem: str, slug: str, law: str) -> None:
 def test_the_loss_of_labels_at_zero_is_constant_and_nearly_attained_on_these_data(
     slug: str,
 ) -> None:
-    """Where margins are large and labels reveal their sign, the best parameter has almost no
-    loss.
+    """Where margins are large and labels reveal their sign, the best parameter has
+    almost no loss.
     """
     row = bound(f"upper.sco.without-data-{slug}")
     assert row.value(Scenario(problem=slug, methods=()).setting) == pytest.approx(
@@ -150,8 +152,8 @@ def test_the_loss_of_labels_at_zero_is_constant_and_nearly_attained_on_these_dat
     "upper.sco-strong.without-data",
 )
 def test_the_bounds_are_their_formulas_over_the_vertices_of_the_set() -> None:
-    """Distances are found by enumeration of vertices; losses at 0 and slopes
-    are computed by hand.
+    """Distances come from an enumeration of vertices, and losses at 0 and slopes are computed by
+    hand.
     """
     for kind in ("l1", "simplex", "solid-simplex"):
         corners = 1.5 * np.eye(4)
@@ -197,8 +199,8 @@ def test_no_point_of_a_set_is_farther_from_its_centre(kind: str) -> None:
 
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
 def test_the_best_upper_bound_is_never_worse_than_answering_without_data(problem: str) -> None:
-    """This is checked at every budget, on every set, for records and users; the bound's source is
-    named.
+    """The bounds are compared at every budget and on every set, for records and users, and the
+    bound's source is named.
     """
     by_start = 0
     for kind in GEOMETRIES:
@@ -226,7 +228,7 @@ def test_the_best_upper_bound_is_never_worse_than_answering_without_data(problem
 def test_no_lower_bound_on_the_problems_own_losses_exceeds_the_loss_without_data(
     problem: str,
 ) -> None:
-    """The comparison is over the class of each lower bound, with no more constants than it
+    """Each lower bound is compared over its own class, with no more constants than the class
     certifies.
     """
     compared = 0

@@ -45,9 +45,9 @@ FLAGS = [
     # A visit is too short for optimised code to pay; optimising takes a twelfth of its time.
     "--js-flags=--no-opt --no-maglev --single-threaded-gc",
 ]
-expect.set_options(timeout=20_000)  # a busy machine draws a figure late
+expect.set_options(timeout=20_000)  # A busy machine draws a figure late.
 LOCAL = {"127.0.0.1", "localhost"}
-WINDOW = {"width": 1280, "height": 900}  # the size of a laptop's window
+WINDOW = {"width": 1280, "height": 900}  # This is the size of a laptop's window, in pixels.
 # Whether the page has rested for a tenth of a second, since one run may start the next. The page's
 # own scripts must be loaded too, as they may start another run; the script that asks for the first
 # run disappears after it.
@@ -95,7 +95,9 @@ def visitor(browser: Browser, browser_context_args: dict[str, object]) -> Iterat
 
 @pytest.fixture
 def page(visitor: BrowserContext) -> Iterator[Page]:
-    """Return the session's tab as good as new, with its compiled scripts kept."""
+    """Yield the session's tab as good as new, with its compiled scripts kept, and clear it after
+    the test.
+    """
     yield tab_of(visitor)
     leave(visitor)
 
@@ -127,7 +129,9 @@ def leave(visitor: BrowserContext) -> None:
 
 @pytest.fixture(scope="session")
 def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start the dashboard for the session on a free port; the address, without a slash."""
+    """Start the dashboard for the session on a free port; yield its address, without a slash at the
+    end.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -177,8 +181,8 @@ def wait_for_health(
 def ready() -> Callable[..., None]:
     """Return a function that waits until the page's script has finished and been drawn.
 
-    ``ready(page)`` after opening a page or using a control; ``ready(page, seconds=60)`` for a
-    long run.
+    A test calls ``ready(page)`` after it opens a page or uses a control, and ``ready(page,
+    seconds=60)`` after it starts a long run.
     """
 
     def wait(page: Page, seconds: float = 30) -> None:
@@ -195,22 +199,22 @@ def a_page_keeps_to_itself_and_shows_no_error(page: Page) -> Iterator[None]:
     foreign_urls: list[str] = []
 
     def on_request(request: Request) -> None:
-        """Note a request to another host."""
+        """Record a request to another host."""
         url = urlsplit(request.url)
         if url.scheme in ("http", "https", "ws", "wss") and url.hostname not in LOCAL:
             foreign_urls.append(request.url)
 
     def on_websocket(socket: WebSocket) -> None:
-        """Note a socket to another host."""
+        """Record a WebSocket to another host."""
         if urlsplit(socket.url).hostname not in LOCAL:
             foreign_urls.append(socket.url)
 
     def on_error(error: Error) -> None:
-        """Note an error of a script."""
+        """Record an error of a script on the page."""
         errors.append(str(error))
 
     def on_response(response: Response) -> None:
-        """Note a response that says it failed."""
+        """Record a response with an error status."""
         if response.status >= 400:
             errors.append(f"{response.status}: {response.url}")
 

@@ -14,7 +14,7 @@ UNMARKED = "rgba(0, 0, 0, 0)"
 
 
 def figure(page: Page, name: str, kind: str = "wide") -> Locator:
-    """Return a figure by the name of its place."""
+    """Return a figure of a page by the name of its container; `kind` is "wide" or "compact"."""
     return page.locator(f".st-key-{name}_figure_{kind} .js-plotly-plot").last
 
 
@@ -30,7 +30,9 @@ def expect_to_be_marked(page: Page, owner: str) -> None:
 
 
 def expect_to_fit_a_phone(page: Page, address: str, ready: Ready, names: Sequence[str]) -> None:
-    """Expect the compact figures and not the wide ones, and nothing that scrolls sideways."""
+    """Expect a phone to show the compact figures and not the wide ones, with nothing that scrolls
+    sideways.
+    """
     page.set_viewport_size(PHONE)
     page.goto(address)
     ready(page)
@@ -55,7 +57,7 @@ def expect_no_axe_violation(
         ready(page)
         expect(figure(page, figure_name)).to_be_visible(timeout=20_000)
         page.locator("summary", has_text=expander).click()
-        page.wait_for_timeout(500)  # wait for the expander's transition
+        page.wait_for_timeout(500)  # The expander's transition has to end first.
         ready(page)  # Streamlit shows elements of an earlier run pale for a moment.
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()

@@ -12,7 +12,8 @@ TABLES = "/bounds?problem=mean&p=3&table=kamath"
 ERRATA = "/errata?erratum=lowy.kept-points"
 
 
-@pytest.mark.slow  # test_who_wins.py clicks a mark; tests/app has the address and the row
+# The test in test_who_wins.py clicks a mark too, and tests/app covers the address and the row.
+@pytest.mark.slow
 def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -47,7 +47,7 @@ def test_a_png_can_be_saved_after_an_svg_and_the_gallery_closes_over_the_figure_
     expect(page.locator(".head")).to_contain_text("the hardest data known", timeout=60_000)
     expect(page.locator(".status")).to_contain_text("Measured in ", timeout=60_000)
     ready(page, seconds=120)
-    page.get_by_role("button", name="Presets").click()  # opens the gallery again
+    page.get_by_role("button", name="Presets").click()  # This click opens the gallery again.
     gallery.get_by_role("tab", name="Open a study").click()
     expect(gallery.get_by_test_id("stFileUploader")).to_be_visible()
 
@@ -80,7 +80,7 @@ def test_a_slider_shows_its_limits_and_keeps_quick_keys_and_a_menu_at_the_foot_f
     )
     page.keyboard.press("Escape")
     slider.focus()
-    for _ in range(4):  # The page answers the first key only after the last one.
+    for _ in range(4):  # The page answers only after the last of these keys.
         page.keyboard.press("ArrowLeft")
         page.wait_for_timeout(120)
     expect(page).to_have_url(re.compile(r"[?&]epsilon=0\.05\b"))
@@ -115,26 +115,28 @@ def test_the_menu_marks_the_place_of_a_view(page: Page, dashboard: str) -> None:
 def test_on_a_phone_a_jump_in_the_article_arrives_at_its_step(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """Motion is allowed here: the picture's height differs from step to step, and the text stays in
-    place.
+    """Motion is allowed in this test: the picture's height differs between steps, and the text
+    stays in place.
     """
     page.set_viewport_size(SMALL_PHONE)
     page.emulate_media(reduced_motion="no-preference")
     page.goto(f"{dashboard}/{WHY}")
     ready(page, seconds=60)
     steps = page.locator("nav[aria-label=Steps] button")
-    line = 0.75 * SMALL_PHONE["height"]  # the height below the picture at which a step is read
+    # A step is read at this height below the picture, in pixels.
+    line = 0.75 * SMALL_PHONE["height"]
     for number in (9, 2, 6, 8, 4, 1):
         steps.nth(number - 1).click()
         expect(page.locator("nav [aria-current=step]")).to_have_text(str(number))
         boxes = [None, page.locator("section.here").bounding_box()]
-        while boxes[-1] != boxes[-2] and len(boxes) < 30:  # wait until the page stops scrolling
+        # The loop waits until the page stops scrolling.
+        while boxes[-1] != boxes[-2] and len(boxes) < 30:
             page.wait_for_timeout(250)
             boxes.append(page.locator("section.here").bounding_box())
         section = boxes[-1]
         assert section is not None
         assert section["y"] < line < section["y"] + section["height"]
-    # Scroll from the first step to the end of the page at once, as by hand.
+    # The page is scrolled from the first step to its end at once, as by hand.
     main = page.get_by_test_id("stMain")
     main.evaluate("e => e.scrollTo({ top: e.scrollHeight, behavior: 'instant' })")
     expect(page.locator("nav [aria-current=step]")).to_have_text("9")
@@ -157,8 +159,8 @@ def test_on_a_phone_the_sidebar_closes_when_a_page_is_chosen_in_it(
 def test_a_page_that_was_chosen_comes_whatever_the_page_before_has_to_say(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """The page before reports its new width between the click and the answer, which must not run
-    that page again.
+    """The old page reports its new width between the click and the answer, which must not run that
+    page again.
     """
     page.add_init_script(
         """{
@@ -185,7 +187,9 @@ def test_a_page_that_was_chosen_comes_whatever_the_page_before_has_to_say(
 
 
 def test_dragging_the_radius_selects_no_text(page: Page, tmp_path: Path) -> None:
-    """No caret is set either, from which a selection would grow over the numbers of the axis."""
+    """Dragging sets no caret either, from which a selection would grow over the numbers of the
+    axis.
+    """
     point = Scenario(problem="linear", methods=("sco.clipped",), n=200, d=3)
     runs = single_runs(point, "sco.clipped")
     lines = [RunLine(name=name, path=path, colour=INK) for name, path in runs.items()]

@@ -18,7 +18,7 @@ from dpsco_app.shell.names import EXPLORE, PLACES, VIEWS
 from tests.browser.responsive import PHONE, Ready, expect_to_be_marked
 
 ROOT = Path(__file__).resolve().parents[2]
-SCREENS = ROOT / "test-results" / "screens"  # the folder of the screenshots that the suite keeps
+SCREENS = ROOT / "test-results" / "screens"  # The suite keeps its screenshots in this folder.
 # The pages of which the README shows pictures.
 README_PAGES = ("explore", "learn", "lower-bounds", "privacy", "bounds")
 # The wide windows come first, so that figures for narrow windows are drawn only once.
@@ -28,8 +28,8 @@ SIZES = {
     "tablet": {"width": 820, "height": 1180},
     "phone": PHONE,
 }
-# Addresses at which the pages are quick to draw but look as usual, and a part of the address that
-# then remains.
+# At these addresses the pages are quick to draw but look as usual; the second text is a part of the
+# address that remains.
 ADDRESSES = {
     "explore": ("?trials=5&grid=1000,5000,20000", "grid=1000,5000,20000"),
     "one-run": ("one-run?problem=huber&n=500&d=3&trials=1", "problem=huber"),
@@ -53,7 +53,8 @@ RULES = {
 BACKGROUND = "e => getComputedStyle(e).backgroundColor"
 DRAWN_IN = """quiet => [...document.querySelectorAll("style")].some(
   (style) => style.textContent.includes(".head p b") && style.textContent.includes(quiet))"""
-HIDDEN = "[class*=figure_{}] .js-plotly-plot"  # the figure for the other kind of window
+# This selects the figure for the other kind of window, which is hidden.
+HIDDEN = "[class*=figure_{}] .js-plotly-plot"
 SIDEWAYS = "e => e.scrollWidth - e.clientWidth"
 CHOICES = "[data-testid=stMain] [data-testid=stButtonGroup] > div:has(button)"
 
@@ -80,7 +81,9 @@ TURNS = list(zip(PLACES, cycle(product(SIZES, SCHEMES)), strict=False))
 def test_a_page_fits_its_window_and_axe_finds_nothing(
     page: Page, dashboard: str, ready: Ready, slug: str, turn: tuple[str, str]
 ) -> None:
-    """One title, its place marked in the menu, nothing wider than the window, no violation."""
+    """A page has one title, its place is marked in the menu, nothing is wider than the window, and
+    axe finds no violation.
+    """
     name, scheme = turn
     page.set_viewport_size(SIZES[name])
     page.emulate_media(color_scheme=scheme)
@@ -91,7 +94,7 @@ def test_a_page_fits_its_window_and_axe_finds_nothing(
     for view, title in views.items():  # Explore offers its views in a menu.
         link = page.locator(".st-key-views").get_by_role("link", name=title, exact=True)
         led = urlsplit(str(link.evaluate("e => e.href"))).path
-        assert led == f"/{view}" or view == EXPLORE  # the link to Explore names no path
+        assert led == f"/{view}" or view == EXPLORE  # The link to Explore names no path.
     if slug in OWNERS:
         expect_to_be_marked(page, OWNERS[slug])
     expect_to_fit(page, ready, name)
@@ -106,7 +109,7 @@ def test_a_page_fits_its_window_and_axe_finds_nothing(
 def test_a_page_fits_every_window_and_axe_finds_nothing_in_any(
     page: Page, dashboard: str, ready: Ready, slug: str
 ) -> None:
-    """Each window, from the widest to a phone's, in both themes.
+    """The windows go from the widest to a phone's, in both themes.
 
     With DPSCO_SCREENSHOTS=1 a picture of each size is kept, and some become the README's.
     """
@@ -116,13 +119,13 @@ def test_a_page_fits_every_window_and_axe_finds_nothing_in_any(
     open_page(page, dashboard, ready, slug)
     for name, size in SIZES.items():
         page.set_viewport_size(size)
-        page.wait_for_timeout(250)  # wait until figures have their new size
+        page.wait_for_timeout(250)  # Figures need a moment to take their new size.
         expect_to_fit(page, ready, name)
         picture = SCREENS / f"{slug}-{name}.png"
         page.screenshot(path=picture, animations="disabled")
         assert picture.stat().st_size > 10_000
         if keep and name == "laptop" and slug in README_PAGES:
-            if slug == EXPLORE:  # the README shows the page as it opens
+            if slug == EXPLORE:  # The README shows this page as it opens.
                 page.goto(dashboard)
                 ready(page, seconds=60)
             page.screenshot(path=ROOT / "assets" / f"{slug}.png", animations="disabled")
@@ -168,7 +171,9 @@ def expect_axe_to_find_nothing(page: Page, ready: Ready) -> None:
 
 @pytest.mark.slow
 def test_two_visitors_do_not_meet(page: Page, dashboard: str, ready: Ready) -> None:
-    """Each tab has a session: one's scenario, run and address leave the other's alone."""
+    """Each tab has a session, whose scenario, run and address leave those of the other
+    tab alone.
+    """
     first_tab, second_tab = page, page.context.new_page()
     first_tab.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
     second_tab.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")

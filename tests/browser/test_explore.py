@@ -53,15 +53,15 @@ Ready = Callable[..., None]
 
 
 def figure(page: Page, kind: str = "wide") -> Locator:
-    """Return the figure that is shown; `kind` is wide or compact.
+    """Return the figure that is shown; `kind` is "wide" or "compact".
 
-    While one replaces another, the browser keeps the old one for a while, out of sight.
+    While one figure replaces another, the browser keeps the old one for a while, out of sight.
     """
     return page.locator(f".st-key-figure_{kind} .js-plotly-plot").filter(visible=True).last
 
 
 def status(page: Page) -> Locator:
-    """Return the line beside Run; a phone has no room for it."""
+    """Return the status line beside the Run button; a phone has no room for this line."""
     return page.locator(".status")
 
 
@@ -77,7 +77,9 @@ def expect_drawn(page: Page, kind: str = "wide") -> None:
 
 
 def place(element: Locator) -> tuple[float, float]:
-    """Return top and height of an element in one call, as it may be replaced between two."""
+    """Return the top and the height of an element in pixels, in one call, since the page may
+    replace the element between two.
+    """
     top, height = element.evaluate("e => [e.getBoundingClientRect().y, e.clientHeight]")
     return top, height
 
@@ -145,7 +147,7 @@ def test_cancel_stops_a_long_run_run_goes_on_and_a_change_waits_for_ctrl_enter(
     page.goto(f"{dashboard}{LONG}&seed={time.time_ns() % 10**6}")
     page.evaluate(WATCH)
     progress_text, stopped_text = (
-        # The browser has reported that the component is loaded.
+        # The browser has reported that the page's component is loaded.
         re.compile(r"^[\d,]+ of 1,800 runs, .* left"),
         re.compile(r"Stopped at .* of 1,800 runs"),
     )
@@ -160,7 +162,7 @@ def test_cancel_stops_a_long_run_run_goes_on_and_a_change_waits_for_ctrl_enter(
     expect_drawn(page)
     finished = count(status(page))
     assert 0 < finished < 1800
-    # Nothing has moved when Cancel became Run.
+    # Nothing moved when the button Cancel became Run.
     assert page.evaluate(TOPS) == pytest.approx(old_tops, abs=2)
     run.click()
     expect(cancel).to_be_visible(timeout=20_000)
@@ -194,7 +196,8 @@ def test_a_slow_machine_has_its_controls_while_a_run_goes_on(page: Page, dashboa
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=20_000)
     assert page.get_by_role("button", name="Presets").is_visible()
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
-    expect(status(page)).to_contain_text("of 1,800 runs")  # The run continues.
+    # The status line shows that the run continues.
+    expect(status(page)).to_contain_text("of 1,800 runs")
     slowly.detach()
 
 
@@ -227,7 +230,7 @@ def test_on_a_phone_everything_fits_and_the_back_button_restores_the_page(
     for view in ("A private mean", "One run", "Who wins"):
         expect(page.get_by_role("link", name=view, exact=True)).to_be_in_viewport(ratio=1)
     page.keyboard.press("Escape")
-    expect(page.locator("table.ladder")).to_be_visible()  # the names of the lines
+    expect(page.locator("table.ladder")).to_be_visible()  # The table has the names of the lines.
     page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name="Privacy is free").click()
     wait_for_address(page, "axis=epsilon")
@@ -243,7 +246,7 @@ def test_on_a_phone_everything_fits_and_the_back_button_restores_the_page(
     expect(problem).to_be_in_viewport()
 
 
-@pytest.mark.slow  # tests/app/places/test_pin.py has the link and the lines
+@pytest.mark.slow  # The link and the lines are covered by tests/app/places/test_pin.py.
 def test_a_pinned_run_and_the_present_one_come_back_by_link(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
@@ -287,8 +290,8 @@ def test_axe_finds_no_accessibility_fault(
             expect_drawn(page, "wide" if width > 760 else "compact")
         for title in EXPANDERS:
             page.locator("summary", has_text=title).click()
-            ready(page)  # the page is drawn again, and a click meanwhile would miss
-        page.wait_for_timeout(500)  # the expanders' transition
+            ready(page)  # The page is drawn again, and a click in the meantime would miss.
+        page.wait_for_timeout(500)  # The expanders' transition has to end first.
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()
 
@@ -298,7 +301,7 @@ def test_axe_finds_no_accessibility_fault(
 def test_the_page_renders_a_picture(
     page: Page, dashboard: str, ready: Ready, query: str, tmp_path: Path
 ) -> None:
-    """With DPSCO_SCREENSHOTS=1 the first one becomes the README's picture."""
+    """With DPSCO_SCREENSHOTS=1 the first picture becomes the README's."""
     page.set_viewport_size({"width": 1400, "height": 950})
     page.goto(dashboard + query)
     expect(figure(page).locator(".trace").first).to_be_attached(timeout=30_000)
@@ -320,7 +323,7 @@ LABELS = """() => [...document.querySelectorAll(".st-key-figure_wide .annotation
 
 
 def overlapping(boxes: list[list[float]]) -> list[tuple[list[float], list[float]]]:
-    """Return the pairs of labels that cover each other by more than the blank in a letter's box."""
+    """Return the pairs of label boxes that overlap by more than the blank in a letter's box."""
     return [
         (a, b)
         for i, a in enumerate(boxes)
@@ -415,13 +418,13 @@ def test_a_drag_or_a_key_moves_the_chosen_n_in_the_figure(
     n = int((place or "").removeprefix("n = ").replace(",", ""))
     wait_for_address(page, f"?n={n}&")
     expect(page.locator("svg.hand text")).to_have_count(0)
-    ready(page)  # the new numbers are there
+    ready(page)  # The new numbers have arrived by now.
     grip.focus()
     grip.press("ArrowLeft")
     expect(grip).not_to_have_attribute("aria-valuetext", place or "")
     grip.press("End")
     wait_for_address(page, "?n=100000&")
-    expect(grip).to_be_focused()  # a change of numbers leaves the focus where it is
+    expect(grip).to_be_focused()  # A change of numbers leaves the focus where it is.
     ready(page)
     number = figure(page).locator(".xtick text").get_by_text("1,000", exact=True).first
     number.click(force=True)  # A press on the axis acts like one on the grip.
@@ -441,7 +444,8 @@ def test_a_figure_alone_has_its_headline_and_source_and_nothing_else(
     ready(page, seconds=60)
     source = page.locator(".source")
     expect(source).to_contain_text("DP-SCO Explorer")
-    for role in ("button", "link", "combobox", "radio"):  # the dot on the axis stays
+    # The dot on the axis stays, so its role is not in this list.
+    for role in ("button", "link", "combobox", "radio"):
         places = page.locator("[data-testid=stMain]").get_by_role(role).all()
         assert not [place for place in places if place.is_visible()], role
     head, box = page.locator(".head h2").bounding_box(), plot.bounding_box()

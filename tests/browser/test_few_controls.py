@@ -21,7 +21,7 @@ PAGES = (
     "check",
     "lower-bounds",
 )
-# From the lowest letter of the headline to what stands below it.
+# The script measures the gap from the lowest letter of the headline to what stands below it.
 HOLE = """() => {
   const answer = document.querySelector(".head h2"), range = document.createRange()
   range.selectNodeContents(answer)
@@ -40,7 +40,8 @@ def test_a_page_has_few_controls_and_no_gap_below_its_headline(
     page.goto(f"{dashboard}/{address}")
     expect(page.locator(".head h2")).not_to_be_empty(timeout=60_000)
     ready(page, seconds=60)
-    assert len(page.locator(".head h1, .head h2").all()) == 2  # one question, one answer
+    # The page has one question and one answer.
+    assert len(page.locator(".head h1, .head h2").all()) == 2
     controls = page.evaluate(CONTROLS)
     assert len(controls) <= MOST_CONTROLS, controls
     assert page.evaluate(HOLE) < 20

@@ -49,7 +49,7 @@ def saved(page: Page, files: Locator, kind: str, *, key: str = "") -> tuple[str,
 
 
 def size_of(png: bytes) -> tuple[int, int]:
-    """Return the width and height that a PNG says."""
+    """Return the width and height in pixels that a PNG's header states."""
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", png[16:24])
     return width, height
@@ -67,7 +67,7 @@ def box_of(figure: Locator) -> tuple[int, int]:
     return round(box["width"]), round(box["height"])
 
 
-@pytest.mark.slow  # the figure of Explore is saved the same way
+@pytest.mark.slow  # The figure of Explore is saved in the same way by a quick test.
 def test_a_map_is_saved_as_picture_page_and_table(
     page: Page, dashboard: str, ready: Ready, tmp_path: Path
 ) -> None:
@@ -86,7 +86,7 @@ def test_a_map_is_saved_as_picture_page_and_table(
     svg = ElementTree.fromstring(svg_bytes)
     assert name == "dpsco-who_wins.svg" and svg.tag.endswith("svg") and title in words_in(svg)
     expect(files.get_by_role("status")).to_have_text("Saved dpsco-who_wins.svg")
-    # The page keeps the figure as it was: the picture's colours and fonts were for the file.
+    # The page keeps its own colours and fonts, since those of the picture were for the file only.
     family = figure.evaluate("e => e._fullLayout.font.family")
     assert "Source Sans" in family and figure.locator(".gtitle").count() == 0
     name, content = saved(page, files, "CSV")
@@ -106,7 +106,7 @@ def _draws_without_a_network(page: Page, html: bytes, file: Path) -> None:
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     assert [url for url in requested if not url.startswith(("file:", "data:", "blob:"))] == []
     assert page.get_by_role("heading", level=1).inner_text()
-    assert page.locator("tbody tr").count() > 1  # the ladder
+    assert page.locator("tbody tr").count() > 1  # The table is the ladder of numbers.
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_every_figure_of_every_page_is_saved_in_every_way(
 ) -> None:
     page.goto(f"{dashboard}/{slug}")
     ready(page, seconds=120)
-    page.wait_for_timeout(2000)  # wait for elements that a second run of the page adds
+    page.wait_for_timeout(2000)  # A second run of the page may add elements during this pause.
     ready(page, seconds=120)
     rows = page.locator("[data-testid=stExpander]", has_text="Numbers behind this figure, and")
     for index in range(rows.count()):
@@ -194,7 +194,7 @@ BOXES = """svg => {
 def test_a_picture_has_room_for_its_title_and_its_numbers(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """The title takes three lines, and the font is wider than the page's."""
+    """The title takes three lines, in a font that is wider than the page's."""
     page.goto(dashboard + "/?trials=2&n=10000")
     ready(page, seconds=60)
     page.get_by_role("button", name="Export").click()

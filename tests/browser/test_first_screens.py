@@ -12,8 +12,8 @@ from tests.browser.conftest import leave, tab_of
 from tests.browser.responsive import Ready, figure
 
 LAPTOP = {"width": 1400, "height": 900}
-LONGEST = 2400  # pixels: the proofs end with a ladder of all forms of Fano's bound
-# Address -> its first figure; none where the page is a text or a table.
+LONGEST = 2400  # The limit is in pixels; the proofs end with a ladder of all forms of Fano's bound.
+# Each address has the name of its first figure, or "" where the page is a text or a table.
 PAGES = {
     "learn": "",
     "learn?lesson=heavy-tails": "learn",
@@ -63,21 +63,21 @@ ANOTHER = """address => {
 
 @pytest.fixture(scope="module")
 def stay(visitor: BrowserContext) -> Iterator[None]:
-    """Keep the visitor for a test, and leave the page after it."""
+    """Leave the page of the session's visitor after the last test of the module."""
     yield
     leave(visitor)
 
 
 @pytest.fixture
 def page(visitor: BrowserContext, stay: None) -> Page:
-    """Return the session's tab as the test before has left it."""
+    """Return the session's tab as the previous test has left it."""
     return tab_of(visitor)
 
 
 def move_to(page: Page, dashboard: str, address: str) -> None:
     """Continue the visit at another address, as the Back button does.
 
-    This takes a third of the time of opening the page.
+    This takes a third of the time of opening the page anew.
     """
     answer = page.locator(".head h2").first
     if page.get_by_test_id("stApp").count() and answer.count():

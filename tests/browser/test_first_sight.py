@@ -22,7 +22,8 @@ LAPTOP = {"width": 1400, "height": 900}
 PROJECTOR = {"width": 1920, "height": 1080}
 PHONE = {"width": 390, "height": 844}
 MOST_CONTROLS, MOST_AT_REST, MOST_WORDS, MOST_NAMES = 24, 20, 40, 5
-# What can be pressed or moved on the first screen; the menu of pages is the same everywhere.
+# The script lists what can be pressed or moved on the first screen, without the menu of pages,
+# which is the same everywhere.
 CONTROLS = """() => [...document.querySelectorAll(
     "[data-testid=stSidebar], [data-testid=stMain]")].flatMap((part) => [...part.querySelectorAll(
     "button, a[href], input, summary, [role=slider], [role=combobox]")])
@@ -75,7 +76,8 @@ def test_one_card_is_open_at_a_time_and_says_its_answer(
     light.click()
     expect(light).to_contain_text("Your guess at")
     expect(light).to_be_focused()
-    expect(headline(page)).to_contain_text("hardest data known")  # The figure waits for a guess.
+    # The figure is not drawn before the visitor has guessed.
+    expect(headline(page)).to_contain_text("hardest data known")
     expect(page.get_by_role("button", name="The proof")).to_have_count(0)
     choice = page.get_by_role("button", name="under ×")
     expect(choice).to_be_in_viewport(ratio=1)

@@ -17,7 +17,7 @@ from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_f
 
 
 def sentence_place(page: Page) -> Locator:
-    """Return the place where the page says its sentence."""
+    """Return the place where the page describes the point and its projection."""
     return page.locator(".st-key-geometry_said")
 
 
@@ -48,7 +48,8 @@ def test_the_browser_computes_projections_and_support_points_as_numpy_does(page:
     assert len(answers) == len(shapes) > 20
 
 
-@pytest.mark.slow  # tests/app has the link, tests/browser/test_every_page.py the figures
+# The quick tests cover the link in tests/app, and the figures in tests/browser/test_every_page.py.
+@pytest.mark.slow
 def test_a_deep_link_restores_the_page_and_keys_or_a_drag_move_the_point(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
@@ -59,11 +60,11 @@ def test_a_deep_link_restores_the_page_and_keys_or_a_drag_move_the_point(
     slider = page.get_by_role("slider", name="Exponent q of the norm")
     expect(slider).to_have_attribute("aria-valuetext", "3")
     expect(sentence_place(page)).to_contain_text("x = (0.50, 1.20)")
-    slider.press("Home")  # q = 1
+    slider.press("Home")  # The left end of the slider is q = 1.
     expect(sentence_place(page)).to_contain_text("x = (0.50, 1.20) goes to P(x) = (0.15, 0.85)")
     page.wait_for_url(lambda url: "q=1&" in f"{url}&", timeout=10_000)
     ready(page)
-    # Keys move the point itself, which keeps the focus; then the mouse moves it.
+    # Keys move the point itself, which keeps the focus, and the mouse moves it afterwards.
     grip = page.get_by_role("slider", name="Point x", exact=True)
     grip.press("ArrowLeft")
     grip.press("ArrowDown")
@@ -74,7 +75,7 @@ def test_a_deep_link_restores_the_page_and_keys_or_a_drag_move_the_point(
     overlay, middle = page.locator("svg.hand > g:first-child"), grip.bounding_box()
     expect(overlay.locator("polyline")).to_have_count(0)
     assert middle is not None
-    # A finger on it scrolls nothing.
+    # A finger on the point does not scroll the page.
     assert grip.evaluate("g => !g.dispatchEvent(new Event('touchstart', {cancelable: true}))")
     x, y = middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2
     page.mouse.move(x, y)
@@ -82,7 +83,7 @@ def test_a_deep_link_restores_the_page_and_keys_or_a_drag_move_the_point(
     page.mouse.move(x + 80, y + 150, steps=5)
     for name in ("x", "P(x)", "farthest"):
         expect(overlay.get_by_text(name, exact=True)).to_have_count(1)
-    # The names of the lines: across, reach, touching, residual.
+    # The four lines are named across, reach, touching and residual.
     expect(overlay.locator("polyline")).to_have_count(4)
     # The figure still shows the set; the traces of the point are hidden, as the overlay draws them.
     traces = figure(page, "geometry").locator(".scatterlayer .trace")
@@ -94,7 +95,8 @@ def test_a_deep_link_restores_the_page_and_keys_or_a_drag_move_the_point(
     page.mouse.up()
     x1, x2 = (point or "").removeprefix("x = (").removesuffix(")").split(", ")
     page.wait_for_url(lambda url: f"x1={float(x1):g}&x2={float(x2):g}" in url, timeout=10_000)
-    expect(overlay.locator("polyline")).to_have_count(0)  # Python's figure has taken over
+    # The figure drawn by Python has replaced the browser's overlay.
+    expect(overlay.locator("polyline")).to_have_count(0)
     expect(text).to_have_text(sentence, use_inner_text=True)
 
 

@@ -40,13 +40,15 @@ def test_streamlits_page_has_each_element_that_the_dashboard_relies_on(
 def test_a_run_is_cancelled_by_the_dashboard_s_button_alone(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """Streamlit draws its Stop after half a second, beside the sign that something runs."""
+    """Streamlit itself draws a Stop button after half a second, beside the sign that something
+    runs.
+    """
     address = "problem=logistic&trials=200&grid=5000,10000,20000,30000,40000&d=50&seed=4242"
     page.goto(f"{dashboard}/?{address}")
     run = page.locator(".st-key-explore_run button")
     cancel = page.get_by_role("button", name="Cancel", exact=True)
     expect(run.or_(cancel).first).to_be_visible(timeout=30_000)
-    if run.is_visible():  # It is predicted to take too long to run by itself.
+    if run.is_visible():  # The run is shown if it is predicted to take too long to start by itself.
         run.click()
     stop = page.locator(insides.STOP)
     expect(stop).to_have_text("Stop", use_inner_text=False)
@@ -77,7 +79,7 @@ def test_on_a_phone_the_sidebar_opens_and_closes_by_its_buttons(
 def test_a_menu_at_the_foot_of_the_first_screen_has_room(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """Left to Streamlit it would be 48 pixels high."""
+    """Without the dashboard's style, Streamlit would make the menu 48 pixels high."""
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(dashboard)
     ready(page, seconds=60)
@@ -87,7 +89,7 @@ def test_a_menu_at_the_foot_of_the_first_screen_has_room(
     assert box is not None and box["height"] > 200
 
 
-# What the dashboard asks of the parts inside its own keys: a control has a label and a field.
+# The dashboard relies on these parts inside its own keys: a control has a label and a field.
 INSIDE_KEYS = {
     ".st-key-field_problem label": 1,
     ".st-key-field_problem input": 1,

@@ -38,13 +38,14 @@ def predict_and_run_by_key(page: Page, slug: str, ready: Ready) -> None:
         prediction(page, slug).get_by_role("slider").press("ArrowRight")
     expect(page.get_by_role("button", name="Run and see")).to_be_enabled(timeout=SLOW)
     ready(page, seconds=60)
-    page.keyboard.press("Control+Enter")  # from the slider, or from the choice
+    # The shortcut works from the slider and from the choice of answers.
+    page.keyboard.press("Control+Enter")
 
 
 def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: Ready) -> None:
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(dashboard + "/learn?lesson=heavy-tails")
-    for slug in SLUGS[:3]:  # tests/app/places/test_learn.py walks the whole path
+    for slug in SLUGS[:3]:  # The whole path is covered by tests/app/places/test_learn.py.
         expect(page.get_by_role("heading", name=WORDS[slug].title)).to_be_visible(timeout=SLOW)
         expect(page.locator(".head h2")).to_have_text(WORDS[slug].preview_title, timeout=SLOW)
         ready(page, seconds=60)
@@ -103,7 +104,7 @@ def test_a_prediction_is_drawn_into_the_figure_and_the_trials_beside_it(
     expect(run).to_be_enabled(timeout=SLOW)
     run.click()
     expect(page.locator(".st-key-learn_said")).to_contain_text("You predicted", timeout=SLOW)
-    # Ten trials at each of seven sizes, and the handle.
+    # The circles are ten trials at each of seven sizes, and the handle.
     expect(page.locator("svg.prediction circle")).to_have_count(71, timeout=SLOW)
     expect(labels.filter(has_text="measured: 47 times")).to_have_count(1)
     next_button(page).click()
@@ -126,7 +127,8 @@ def test_parts_hidden_by_a_teacher_are_hidden_on_every_page(
     assert page.evaluate(size) == pytest.approx(16 * SCALE)
     label = figure(page, "learn").locator(".annotation-text").first
     size_of_name = label.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
-    assert size_of_name == pytest.approx(12 * SCALE)  # the name of the axis is the smallest text
+    # The name of the axis is the smallest text of the figure.
+    assert size_of_name == pytest.approx(12 * SCALE)
     page.get_by_role("link", name="Explore", exact=True).first.click()
     page.wait_for_url(lambda url: "hide=sidebar" in url and "learn" not in url, timeout=SLOW)
     ready(page, seconds=60)
@@ -150,13 +152,14 @@ def test_a_hidden_group_of_controls_keeps_the_values_of_the_link(
     assert "p=4" in page.url
 
 
-# Where a candidate of lesson 13 is drawn, in pixels of the window.
+# The script returns where a candidate of lesson 13 is drawn, in pixels of the window.
 SPOT = """(gd, [x, y]) => {
   const { xaxis, yaxis } = gd._fullLayout
   const box = gd.getBoundingClientRect()
   return [box.x + xaxis._offset + xaxis.d2p(x), box.y + yaxis._offset + yaxis.d2p(y)]
 }"""
-# Whether the ring lies around that place, both read at one moment: the page may still scroll.
+# The script tells whether the ring lies around that place, and reads both at one moment, since the
+# page may still scroll.
 RINGED = f"""(gd, place) => {{
   const [x, y] = ({SPOT})(gd, place)
   const box = gd.querySelector("svg.choices .ring")?.getBoundingClientRect()
@@ -192,7 +195,7 @@ def test_a_click_on_a_candidate_chooses_it_as_its_button_does_again_and_again(
     for slug in (*lesson.choices, "upper-left"):
         page.mouse.click(*plot.evaluate(SPOT, places[slug]))
         expect_chosen(slug)
-    # A button in between does not keep the same point from being chosen again.
+    # The same point can be chosen again after a press of another button.
     prediction(page, "packing").get_by_text(lesson.choices["lower-left"]).click()
     expect_chosen("lower-left")
     plot.scroll_into_view_if_needed()
@@ -202,7 +205,7 @@ def test_a_click_on_a_candidate_chooses_it_as_its_button_does_again_and_again(
 
 
 SCREENS = {"laptop": ((1400, 900), ""), "projector": ((1920, 1080), "&type=large")}
-HOLE = 60  # the most blank pixels between what stands in one column
+HOLE = 60  # The largest allowed number of blank pixels between two things in one column.
 
 
 @pytest.mark.parametrize("screen", SCREENS)
@@ -242,7 +245,8 @@ def test_a_lesson_fits_one_screen_before_and_after_its_run_and_has_no_gap(
     assert 0 <= ends(reason)[0] - ends(upper)[1] <= HOLE
 
 
-# The visible texts of a figure, and of the layer over it, that overlap each other.
+# The script returns the visible texts of a figure, and of the layer over it, that overlap each
+# other.
 OVERPRINTED = """gd => {
   const names = ".annotation-text, svg.prediction text, .xtick text, .ytick text"
   const boxes = [...gd.querySelectorAll(names)]
@@ -339,7 +343,7 @@ def test_the_prediction_and_the_measurement_stand_at_their_own_lines(
     page.goto(f"{dashboard}/learn?lesson={slug}&answers={slug}:{answer}")
     expect(page.locator("svg.prediction text")).to_have_count(2, timeout=SLOW)
     ready(page, seconds=60)
-    measured, you = page.evaluate(NAMES)  # each label with its distances from both lines
+    measured, you = page.evaluate(NAMES)  # Each label comes with its distances from both lines.
     assert measured[0].startswith("measured: ") and measured[1] < measured[2], measured
     assert you[0].startswith("you: ") and you[2] < you[1], you
     assert measured[1] <= 30 and you[2] <= 30

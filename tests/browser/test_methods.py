@@ -33,7 +33,7 @@ def test_a_method_is_described_and_another_can_be_chosen_and_opened_in_explore(
     expect(headline).to_be_visible(timeout=60_000)
 
 
-@pytest.mark.slow  # tests/app has the guide, test_every_page.py the phone
+@pytest.mark.slow  # The guide is covered by tests/app, and the phone by test_every_page.py.
 def test_a_phone_shows_the_figure_for_phones(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + OVERVIEW, ready, (RACE,))
     answer = page.get_by_role("heading", level=2).first
@@ -66,7 +66,7 @@ def test_axe_finds_no_accessibility_fault(
         ready(page)
         for summary in page.locator("summary").all():
             summary.click()
-        page.wait_for_timeout(500)  # wait for the expanders' transition
+        page.wait_for_timeout(500)  # The expanders' transition has to end first.
         ready(page)  # Streamlit shows elements of an earlier run pale for a moment.
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()

@@ -30,7 +30,9 @@ def sentence(page: Page) -> Locator:
 
 
 def compute(page: Page, expression: str, **values: Any) -> Any:
-    """Return what an expression of lengths.js gives in the browser."""
+    """Return the value that an expression of lengths.js has in the browser, with `values` as its
+    variables.
+    """
     body = f"(({{{', '.join(values)}}}) => {{ {script('lengths.js')}\nreturn {expression} }})"
     return page.evaluate(body, values)
 
@@ -127,7 +129,8 @@ def test_the_exported_run_opens_from_a_file_and_respects_reduced_motion(
     assert report.violations_count == 0, report.generate_report()
 
 
-@pytest.mark.slow  # tests/app/shell/test_stopped.py has the cases, test_visit.py a visit
+# The cases are covered by tests/app/shell/test_stopped.py, and a visit by test_visit.py.
+@pytest.mark.slow
 def test_quick_clicks_from_page_to_page_lose_no_setting(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -16,7 +16,7 @@ from dpsco_core.runs.study import cells, run_cell
 from dpsco_core.scenario import Scenario
 
 
-@pytest.mark.slow  # tests/app/places/test_open_study.py opens one too
+@pytest.mark.slow  # A quick test in tests/app/places/test_open_study.py opens a study too.
 def test_a_study_above_the_caps_opens_from_a_file(
     page: Page, dashboard: str, ready: Callable[..., None], tmp_path: Path
 ) -> None:
@@ -34,9 +34,10 @@ def test_a_study_above_the_caps_opens_from_a_file(
     dialog = page.get_by_test_id("stDialog")
     dialog.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(path)
     expect(dialog.get_by_text("cannot be run on")).to_be_visible()
-    page.wait_for_timeout(500)  # the transition of the dialog
+    page.wait_for_timeout(500)  # The dialog's transition has to end first.
     report = Axe().run(page)
-    # Streamlit's own drop zone is presentational and has a label: minor, and not ours to mend.
+    # Streamlit's own drop zone is presentational and has a label, which is a minor fault that only
+    # Streamlit can mend.
     accepted_violations = {"presentation-role-conflict"}
     assert {v["id"] for v in report.response["violations"]} <= accepted_violations, (
         report.generate_report()

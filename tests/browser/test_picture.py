@@ -24,11 +24,13 @@ from tests.browser.responsive import Ready
 
 SLOW = 60_000
 PICTURED = Scenario(distribution="skewed-pareto", p=2.0, n=500)
-TOP = 24  # pixels above the stack
+TOP = 24  # The number of pixels above the stack.
 
 
 def compute(page: Page, expression: str, module: str = "clipping.js", **values: Any) -> Any:
-    """Return what an expression of a module gives in the browser."""
+    """Return the value that an expression of a JavaScript module has in the browser, with `values`
+    as its variables.
+    """
     names = ", ".join(values)
     body = f"(({{{names}}}) => {{ {script(module)}\nreturn {expression} }})"
     return page.evaluate(body, values)
@@ -123,7 +125,7 @@ def test_the_odds_of_a_private_choice_are_those_of_the_mechanism(page: Page) -> 
 
 
 def opened(page: Page, tmp_path: Path, scenario: Scenario) -> None:
-    """Open the exported picture from a file."""
+    """Open a scenario's exported picture from a file, and wait until it is drawn."""
     file = tmp_path / "picture.html"
     file.write_text(picture_page(scenario), encoding="utf-8")
     page.emulate_media(reduced_motion="reduce")
@@ -148,8 +150,9 @@ def test_the_exported_picture_follows_a_drag(exported: Page) -> None:
     box = canvas.bounding_box()
     assert box is not None
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    view = 1.5 * picture(PICTURED).start  # the height of the upper half of the plane
-    scale = (box["height"] - 2) / 2 / view  # pixels per unit
+    # This is the height of the upper half of the plane, in the records' unit.
+    view = 1.5 * picture(PICTURED).start
+    scale = (box["height"] - 2) / 2 / view  # The scale is in pixels per unit.
     exported.mouse.move(middle[0] + 3 * scale, middle[1])
     exported.mouse.down()
     expect(exported.locator("label [data-value=radius]")).to_have_text("3")
@@ -163,7 +166,7 @@ def test_the_exported_picture_follows_a_drag(exported: Page) -> None:
 
 
 def squares(page: Page) -> list[float]:
-    """Return the parts of the stack, from bottom to top."""
+    """Return the squared lengths of the parts of the stack, from bottom to top."""
     parts = page.locator("svg.bars rect.part").all()
     return [float(part.get_attribute("data-square") or "") for part in parts]
 
@@ -200,7 +203,9 @@ def test_the_numbers_at_ten_radii_are_those_of_numpy_and_the_stack_adds_up(expor
 
 
 def areas(page: Page, key: str) -> np.ndarray[Any, Any]:
-    """Return the heights of an area's upper and lower edge at each radius, downwards."""
+    """Return the heights of an area's upper and lower edge at each radius, in pixels from the top,
+    shape (2, radii).
+    """
     path = page.locator(f"svg.curve .lines path.{key}").get_attribute("d")
     assert path is not None
     heights = [float(point.split(",")[1]) for point in path[1:].removesuffix("Z").split("L")]
@@ -215,7 +220,8 @@ def test_the_areas_add_up_to_the_whole_and_the_axis_has_numbers(
 ) -> None:
     opened(page, tmp_path, replace(PICTURED, **fields))
     sampling, bias, noise = (areas(page, key) for key in ("sampling", "bias", "noise"))
-    assert (np.diff(sampling[1]) == 0).all()  # the axis
+    # The lower edge of the lowest area is the horizontal axis.
+    assert (np.diff(sampling[1]) == 0).all()
     assert sampling[0].tolist() == bias[1].tolist() and bias[0].tolist() == noise[1].tolist()
     total = page.locator("svg.curve path.total").get_attribute("d") or ""
     heights = [float(point.split(",")[1]) for point in total[1:].split("L")]
@@ -287,7 +293,7 @@ def test_a_private_choice_shows_its_odds_until_the_radius_is_dragged(exported: P
     summary, odds = exported.locator("p.summary"), exported.locator("svg.curve rect.odds")
     button = exported.get_by_role("button", name="Choose the radius privately")
     drawing, radii, choices = picture(PICTURED), set(), 0
-    # The same radius 60 times has a probability below 10^-12.
+    # The same radius 60 times in a row has a probability below 10^-12.
     while len(radii) < 2 and choices < 60:
         choices += 1
         button.press("Enter")

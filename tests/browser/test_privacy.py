@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone, figure
 
 
-@pytest.mark.slow  # tests/app/places/test_privacy.py has the scenes, the faults and the link
+# The scenes, the faults and the link are covered by tests/app/places/test_privacy.py.
+@pytest.mark.slow
 def test_a_class_breaks_a_mechanism_and_sees_it_caught(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -11,7 +11,8 @@ QUICK = "/users?n=2000&d=2&trials=2"
 FIGURES = ("users",)
 
 
-@pytest.mark.slow  # tests/app has the link, tests/browser/test_every_page.py the figures
+# The quick tests cover the link in tests/app, and the figures in tests/browser/test_every_page.py.
+@pytest.mark.slow
 def test_a_deep_link_restores_the_page_and_a_key_moves_the_budget(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
@@ -31,7 +32,7 @@ def test_a_deep_link_restores_the_page_and_a_key_moves_the_budget(
     expect(answer).to_contain_text("At ε = 5", timeout=30_000)
 
 
-@pytest.mark.slow  # The quick suite clicks into the map of Who wins.
+@pytest.mark.slow  # The quick suite covers a click into the map of the page Who wins.
 def test_a_click_into_the_map_moves_the_chosen_point(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

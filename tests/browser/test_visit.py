@@ -14,7 +14,8 @@ from dpsco_app.shell.names import EXPLORE, MENU, PLACES, VIEWS
 from tests.browser.responsive import Ready
 
 START = "/?problem=quadratic&methods=sco.clipped&n=2000&d=3&trials=5&grid=500,1000"
-# Places with the scenario's controls beside their figure; a picture has its own.
+# These places show the scenario's controls beside their figure; the picture has controls of its
+# own.
 SHOWING = {"bounds", "lower-bounds", "privacy", *VIEWS[0]} - {"private-mean"}
 
 
@@ -61,7 +62,8 @@ def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_
             other_views.click()
         links.get_by_role("link", name=PLACES[slug], exact=True).click()
         expect(heading).not_to_have_text(old_heading, timeout=20_000)
-        if slug != EXPLORE:  # The test leaves Explore before its figure is complete.
+        # The test leaves Explore before its figure is complete, so no scenario is expected there.
+        if slug != EXPLORE:
             expect_scenario(page, ready, 3)
             page.wait_for_url(
                 lambda url, target=slug: (
@@ -87,7 +89,7 @@ def test_the_navigation_leads_to_every_page_with_the_scenario_of_explore_and_bac
     menu = page.get_by_role("navigation", name="App pages")
     titles = {heading.inner_text()}
     views = [slug for view in VIEWS for slug in (next(iter(view)), *view) if slug != "explore"]
-    # The present page's own link does nothing.
+    # The first entry is skipped where it is the present page, whose own link does nothing.
     for slug in (*views, *(s for s in MENU if s not in (*views, "explore"))):
         old_heading, strip = heading.inner_text(), page.locator(".st-key-views")
         if page.url.split("?")[0].endswith(slug):
@@ -113,7 +115,7 @@ def test_the_navigation_leads_to_every_page_with_the_scenario_of_explore_and_bac
     expect_scenario(page, ready, 5)
 
 
-@pytest.mark.slow  # tests/app/shell/test_visit.py has it without a browser
+@pytest.mark.slow  # The same visit runs without a browser in tests/app/shell/test_visit.py.
 def test_a_page_that_needs_another_value_says_so_and_leads_back(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
@@ -135,7 +137,7 @@ def test_a_page_that_needs_another_value_says_so_and_leads_back(
 def test_each_step_back_is_a_page_with_parameters_of_its_own(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    """However Streamlit comes to a page: to its path first, or to its parameters."""
+    """Streamlit may come to a page by its path first, or by its parameters first."""
 
     def expect_address(end: str) -> None:
         """Wait until the page is at an address that ends so."""
@@ -232,8 +234,8 @@ def test_a_visitor_who_has_clicked_away_is_not_brought_back_by_a_slow_server(
     page: Page, dashboard: str
 ) -> None:
     def count_asked(path: str = "") -> int:
-        """Go to a path if one is given; return how often the server has been asked after 20
-        seconds.
+        """Go to a path if one is given; return how often the server has been asked for a page after
+        20 seconds of the fake clock.
         """
         if path:
             page.evaluate(f"come('{path}')")
@@ -247,7 +249,7 @@ def test_a_visitor_who_has_clicked_away_is_not_brought_back_by_a_slow_server(
         code = script(module).replace("export default", f"window.{name} =")
         page.evaluate(f"() => {{ {code} }}")
     page.evaluate(SERVER_SIDE)
-    assert count_asked() == 0  # the server has not answered
+    assert count_asked() == 0  # The server has not answered yet, so no page has been asked for.
     assert count_asked(path="/") == 0  # The page that was requested before the click arrives.
     assert count_asked(path="/one-run") == 0
     # The theme is not reported yet, since the report would run Explore again.

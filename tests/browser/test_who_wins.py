@@ -53,7 +53,8 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
     expect(chosen).not_to_contain_text("n = 10,000, ε = 1", timeout=10_000)
     ready(page, seconds=60)
     n = int(re.findall(r"n\s=\s([\d,]+)", chosen.inner_text())[0].replace(",", ""))
-    assert 200 < n < 2000  # a quarter of the way from 100 to 100,000
+    # The expected value lies a quarter of the way from 100 to 100,000 on a logarithmic axis.
+    assert 200 < n < 2000
     page.wait_for_url(lambda url: f"n={n}" in url, timeout=10_000)
     slider = page.get_by_role("slider", name="Records n")
     slider.press("End")

@@ -44,7 +44,8 @@ def expect_step(page: Page | Locator, number: int) -> None:
         )
 
 
-# What is drawn of the picture at a step, and the heading beside it, as boxes in pixels.
+# The script returns what is drawn of the picture at a step, and the heading beside it, as boxes in
+# pixels.
 BOXES = """(root) => {
   const box = (element) => {
     const { x, y, width, height } = element.getBoundingClientRect()
@@ -76,7 +77,7 @@ def test_the_picture_fills_one_box_from_the_first_step_to_the_last(
     for number in range(1, len(STEPS) + 1):
         page.get_by_role("button", name=f"Step {number}:").click()
         expect(page.locator("nav [aria-current=step]")).to_have_text(str(number))
-        page.wait_for_timeout(300)  # wait until the text stands still
+        page.wait_for_timeout(300)  # The text has to stand still first.
         boxes.append(page.locator("article.scroll").evaluate(BOXES))
     for number, measured in enumerate(boxes, start=1):
         top, bottom = measured["pinned"][1], measured["pinned"][1] + measured["pinned"][3]
@@ -130,7 +131,7 @@ def test_the_picture_follows_the_text_scrolled_by_wheel_key_or_touch(
     assert page.evaluate(HEIGHT) <= 2200
     places: list[object] = []
     for number in range(2, len(STEPS) + 1):
-        # Alternately over the text and over the picture.
+        # The mouse is alternately over the text and over the picture.
         page.mouse.move(200 if number % 2 else 800, 300)
         for _ in range(40):
             if page.locator("nav [aria-current=step]").inner_text() == str(number):
@@ -189,7 +190,7 @@ def test_the_exported_page_works_alone_fits_a_phone_and_passes_axe(
     expect(page.locator("nav [aria-current=step]")).to_have_text("6")
     expect(page.locator("p.summary")).to_contain_text("Tossing a coin gives 50 %")
     top = "document.querySelector('.pinned').getBoundingClientRect().y"
-    page.wait_for_function(f"Math.abs({top}) < 1")  # wait until the page has scrolled
+    page.wait_for_function(f"Math.abs({top}) < 1")  # The page has to finish scrolling first.
     figure = page.locator(".pinned").bounding_box()
     assert figure is not None and figure["y"] >= 0
     assert figure["y"] + figure["height"] <= 0.56 * PHONE["height"]

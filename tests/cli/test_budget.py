@@ -30,7 +30,8 @@ def numbers_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any
     return numbers
 
 
-# The flags, the value that the first line must have, the neighbours, the sampling, the accountant.
+# Each question has the flags, the value that the first line must state, the neighbours, the
+# sampling and the accountant.
 QUESTIONS: tuple[tuple[str, float, str, str, str], ...] = (
     ("", noise_for(1.0, 1e-6).replace_one or 0.0, "replace-one", "no sampling", "exact"),
     (

@@ -24,7 +24,9 @@ sys.exit(child_status(print_word, '{"own": [], "word": "\\\\u2013"}'))
 
 
 def child(output: Any, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a child that prints an en dash to `output`."""
+    """Run a child process that prints an en dash to `output`, under changed environment
+    variables.
+    """
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", CHILD],
         cwd=ROOT,
@@ -56,7 +58,7 @@ def test_each_way_to_end_has_its_status_and_sentence(
         """Raise the error of the case."""
         raise error
 
-    # It would close the output of the tests' own process.
+    # The real function would close the output of the tests' own process.
     monkeypatch.setattr("dpsco_core.cli.streams.forget_output", lambda: None)
     assert exit_status(fail) == status
     assert capfd.readouterr().err == sentence

@@ -31,7 +31,7 @@ SMALL = Scenario(methods=("mean.sample", "mean.clipped"), n=50, d=2, trials=2)
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """Return a results file with one study of four cells."""
+    """Return the path of a results file with one study of four cells."""
     return write_store(tmp_path / "results.sqlite", SMALL)
 
 
@@ -48,9 +48,6 @@ def export_table(path: Path, kind: str = "csv") -> pd.DataFrame:
     target = path.with_name(f"cells.{kind}")
     assert main(["export", str(path), f"--{kind}", str(target)]) == 0
     return pd.read_csv(target) if kind == "csv" else pd.read_parquet(target)
-
-
-# -- The table ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -115,9 +112,6 @@ def test_the_times_can_be_left_out_and_equal_studies_are_then_equal(tmp_path: Pa
     assert len(texts[0].splitlines()) == 1 + SMALL.cells
 
 
-# -- Studies that are not complete --------------------------------------------------------------
-
-
 def test_an_incomplete_study_is_reported(
     tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,9 +143,6 @@ def test_a_table_without_rows_is_reported(
     )
 
 
-# -- Studies and cells that cannot be read ------------------------------------------------------
-
-
 def change_base(path: Path, statement: str) -> None:
     """Execute a statement of SQL on the store's data base."""
     base = sqlite3.connect(path)
@@ -167,7 +158,7 @@ def test_a_study_of_another_version_is_left_out_and_reported(
     change_base(
         results,
         "UPDATE studies SET scenario = "
-        # The scenario is as a version without checksums would have written it.
+        # A version without checksums would have written the scenario in this form.
         "replace(substr(scenario, 1, instr(scenario, ' #') - 1), 'mean.sample', 'mean.newer') "
         "WHERE scenario LIKE '%\"seed\": 1,%'",
     )
@@ -191,9 +182,6 @@ def test_a_damaged_cell_gets_one_sentence_and_status_2(
     printed = capsys.readouterr()
     assert printed.err.endswith(f"got store={results}, which is damaged.\n") and not printed.out
     assert printed.err.count("\n") == 1
-
-
-# -- The output file ----------------------------------------------------------------------------
 
 
 def test_a_full_disk_leaves_the_file_that_was_there(
@@ -279,9 +267,6 @@ def test_a_device_or_a_pipe_is_written_directly(
     assert main(["export", str(results), "--csv", str(pipe)]) == 0
     reader.join()
     assert read[0].count("\n") == 5 and pipe.is_fifo()
-
-
-# -- Memory of a study until it is printed ------------------------------------------------------
 
 
 @pytest.mark.parametrize("target_flags", [["--workers", "1"], ["--dask", "localhost:1"]])

@@ -30,7 +30,7 @@ def test_the_item_level_line_is_the_run_of_as_many_records(
         assert (
             row["mean_error"] == plain["mean_error"] and row["neighbours"] == "replace one record"
         )
-    # A user is hidden at a larger error than one of her items.
+    # The error for hiding a whole user is larger than that for hiding one of her items.
     errors = [row["mean_error"] for row in items["results"]]
     assert document["results"][0]["mean_error"] > min(errors)
 

@@ -86,9 +86,6 @@ def without_seconds(text: str) -> str:
     return re.sub(r'"seconds": [^,]*,', "", text)
 
 
-# -- As a process ---------------------------------------------------------------------------------
-
-
 def test_the_same_command_gives_the_same_numbers_in_another_process(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -131,7 +128,7 @@ def test_the_help_imports_no_large_library() -> None:
 
 
 def test_a_small_run_waits_for_no_library_that_it_does_not_need() -> None:
-    """Each of them takes longer than the run itself."""
+    """Each of these libraries takes longer to import than the run takes itself."""
     code = "from dpsco_core.cli.main import main\nmain(['run', '--n=100', '--d=2', '--trials=2'])"
     unneeded = ("pandas", "scipy.stats", "scipy.interpolate", "matplotlib", "distributed")
     unneeded += ("scipy.optimize", "scipy.fft", "scipy.sparse", "scipy.linalg", "tomllib")
@@ -139,7 +136,7 @@ def test_a_small_run_waits_for_no_library_that_it_does_not_need() -> None:
 
 
 def test_a_public_name_is_imported_from_the_module_that_the_types_name() -> None:
-    """The imports that editors and type checkers read are the ones that are made."""
+    """Editors and type checkers read these imports, so they must be the ones that are made."""
     source = Path(dpsco_core.__file__).read_text(encoding="utf-8")
     (block,) = (node for node in ast.parse(source).body if isinstance(node, ast.If))
     for_types = {
@@ -155,7 +152,8 @@ def test_a_public_name_is_imported_from_the_module_that_the_types_name() -> None
         dpsco_core.nothing  # noqa: B018, the access is the test
 
 
-# More than a buffer holds, and less: then nothing is written before the end.
+# The output of the first case exceeds a buffer, and that of the second does not, so nothing of it
+# is written before the end.
 @pytest.mark.parametrize("arguments", [pytest.param(LIST, marks=pytest.mark.slow), ("run", *SMALL)])
 def test_a_closed_pipe_causes_no_error(arguments: tuple[str, ...]) -> None:
     with subprocess.Popen(
@@ -188,18 +186,12 @@ def test_output_that_cannot_be_written_is_one_sentence(arguments: tuple[str, ...
     assert process.stderr == GOLDEN["a full disk"]
 
 
-# -- Catalogue ------------------------------------------------------------------------------------
-
-
 def test_the_catalogue_lists_every_row(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "catalogue")
     for slug in (*METHOD_SLUGS, *PROBLEM_SLUGS, *DISTRIBUTION_SLUGS, *BOUND_SLUGS):
         assert re.search(rf"^{re.escape(slug)} ", text, re.MULTILINE)
     catalogue = json.loads(printed(capsys, "catalogue", "--json"))
     assert [row["slug"] for row in catalogue["methods"]] == list(METHOD_SLUGS)
-
-
-# -- Run ------------------------------------------------------------------------------------------
 
 
 def test_a_run_prints_every_method_and_every_explicit_lower_bound(
@@ -212,7 +204,8 @@ def test_a_run_prints_every_method_and_every_explicit_lower_bound(
         assert re.search(rf"^{re.escape(method_card(slug).name)} +[\d.]+ ", text, re.MULTILINE)
     assert "2 trials, (1, 1e-06)-DP, replace-one" in text
     assert "lower.mean.hypercube-cdp" in text
-    assert text.count("upper.") == 1  # the best one, of the promise
+    # The one upper bound is the best one, which the promise states.
+    assert text.count("upper.") == 1
     assert "Slope" not in text
 
 
@@ -237,7 +230,7 @@ def test_a_run_evaluates_no_bound_that_it_does_not_print(
     evaluated = list[str]()
 
     def evaluate(point: Any, row: Any, x: float | None = None) -> Any:
-        """Note a bound, and evaluate it."""
+        """Record a bound's slug, and evaluate the bound."""
         evaluated.append(row.card.slug)
         return original(point, row, x)
 
@@ -275,7 +268,9 @@ def test_a_method_that_does_not_apply_prints_its_reason(
 
 
 def test_no_command_prints_nan(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """A refused method has no numbers, one trial no interval, a wiped rate no slope."""
+    """A refused method has no numbers, one trial has no interval, and a rate without values has no
+    slope.
+    """
     refused = ("--method=mean.clipped", "--method=mean.cwme-pure", "--delta=0", "--trials=1")
     swept = ("--axis=n", "--grid=100,200,400", "--d=2")
     (tmp_path / "study.toml").write_text("n = 200\nd = 2\n")
@@ -305,7 +300,7 @@ def test_a_run_of_optimisers_prints_risks_and_their_lower_bounds(
         # These bounds are on other sets only.
         and b.card.instance not in ("corners", "blocks", "corner-labels")
         and not re.search("lq ball|hidden words", b.card.name)
-        and not b.has_scope  # The run has p = 2.
+        and not b.has_scope  # The run has p = 2, so bounds for other orders are left out.
     ]
     assert "lower.sco.hypercube-cdp" in explicit
     slugs = [line.split()[0] for line in text.splitlines() if line.strip()]
@@ -389,9 +384,6 @@ def test_progress_goes_to_a_terminal_and_is_wiped(
     assert "\n" not in progress
 
 
-# -- Bounds ---------------------------------------------------------------------------------------
-
-
 def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -417,7 +409,7 @@ def test_one_bound_is_printed_and_evaluated_alone(
     evaluated = []
 
     def evaluate(point: Any, row: Any, x: float | None) -> Any:
-        """Note a bound, and evaluate it."""
+        """Record a bound's slug, and evaluate the bound."""
         evaluated.append(row.card.slug)
         return original(point, row, x)
 
@@ -429,9 +421,6 @@ def test_one_bound_is_printed_and_evaluated_alone(
     text = printed(capsys, "bounds", "--bound", slug)
     assert [line.split()[0] for line in text.splitlines() if line.split()[:1] == [slug]] == [slug]
     assert f"bound={slug}" in refused(capsys, "bounds", "--problem", "linear", "--bound", slug)
-
-
-# -- Refusals -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -558,14 +547,11 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_interrupted_run_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> Any:
-        """Press Ctrl-C."""
+        """Raise the exception of Ctrl-C."""
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli_run, "run_study", interrupted)
     assert main(("run", *SMALL)) == 130
-
-
-# -- The dashboard --------------------------------------------------------------------------------
 
 
 def test_the_dashboard_is_started_with_the_entry_and_the_port(
@@ -574,7 +560,7 @@ def test_the_dashboard_is_started_with_the_entry_and_the_port(
     started: list[list[str]] = []
 
     def started_with(arguments: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        """Note the command that would start the dashboard."""
+        """Record the command that would start the dashboard, and return exit status 3."""
         started.append(arguments)
         return subprocess.CompletedProcess(arguments, 3)
 
@@ -595,7 +581,7 @@ def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) 
     front_screen_before = server.front_screen
 
     def front_screen(studies: tuple[Any, ...], *arguments: Any) -> Any:
-        """Note how much of each study has run, and draw the screen."""
+        """Record how much of each study has run, and draw the screen."""
         screens.append([len(study.outcomes) for study in studies])
         return front_screen_before(studies, *arguments)
 

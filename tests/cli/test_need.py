@@ -13,6 +13,7 @@ SMALL = ("need", "--error", "0.3", "--n", "500", "--d", "2", "--method", "mean.c
 
 
 def document(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    """Return the document that a command prints with `--json`."""
     assert main([*words, "--json"]) == 0
     values: dict[str, Any] = json.loads(capsys.readouterr().out)
     return values

@@ -30,7 +30,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 LOWER = {b.card.slug: b.card for b in bounds_for("mean") if b.card.kind == "lower"}
-# Signs on some coordinates, or in pairs, have means in every set; codes are for balls.
+# Signs on some coordinates, or in pairs, have means in every set, while codes are for balls only.
 CUBES = {slug for slug, card in LOWER.items() if card.instance in ("hypercube", "tracing")}
 BELOW_TWO = {b.card.slug for b in bounds_for("mean") if b.has_scope}
 NOT_HERE = {slug for slug, card in LOWER.items() if card.instance == "spike"}
@@ -84,7 +84,7 @@ def test_a_run_omits_bounds_that_are_not_proven_on_its_set_and_says_so_once(
     assert printed_rows == CUBES - BELOW_TWO and "\nbound " in text
     assert "note: lower bounds that are not proven on this set are left out: " in text
     assert " ".join(text.split()).count(f"here they lie in {SETS[kind]}, which") == 1
-    # Of what is proven, and not of what to set in another library, which stands before.
+    # The notes counted here are on what is proven; those on other libraries' settings stand before.
     assert text[text.index("\nWhat is proven") :].count("note: ") <= 4
 
 
@@ -246,7 +246,7 @@ def test_each_bound_of_a_run_names_the_algorithms_that_it_binds(
         for i, line in enumerate(lines):
             if line.startswith(title):
                 slug = line.split()[-1]
-                # A cell goes on below, in its own column.
+                # A long cell continues on the next line, in its own column.
                 cell = " ".join(" ".join(lines[i : i + 2]).split())
                 words = CLASSES[cards[slug].privacy].split()
                 assert set(words) <= set(cell.split()), (title, cell)

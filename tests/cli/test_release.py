@@ -18,11 +18,11 @@ HEIGHTS = X @ np.array([0.5, -0.5]) + 0.1 * RNG.standard_normal(3000)
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
-    """Write a file of records, one of them incomplete; return its path."""
+    """Write a file of records, the last of them incomplete; return its path."""
     lines = ["a,b,label,height"]
     rows = zip(X, LABELS, HEIGHTS, strict=True)
     lines += [f"{x[0]:.6f},{x[1]:.6f},{label},{height:.6f}" for x, label, height in rows]
-    lines.append("n/a,1,1,1")  # left out
+    lines.append("n/a,1,1,1")  # This row is left out, since its first number is missing.
     path = tmp_path / "own.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
     return str(path)
@@ -76,7 +76,9 @@ def test_a_target_needs_a_problem_before_anything_is_spent(
 def test_columns_of_different_size_have_bounds_and_units_of_their_own(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """One unit for both clipped the large column and drowned the small one in noise."""
+    """One unit for both columns once clipped the large column and drowned the small one
+    in noise.
+    """
     path = tmp_path / "pay.csv"
     rows = [f"{30_000 * (1 + x):.2f},{40 + 10 * y:.2f}" for x, y in X]
     path.write_text("\n".join(["income,age", *rows]), encoding="utf-8")

@@ -28,9 +28,6 @@ def shell(script: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-# -- Closed streams -------------------------------------------------------------------------------
-
-
 def test_messages_to_a_closed_standard_error_stay_out_of_the_json() -> None:
     run = shlex.join(("run", "--json", "--seed", "fresh", *SMALL))
     process = shell(f"exec 2>&-; dpsco {run}")
@@ -64,9 +61,6 @@ def test_the_status_is_right_where_every_stream_is_closed(words: str) -> None:
     assert process.returncode == (0 if words == "catalogue" else 2)
 
 
-# -- Files that cannot be written -----------------------------------------------------------------
-
-
 def cannot_be_written(tmp_path: Path) -> dict[str, Path]:
     """Return paths that cannot be written, by the message of the error."""
     (tmp_path / "file").write_text("", encoding="utf-8")
@@ -88,7 +82,9 @@ def test_an_export_is_refused_before_the_results_are_read(
 
 
 def test_a_page_is_refused_before_its_study_runs(tmp_path: Path) -> None:
-    """A plan that does not exist would be named if it were read."""
+    """If the file of the study were read first, the error would name that file, which does not
+    exist.
+    """
     for reason, target in cannot_be_written(tmp_path).items():
         process = shell(f"dpsco page {tmp_path / 'missing.toml'} --out {target}")
         assert (process.returncode, process.stdout) == (2, "")
@@ -125,8 +121,6 @@ def test_a_byte_order_mark_at_the_start_of_a_scenario_file_is_ignored(
     assert main(["study", str(plan), "--out", str(tmp_path / "results.sqlite")]) == 0
     assert "2 runs of this study" in capsys.readouterr().out
 
-
-# -- Ctrl-C ---------------------------------------------------------------------------------------
 
 PRESSED = """
 import os, signal, sys

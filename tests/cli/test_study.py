@@ -34,7 +34,7 @@ def words(tmp_path: Path) -> tuple[str, ...]:
 
 
 def stopped_after(monkeypatch: pytest.MonkeyPatch, runs: int) -> None:
-    """Let Ctrl-C arrive after a number of runs."""
+    """Make a study stop as if Ctrl-C arrived after a number of runs."""
 
     def stop_early(scenario: Scenario, workers: int, store: Store) -> Iterator[Outcome]:
         """Yield some outcomes of a study, and press Ctrl-C."""
@@ -98,7 +98,7 @@ def test_the_table_of_a_study_fits_a_line_and_is_that_of_a_run(
 ) -> None:
     assert main(words) == 0
     text = capsys.readouterr().out
-    *lines, _ = text.splitlines()  # the last line has the name of the file
+    *lines, _ = text.splitlines()  # The last line has the name of the file.
     assert max(map(len, lines)) <= MOST_COLUMNS
     assert re.search(r"^method +epsilon +mean +10-90 % +price \(95 %\)$", text, re.MULTILINE)
     assert text.endswith(f"\n12 runs of this study are in {words[-1]}.\n")

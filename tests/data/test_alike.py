@@ -31,9 +31,10 @@ SHARES = (0.05, 0.3, 0.5, 1.0)
 
 
 def expanded(law: ScaledLaw, share: float, order: int) -> float:
-    """Return a moment of even order up to 4 by the binomial theorem, for symmetric laws.
+    """Return a moment of even order up to 4 of an item that shares a part with its user, for
+    symmetric laws.
 
-    Odd moments vanish, or have a factor that is the mean of a centred draw.
+    Odd moments vanish, so the binomial theorem has the even terms only.
     """
     return sum(
         math.comb(order, k)
@@ -74,8 +75,8 @@ def characteristic(law: ScaledLaw, t: float) -> float:
 
 @pytest.mark.parametrize("share", [0.1, 0.4])
 def test_a_moment_of_order_three_is_that_of_the_characteristic_function(share: float) -> None:
-    """The moment is E|X|^3 = (12/pi) int t^-4 (f(t) - 1 + t^2 v/2) dt for a symmetric X of variance
-    v.
+    """For a symmetric X of variance v, E|X|^3 is (12/pi) times the integral of t^-4 (f(t) - 1 + t^2
+    v/2) over t > 0, with f the characteristic function.
     """
     law = Pareto(d=1, moment_order=3.0, margin=3.0)
     variance, fourth_moment = law.moment(2), expanded(law, share, 4)
@@ -92,7 +93,7 @@ def test_a_moment_of_order_three_is_that_of_the_characteristic_function(share: f
         quad(integrand, a, b, limit=200)[0]
         for a, b in itertools.pairwise((low, 0.5, 2, 5, 10, 20, high))
     )
-    # Below, the series of phi; above, phi is small beside t^2 v/2.
+    # Below the grid the series of phi is used, and above the grid phi is small beside t^2 v/2.
     start = fourth_moment * low / 24
     end = variance / (2 * high) - 1 / (3 * high**3)
     expected = 12 / math.pi * (start + middle + end)
@@ -115,7 +116,7 @@ def test_the_moment_of_the_law_is_that_of_the_setting(family: Any, order: float)
 
 @pytest.mark.parametrize("family", [StudentT, SkewedPareto])
 def test_draws_have_the_moment_and_the_correlation(family: Any) -> None:
-    """A false alarm has a chance below 1e-6; a moment without the factor would be found out."""
+    """A false alarm has a chance below 1e-6, and a moment without the factor would fail."""
     law = alike_items(family(d=2, moment_order=3.0, margin=6.0, offset=1.0), 0.3)
     n, m = 100_000, 4
     rows = draw_users(law, n, m, np.random.default_rng(0))

@@ -24,7 +24,7 @@ SHAPES = [StudentShape(2.01), StudentShape(3.5), StudentShape(100.0), NormalShap
 
 
 def law_of(kind: Any, d: int) -> Any:
-    """Return a law of a kind in d dimensions; a hard instance is drawn."""
+    """Return a law of a class in d dimensions; from a hard instance a member is drawn."""
     if issubclass(kind, HardInstance):
         return kind(d=d, spike_probability=0.3).draw(np.random.default_rng(5))
     return kind(d=d, offset=1.0, peak=0.5)
@@ -58,7 +58,8 @@ def test_a_block_begins_where_the_jumps_of_numpy_lead() -> None:
     key = draw_key(np.random.default_rng(3))
     streams = BlockStreams(key)
     start = np.random.PCG64DXSM(np.random.SeedSequence(key))
-    streams.generator(0).standard_normal(3, dtype=np.float32)  # leaves half a word behind
+    # An odd count of single-precision numbers leaves half a word in the generator.
+    streams.generator(0).standard_normal(3, dtype=np.float32)
     for block in (5, 0, 1, 123_456):
         expected = start.jumped(block)
         assert np.array_equal(
@@ -82,16 +83,16 @@ def test_the_layers_have_equal_areas_and_cover_the_density(shape: Any) -> None:
     np.testing.assert_allclose(areas, areas[0], rtol=1e-12)
     assert layers.heights[0] == 0 and layers.heights[-1] + layers.steps[-1] >= 1
     np.testing.assert_allclose(layers.heights[1:], (layers.heights + layers.steps)[:-1], rtol=1e-14)
-    # A layer ends where the density crosses its lower height: nothing lies outside of it.
+    # A layer ends where the density crosses its lower height, so no mass lies outside the layers.
     np.testing.assert_allclose(shape.density(ends[1:]), layers.heights[1:], rtol=1e-11)
-    # A sure place lies under the density at the layer's upper height, or before the tail.
+    # A draw at a sure place lies under the density at the layer's upper height, or before the tail.
     inner = layers.widths * layers.sure_places
     assert inner[0] == pytest.approx(layers.edge, rel=1e-12)
     upper = (layers.heights + layers.steps)[1:-1]
     assert (shape.density(inner[1:-1]) >= upper * (1 - 1e-11)).all()
     assert layers.sure_places[-1] == 0
     assert (layers.sure_places / 2.0**PLACE_BITS).mean() > 0.98
-    # The area of the lowest layer is its rectangle and the tail.
+    # The lowest layer consists of its rectangle and the tail, and has the area of any other.
     tail, _ = integrate.quad(lambda x: float(shape.density(np.array(x))), layers.edge, math.inf)
     rectangle = layers.edge * layers.heights[1]
     assert areas[0] == pytest.approx(rectangle + tail, rel=1e-7)
@@ -104,7 +105,7 @@ def test_layers_edges_and_tail_have_the_law(shape: Any) -> None:
     law = stats.norm if isinstance(shape, NormalShape) else stats.t(shape.nu)
     layers, draws = ziggurat(shape), np.empty(2_000_000)
     layers.fill(draws, np.random.Generator(np.random.PCG64DXSM(7)))
-    # Cells that end at the layers' ends: a wedge or a tail that is wrong moves mass between them.
+    # The cells end where layers end, since a wrong wedge or tail moves mass between layers.
     ends = np.sort(layers.widths[2::4] * 2.0**PLACE_BITS)
     bounds = np.concatenate((-ends[::-1], ends))
     counts = np.bincount(np.searchsorted(bounds, draws), minlength=bounds.size + 1)
@@ -128,8 +129,8 @@ def test_the_far_tail_is_drawn_beyond_any_edge() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_draw_is_multiplied_by_the_scale(shape: Any) -> None:
-    # The same random words are used at two scales; draws that the layers leave open must be scaled
-    # like the others.
+    # The same random words are used at two scales: draws that the layers leave open must be scaled
+    # like all others.
     draws = np.empty((2, 50_000))
     for out, scale in zip(draws, (1.0, 8.0), strict=True):
         ziggurat(shape).fill(out, np.random.Generator(np.random.PCG64DXSM(9)), scale)

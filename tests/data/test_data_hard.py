@@ -29,7 +29,9 @@ def draw_instance(kind: Any, d: int = 6, p: float = 3.0, q: float = 0.1, seed: i
 
 
 def atoms(law: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the two atoms, shape (2, d), and their probabilities."""
+    """Return the two atoms of a two-point law, shape (2, d), and their probabilities,
+    shape (2,).
+    """
     q = law.spike_probability
     spike = q ** (-1 / law.moment_order) * np.array(law.pattern, dtype=float)
     return np.vstack([np.zeros(law.d), spike]), np.array([1 - q, q])
@@ -166,10 +168,10 @@ def test_rows_are_zero_or_the_spike_and_their_number_is_binomial(kind: Any) -> N
         counts[contaminated.sum()] += 1
         positions += contaminated
     expected = stats.binom.pmf(np.arange(n + 1), n, 0.3) * trials
-    counts[8] += counts[9:].sum()  # cells with fewer than 5 expected are joined
+    counts[8] += counts[9:].sum()  # Cells with fewer than 5 expected records are joined.
     expected[8] += expected[9:].sum()
     assert stats.chisquare(counts[:9], expected[:9]).pvalue > FALSE_ALARM
-    # The positions are exchangeable; n - 1 degrees of freedom after removing the total.
+    # The positions are exchangeable, with n - 1 degrees of freedom once the total is removed.
     variance = trials * 0.3 * 0.7
     statistic = float(((positions - positions.mean()) ** 2).sum()) / variance
     assert stats.chi2.sf(statistic, n - 1) > FALSE_ALARM

@@ -39,9 +39,11 @@ ORDERS = (2.0, 2.5, 3.0, 7.3, 40.0)
 
 
 def log_density(law: Any) -> tuple[Callable[[float], float], float]:
-    """Return the log density of an unscaled coordinate, as textbooks give it, and its mean.
+    """Return the log density of an unscaled coordinate, as textbooks give it, and the coordinate's
+    mean.
 
-    Of the absolute value for the symmetric Pareto law, which has the same absolute moments.
+    For the symmetric Pareto law the density is that of the absolute value, which has the same
+    absolute moments.
     """
     index = law.tail_index
     if isinstance(law, StudentT | EllipticalT):
@@ -64,11 +66,13 @@ def log_density(law: Any) -> tuple[Callable[[float], float], float]:
 
 
 def raw_moment(law: Any, k: float) -> float:
-    """Return the central absolute moment of the unscaled coordinate, by quadrature."""
+    """Return the k-th central absolute moment of an unscaled coordinate, by quadrature."""
     density, centre = log_density(law)
 
     def in_logarithm(sign: float) -> Callable[[float], float]:
-        """Return the integrand of one tail, in the logarithm of the distance from the centre."""
+        """Return the integrand of one tail (`sign` 1 or -1), in the logarithm of the distance from
+        the centre.
+        """
 
         def integrand(y: float) -> float:
             """Return the density times the k-th power at distance exp(y)."""
@@ -77,7 +81,7 @@ def raw_moment(law: Any, k: float) -> float:
 
         return integrand
 
-    # Densities jump where a support ends, at 0 or 1: panels end there too.
+    # Densities jump where a support ends, at 0 or 1, so panels of the quadrature end there too.
     ends = {math.log(abs(centre - end)) for end in (0.0, 1.0) if centre != end}
     panels = sorted({-60.0, -6.0, *ends, 1.0, 2.0, 3.0, 4.0, 8.0, 20.0, 60.0, 200.0})
     return math.fsum(
@@ -112,7 +116,7 @@ def test_the_scale_is_the_one_that_makes_the_stated_moment_one(kind: Any) -> Non
 
 
 def test_moments_agree_with_the_closed_forms_of_textbooks() -> None:
-    # A Student law with 5 degrees of freedom.
+    # The law has 5 degrees of freedom, and a variance of 5/3 before it is scaled.
     student = StudentT(d=4, moment_order=2.0, margin=3.0, offset=1.0)
     assert student.scale**2 == pytest.approx(3 / 5, rel=1e-13)
     assert student.moment(4) == pytest.approx(9.0, rel=1e-13)  # The kurtosis is 3 + 6/(nu-4).
@@ -132,7 +136,8 @@ def test_even_log_normal_moments_agree_with_the_binomial_formula(sigma: float, k
     p = 4 / sigma**2
     law = LogNormal(moment_order=p)
     assert law.sigma == pytest.approx(sigma)
-    # Exact to the last digit of the terms, which cancel by less than six digits here.
+    # The reference is exact to the last digit of its terms, which cancel by less than six digits
+    # here.
     raw = math.fsum(
         (-1) ** j * math.comb(k, j) * math.exp(0.5 * sigma**2 * ((k - j) ** 2 + j))
         for j in range(k + 1)
@@ -195,9 +200,6 @@ def test_the_variance_trace_is_d_coordinate_variances(kind: Any) -> None:
     assert kind(d=7, moment_order=2.0).variance_trace == pytest.approx(7.0, rel=1e-12)
 
 
-# The directional moment.
-
-
 @pytest.mark.parametrize("kind", [Gaussian, EllipticalT])
 @pytest.mark.parametrize("p", ORDERS)
 def test_rotation_invariant_laws_have_directional_moment_one(kind: Any, p: float) -> None:
@@ -212,7 +214,7 @@ def test_the_directional_moment_is_one_at_order_two_and_in_one_dimension(kind: A
 
 @pytest.mark.parametrize("kind", INDEPENDENT_SYMMETRIC + INDEPENDENT_SKEWED)
 def test_no_direction_exceeds_the_directional_moment_at_order_four(kind: Any) -> None:
-    # E(sum_j u_j X_j)^4 = m4 sum u_j^4 + 3 m2^2 (1 - sum u_j^4), exactly, for centred X_j.
+    # For centred X_j, E(sum_j u_j X_j)^4 is exactly m4 sum u_j^4 + 3 m2^2 (1 - sum u_j^4).
     rng = np.random.default_rng(1)
     for d in (1, 2, 3, 10, 1000):
         law = kind(d=d, moment_order=4.0)
@@ -223,7 +225,9 @@ def test_no_direction_exceeds_the_directional_moment_at_order_four(kind: Any) ->
 
 
 def _largest_ratio(values: np.ndarray, weights: np.ndarray, p: float, bound: float) -> float:
-    """Return the largest directional moment over `bound`, by enumerating six coordinates."""
+    """Return the largest directional moment of order p over `bound`, for d = 6 independent
+    coordinates of a finite law.
+    """
     rng = np.random.default_rng(2)
     d = 6
     points = np.array(list(itertools.product(values, repeat=d)))
@@ -269,9 +273,6 @@ def test_centred_bound_lies_between_the_symmetric_one_and_symmetrisation(p: floa
     d = 10**6
     assert symmetric_direction_bound(d, p) <= centred_direction_bound(d, p) * (1 + 1e-15)
     assert centred_direction_bound(d, p) < 2 * normal_norm(p)
-
-
-# Moments that are not defined.
 
 
 @pytest.mark.parametrize("kind", ORDINARY)

@@ -55,13 +55,15 @@ def unscaled(law: Any) -> Any:
 
 
 def standardised(law: Any, n: int, seed: int) -> NDArray[np.float64]:
-    """Return a sample, centred at its stated mean and divided by its stated scale, (n, d)."""
+    """Return n records of a law, shape (n, d), with each coordinate as it is before the law scales
+    it.
+    """
     x = law.sample(n, np.random.default_rng(seed)).x
     return np.asarray((x - law.mean) / law.scale + unscaled(law).mean())
 
 
 def one_coordinate(law: Any, n: int, seed: int) -> NDArray[np.float64]:
-    """Return n standardised independent coordinates of a law's records."""
+    """Return independent unscaled coordinates from n records of a law, as one array."""
     y = standardised(law, n, seed)
     return y[:, 0] if isinstance(law, EllipticalT) else y.reshape(-1)
 
@@ -97,12 +99,13 @@ def test_cells_of_equal_probability_pass_chi_square(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", ORDINARY)
 def test_the_sample_mean_and_variance_are_the_stated_ones(kind: Any) -> None:
-    # Order 9: the fourth moment exists and the normal approximation is good.
+    # At order 9 the fourth moment exists, and the normal approximation is good.
     law = kind(d=4, moment_order=9.0, margin=1.0, offset=3.0)
     n = 250_000
     deviations = law.sample(n, np.random.default_rng(14)).x - law.mean
     z_means = deviations.mean(axis=0) / math.sqrt(law.moment(2) / n)
-    assert np.abs(z_means).max() < Z_LIMIT + 0.5  # the larger of four
+    # The largest of four z-scores may exceed the limit for one.
+    assert np.abs(z_means).max() < Z_LIMIT + 0.5
     spread = math.sqrt((law.moment(4) - law.moment(2) ** 2) / n)
     z_variances = ((deviations**2).mean(axis=0) - law.moment(2)) / spread
     assert np.abs(z_variances).max() < Z_LIMIT + 0.5
@@ -112,7 +115,8 @@ def test_the_sample_mean_and_variance_are_the_stated_ones(kind: Any) -> None:
 @pytest.mark.parametrize("kind", INDEPENDENT)
 @pytest.mark.parametrize("lag", [1, 5, 6])
 def test_entries_of_independent_laws_are_independent(kind: Any, lag: int) -> None:
-    # Lag 1 compares neighbours in a row, lag 6 the same coordinate of consecutive rows.
+    # A lag of 1 compares neighbours in a row, and a lag of 6 the same coordinate of consecutive
+    # rows.
     law = kind(d=6)
     u = unscaled(law).cdf(standardised(law, 50_000, seed=15)).reshape(-1)
     for f in (u - 0.5, np.abs(u - 0.5) - 0.25):

@@ -48,7 +48,7 @@ def test_moments_are_at_least_those_of_the_atoms_and_attained_in_the_prior(p, q,
     for k in (0.5, 1.0, 2.0, p, p + 2):
         exact = (mass * np.abs(values - mean) ** k).sum(axis=0)
         assert (exact <= law.moment(k) * (1 + 1e-12)).all()
-    # At a bias of 0 the moment of order k is q^(1 - k/p).
+    # If all biases are 0, the moment of order k is q^(1 - k/p).
     assert law.moment(p) == pytest.approx(1.0, rel=1e-12)
     assert law.moment(2.0) == pytest.approx(q ** (1 - 2 / p), rel=1e-12)
     variance = float((mass * (values - mean) ** 2).sum())

@@ -21,7 +21,7 @@ WORDS = (8, 4, 64)
 
 
 def drawn_words(law: TwoPoint, count: int) -> Counter[tuple[int, ...]]:
-    """Count the words of the instances that are drawn from a law."""
+    """Return how often each word occurs among `count` instances that are drawn from a law."""
     rng = np.random.default_rng(5)
     words = (law.draw(rng).pattern for _ in range(count))
     return Counter(word for word in words if word is not None)
@@ -31,7 +31,7 @@ def drawn_words(law: TwoPoint, count: int) -> Counter[tuple[int, ...]]:
 def test_every_word_is_drawn_equally_often(law: TwoPoint, count: int) -> None:
     drawn = drawn_words(law, 200 * count)
     assert len(drawn) == count
-    # Six standard deviations of a count about 200.
+    # The tolerance is six standard deviations of a count about 200.
     assert all(abs(times - 200) < 6 * math.sqrt(200) for times in drawn.values())
 
 

@@ -61,27 +61,27 @@ class Own:
     d, items = D, M
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Any:
-        """Yield the values that were given as one block."""
+        """Yield the given values as one block."""
         return iter([self.x[start:stop] if isinstance(self.x, np.ndarray) else self.x])
 
     def factors(self) -> Any:
-        """Yield the factors of that block."""
+        """Yield the factors of the one block."""
         return (Factors(block) for block in self.blocks())
 
     def take(self, indices: Array) -> Any:
-        """Return the values that were given, whatever the indices."""
+        """Return the given values, whatever the indices."""
         return self.x
 
     def total(self, part: Any) -> Any:
-        """Return a sum over the rows, computed at once."""
+        """Return the sum of `part` over all rows, computed at once."""
         return part(self)
 
     def gradient(self, w: Array, i: int) -> Any:
-        """Return the values that were given, as a gradient."""
+        """Return the given values as a gradient."""
         return self.x
 
     def user_gradients(self, w: Array) -> Any:
-        """Return the values that were given, as the gradients of users."""
+        """Return the given values as the gradients of users."""
         return self.x
 
 
@@ -149,7 +149,7 @@ FLAT: dict[str, Door] = {
 
 
 def numbers(shape: tuple[int, ...]) -> Array:
-    """Return a random array of zeros and ones, which every dtype can hold."""
+    """Return a random array of zeros and ones in double precision, which every dtype can hold."""
     return np.random.default_rng(1).integers(0, 2, shape).astype(np.float64)
 
 
@@ -241,11 +241,8 @@ def test_the_ends_of_a_dtype_are_rounded_to_the_nearest_double(dtype: str) -> No
     np.testing.assert_array_equal(DenseRows(ends[:, None]).read(slice(None))[:, 0], expected)
 
 
-# -- Readers of records --------------------------------------------------------------------
-
-
 def users(sample: Any) -> ItemSample:
-    """Return a sample whose records are grouped by user, M items each."""
+    """Return a sample whose records are grouped by user, M items per user."""
     return ItemSample(records=sample, items=M)
 
 
@@ -284,7 +281,9 @@ BOUNDS: dict[str, Callable[[Any], Any]] = {
 @each("sample_kind", SAMPLES)
 @each("dtype", DTYPES)
 def test_every_reader_of_a_sample_sees_doubles(dtype: str, sample_kind: str, bound: str) -> None:
-    """Thirds in floating point, and integers up to 100: nothing is rounded twice."""
+    """The values are thirds in floating point, and integers up to 100, so that a second rounding
+    would show.
+    """
     draws = np.random.default_rng(2)
     kind = np.dtype(dtype).kind
     x = draws.integers(-9 if kind == "i" else 0, 9, (N, D)) / (3 if kind == "f" else 1)
@@ -310,13 +309,10 @@ def test_users_means_are_read_as_doubles(dtype: str) -> None:
 
 
 def test_a_record_of_1_has_the_gradient_minus_1_under_the_linear_loss() -> None:
-    """As 32 unsigned bits it had 4294967295, and a clip of 1 turned that to plus 1."""
+    """As 32 unsigned bits the gradient once was 4294967295, and a clip of 1 turned it to plus 1."""
     sample = points(np.ones((N, D), dtype=np.uint32))
     assert sample.gradient(W, 0).tolist() == [-1.0] * D
     assert clipped_gradient(sample, W, 0, 10.0).tolist() == [-1.0] * D
-
-
-# -- Methods that are given records -------------------------------------------------------------
 
 
 @each("slug", PRIVATE)

@@ -118,7 +118,9 @@ def test_a_total_is_the_sum_over_pieces(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def blas_threads(_: Rows) -> Vector:
-    """Return the number of BLAS libraries with different thread counts, and the largest count."""
+    """Return an array of the number of different thread counts among BLAS libraries, and the
+    largest count.
+    """
     counts = {int(x["num_threads"]) for x in threadpool_info() if x["user_api"] == "blas"}
     return np.array([len(counts), max(counts)])
 
@@ -145,7 +147,7 @@ def test_rows_in_memory_are_one_piece() -> None:
 
 def test_a_piece_is_small_when_pickled_and_complete() -> None:
     x, rows = sample_and_stream()
-    for _ in rows.blocks():  # nothing that was read is sent
+    for _ in rows.blocks():  # Reading the blocks first must not make the pieces larger.
         pass
     for piece in rows.pieces():
         sent = pickle.dumps(piece)
@@ -198,7 +200,7 @@ def test_a_total_holds_few_sums_at_a_time() -> None:
     alive: list[weakref.ref[Vector]] = []
 
     def part(piece: Any) -> Vector:
-        """Return the sum over a piece, and check that at most two are alive."""
+        """Return a sum over a piece, and check that at most two sums are alive."""
         total = np.full(3, float(piece))
         alive.append(weakref.ref(total))
         assert sum(ref() is not None for ref in alive) <= 2
@@ -227,4 +229,4 @@ def test_generators_of_short_words_are_refused(kind: Any) -> None:
     rng = np.random.Generator(np.random.MT19937(1))
     with pytest.raises(InvalidInput, match="words of 64 bits.*MT19937"):
         kind(d=2).fill(np.empty((3, 2)), rng)
-    assert np.isfinite(kind(d=2).sample(5, rng).x).all()  # blocks have generators of their own
+    assert np.isfinite(kind(d=2).sample(5, rng).x).all()  # Blocks have generators of their own.

@@ -27,13 +27,17 @@ ORDERS = (1.1, 1.2, 1.35, 1.5, 1.8, 1.95)
 
 
 def student_moment(nu: float, p: float) -> float:
-    """Return E|t_nu|^p by gamma functions; theory/infinite-variance.md, 5."""
+    """Return E|t|^p for Student's t with nu degrees of freedom, by gamma functions
+    (theory/infinite-variance.md, 5).
+    """
     tail = gamma((p + 1) / 2) * gamma((nu - p) / 2) / (math.sqrt(math.pi) * gamma(nu / 2))
     return float(nu ** (p / 2) * tail)
 
 
 def pareto_moment(alpha: float, p: float) -> float:
-    """Return E|X - m|^p, with the part below the mean by quadrature over the uniform variable."""
+    """Return E|X - m|^p of a Pareto variable with index alpha and mean m; the part below m is
+    integrated over the uniform variable.
+    """
     mean = alpha / (alpha - 1)
     upper_part = alpha * mean ** (p - alpha) * beta(alpha - p, p + 1)
     lower_part, _ = quad(lambda u: (mean - u ** (-1 / alpha)) ** p, mean**-alpha, 1, epsabs=1e-13)
@@ -90,7 +94,7 @@ def test_a_tail_index_of_at_most_two_has_no_variance(kind):
 
 
 def test_records_follow_their_law_far_out_in_the_tail():
-    # False alarms: one in a million for each of two tests, with seeds fixed.
+    # The seeds are fixed, and each of two tests gives a false alarm once in a million.
     rng = np.random.default_rng(5)
     law = StudentT(d=1, moment_order=1.1, margin=0.1)
     standard = law.sample(200_000, rng).x[:, 0] / law.scale
@@ -119,14 +123,15 @@ def test_without_shrinking_the_central_moment_of_a_spike_exceeds_one():
     moment = float(central_spike_moment(np.array(0.001), 1.5))
     assert moment == pytest.approx(1.03, abs=1e-3)
     assert float(spike_shrink(np.array(0.001), 1.5)) < 1
-    # From 2 on nothing is shrunk, to the last bit.
+    # For moment orders from 2 on nothing is shrunk, to the last bit.
     assert (spike_shrink(np.geomspace(1e-9, 1, 30), 2.0) == 1).all()
     assert centring_shrink(2.0) == centring_shrink(7.0) == 1
 
 
 @pytest.mark.parametrize("order", [1.1, 1.5, 1.9])
 def test_centring_costs_at_most_the_universal_factor(order):
-    # E|X - EX|^p over E|X|^p, for two-point laws on a grid that holds the worst of all laws.
+    # The ratio is E|X - EX|^p over E|X|^p, for two-point laws on a grid that contains the worst of
+    # all laws.
     worst = 0.0
     for q in np.linspace(0.002, 0.998, 250):
         for x in np.linspace(-3, 3, 121):
@@ -142,7 +147,7 @@ def test_centring_costs_at_most_the_universal_factor(order):
 @pytest.mark.parametrize("order", [1.2, 1.5, 1.9])
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_directional_bounds_hold_for_spikes_of_independent_coordinates(order, d):
-    # Rare independent spikes, one coordinate at a time: by enumeration of all their patterns.
+    # Each coordinate has rare spikes of its own, and all patterns of spikes are enumerated.
     q = 0.05
     words = np.array(np.meshgrid(*[[-1, 0, 1]] * d)).reshape(d, -1).T
     weights = np.prod(np.where(words == 0, 1 - q, q / 2), axis=1)
@@ -154,11 +159,11 @@ def test_directional_bounds_hold_for_spikes_of_independent_coordinates(order, d)
 
 
 def test_the_sum_of_moments_bounds_the_norm_and_the_power_mean_does_not():
-    # Disjoint spikes, one coordinate at a time: E|X|^p is d, above d^(p/2).
+    # For disjoint spikes, one coordinate at a time, E|X|^p is d, which exceeds d^(p/2).
     d, order = 20, 1.5
     law = StudentT(d=d, moment_order=order)
     assert law.record_moment(order) ** order == pytest.approx(d, rel=1e-9)
-    disjoint = d  # With probability 1/d each and size d^(1/p), E|X|_2^p = d.
+    disjoint = d  # With probability 1/d per coordinate and size d^(1/p), the moment E|X|_2^p is d.
     assert law.record_moment(order) ** order >= disjoint * (1 - 1e-9) > d ** (order / 2)
 
 

@@ -35,7 +35,7 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 
 
 def make_scaled_rows(x: np.ndarray, c: np.ndarray) -> ScaledRows:
-    """Return rows c_i x_i; each coefficient checks that it is used with its own features."""
+    """Return the rows c_i x_i, whose coefficients check that each is used with its own features."""
 
     def coefficients(block: np.ndarray, rows: Any) -> np.ndarray:
         """Return the coefficients of some rows, whose block must be the right one."""
@@ -46,7 +46,7 @@ def make_scaled_rows(x: np.ndarray, c: np.ndarray) -> ScaledRows:
 
 
 def formed(x: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return the rows, each times its coefficient, as a dense array."""
+    """Return the rows of x, each times its coefficient, as a dense array."""
     with np.errstate(all="ignore"):
         return np.asarray(c[:, None] * x)
 
@@ -94,7 +94,7 @@ def test_norms_are_computed_once_and_cannot_be_written_to(
     calls: list[int] = []
 
     def counted(block: np.ndarray) -> np.ndarray:
-        """Note a block, and compute its norms."""
+        """Record the length of a block, and compute its norms."""
         calls.append(len(block))
         return row_norms(block)
 

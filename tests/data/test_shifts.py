@@ -71,7 +71,8 @@ def test_the_information_of_the_elliptical_law_depends_on_its_dimension(
 ) -> None:
     law = EllipticalT(d=d, moment_order=order)
     nu, s = law.tail_index, law.scale
-    # |score|^2 = (nu+d)^2 r^2/(nu s^2 + r^2)^2 with r^2 = s^2 d F, F of Fisher's law.
+    # The squared score is (nu+d)^2 r^2/(nu s^2 + r^2)^2 with r^2 = s^2 d F, where F has Fisher's
+    # law.
     square = quad(
         lambda f: stats.f.pdf(f, d, nu) * ((nu + d) / (nu + d * f)) ** 2 * d * f / s**2,
         0,
@@ -95,9 +96,10 @@ def test_the_score_of_student_data_is_strictly_sub_gaussian(order: float) -> Non
 
 @pytest.mark.parametrize(("d", "nu"), [(2, 2.5), (20, 2.5), (60, 4.0)])
 def test_a_direction_of_the_elliptical_score_has_the_proxy_and_not_less(d: int, nu: float) -> None:
-    # Even moments of <v, s>/sqrt(lambda): those of a beta law, compared with a normal variable.
+    # The even moments of <v, s>/sqrt(lambda) are those of a beta law, and are compared with a
+    # normal variable's.
     k = np.arange(1, 40)
-    a, b = d / 2, nu / 2  # the beta law of r^2/(nu s^2 + r^2)
+    a, b = d / 2, nu / 2  # These are the parameters of the beta law of r^2/(nu s^2 + r^2).
     beta = [math.exp(log_beta(a + i, b + i) - log_beta(a, b)) for i in k]
     direction = [math.exp(log_beta(0.5 + i, (d - 1) / 2) - log_beta(0.5, (d - 1) / 2)) for i in k]
     scale = (nu + d) ** 2 / nu / ((nu + d) / (nu + d + 2))

@@ -18,7 +18,7 @@ LAWS = [law for law in DISTRIBUTIONS if overrides_answer(law, "univariate")]
 
 
 def places(law: Univariate) -> Vector:
-    """Return points over all of the law but a share of 2e-4, and a little beyond."""
+    """Return points that cover a law except for a share of 2e-4, and a little beyond."""
     ends = []
     for share in (1e-4, 1 - 1e-4):
         low, high = -1e4 * law.scale, 1e4 * law.scale
@@ -32,7 +32,9 @@ def places(law: Univariate) -> Vector:
 
 
 def steps(law: Univariate) -> Vector:
-    """Return where the density is not continuous: intervals are halved where it changes more."""
+    """Return the points where the density jumps, found by halving intervals towards the larger
+    change.
+    """
     x = places(law)
     a, b = x[:-1], x[1:]
     for _ in range(45):
@@ -45,7 +47,9 @@ def steps(law: Univariate) -> Vector:
 
 
 def check(law: Univariate, name: str) -> None:
-    """Assert that a law forgets no jump, and that its parts belong together."""
+    """Assert that a law declares every jump of its density, and that density and distribution
+    function agree.
+    """
     x = places(law)
     gap, jumps = x[1] - x[0], np.array([math.inf, *law.jumps])
     for place in steps(law):
@@ -90,11 +94,11 @@ class Flat(EvenLaw):
 
     @property
     def jumps(self) -> tuple[float, ...]:
-        """Return where the density jumps, unless the law forgets it."""
+        """Return the points where the density jumps, or nothing if the law forgets them."""
         return () if self.forgets else (-self.scale, self.scale)
 
     def density(self, x: Vector) -> Vector:
-        """Return the density, which is wrong by a factor."""
+        """Return the density times `factor`, which makes it wrong unless the factor is 1."""
         return np.where(np.abs(x) < self.scale, self.factor * self.peak, 0.0)
 
     def cdf(self, x: Vector) -> Vector:
@@ -102,7 +106,7 @@ class Flat(EvenLaw):
         return np.clip(0.5 + 0.5 * x / self.scale, 0.0, 1.0)
 
     def integrated_cdf(self, x: Vector) -> Vector:
-        """Refuse: the test does not need it."""
+        """Raise NotImplementedError, since the test needs no integral."""
         raise NotImplementedError
 
     twice_integrated_cdf = integrated_cdf

@@ -30,7 +30,7 @@ DEPLOY = ROOT / "deploy"
 BIN = Path(sys.executable).parent
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
 PATIENCE = 90.0
-# Proxy settings that Docker passes to every container; no proxy listens at the address.
+# Docker passes these proxy settings to every container, and no proxy listens at the address.
 PROXIES = dict.fromkeys(("http_proxy", "HTTP_PROXY", "all_proxy"), "http://127.0.0.1:9")
 
 Instruction = tuple[str, str]
@@ -45,7 +45,7 @@ def instructions(text: str) -> list[Instruction]:
 
 
 def last_instruction(text: str, word: str) -> str:
-    """Return the rest of the last instruction of a kind."""
+    """Return the arguments of the last instruction of a kind in a Dockerfile."""
     return [rest for name, rest in instructions(text) if name == word][-1]
 
 
@@ -109,9 +109,6 @@ def compose() -> dict[str, Any]:
     """Return the compose file as a parser of YAML reads it."""
     settings: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
     return settings
-
-
-# -- Lint -------------------------------------------------------------------------------------
 
 
 def test_the_dockerfile_keeps_the_rules() -> None:
@@ -195,9 +192,6 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-# -- The start commands -----------------------------------------------------------------------
-
-
 def variables(folder: Path) -> dict[str, str]:
     """Return the environment variables that the image sets, with `folder` as the folder to which it
     writes.
@@ -213,7 +207,7 @@ def variables(folder: Path) -> dict[str, str]:
 
 
 def read_only(folder: Path) -> list[str]:
-    """Return the words that start a command so that it can write in `folder` only; none if
+    """Return the words before a command that let it write in `folder` only, or none where that is
     impossible.
 
     The command gets a mount namespace of its own, as a container has.
@@ -266,7 +260,7 @@ def started(
 
 
 def healthy(check: Sequence[str], changes: dict[str, str]) -> bool:
-    """Whether a health check succeeds, as it runs in the image."""
+    """Whether a health check succeeds, run with the environment of the image."""
     return subprocess.run(check, env=os.environ | changes, capture_output=True).returncode == 0
 
 
@@ -326,7 +320,7 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
     folder.mkdir()
     changes = variables(folder)
     results = tmp_path / "results.sqlite"
-    swaps = {  # in this order, each once
+    swaps = {  # The swaps are made in this order, each of them once.
         "8786": port,
         "scheduler:": "127.0.0.1:",
         "/results/results.sqlite": str(results),
@@ -342,7 +336,7 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
                 sys.executable,
                 "-m",
                 "dpsco_core.cli.main",
-            ]  # a checkout that is not installed
+            ]  # The file is a checkout that is not installed.
         return [swapped(word, swaps) for word in words]
 
     check = [swapped(word, swaps) for word in services["scheduler"]["healthcheck"]["test"][1:]]

@@ -31,7 +31,7 @@ def test_drawing_the_items_takes_little_memory(n: int, d: int) -> None:
 
 
 def test_the_sampling_error_is_that_of_the_sample_mean() -> None:
-    """A false alarm has probability 1e-6; without the shared part the value would be 4 times
+    """A false alarm has probability 1e-6, and without the shared part the value would be 4 times
     smaller.
     """
     scenario = alike_scenario(alike=0.4, n=400, d=5, p=6.0, trials=150)

@@ -81,7 +81,7 @@ def test_the_risk_of_the_centre_is_the_mean_over_the_prior_of_hard_data(
 
 
 def test_the_squared_distance_on_the_tracing_instance_is_exact() -> None:
-    """A single member of the prior had .00098, which is below what any algorithm attains on
+    """A single member of the prior once had .00098, which is below what any algorithm attains on
     average.
     """
     point = Scenario(
@@ -124,7 +124,7 @@ def test_without_clipping_or_noise_the_descent_reaches_the_empirical_mean() -> N
     descent, _ = clipped_plan(POINT)
     long = replace(descent, steps=200, step_size=0.5, averaged=1)
     problem, sample = draw_problem(POINT)
-    # The gradient of half the squared distance, at 0.
+    # This is the gradient of half the squared distance, at the point 0.
     mean = sample.mean_gradient(np.zeros(3)) * -1
     expected = problem.excess_risk(mean).value
     assert descent_path(POINT, long, None).final == pytest.approx(expected, rel=1e-9)

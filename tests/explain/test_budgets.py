@@ -190,9 +190,6 @@ def test_a_wrong_budget_is_refused(bad: dict[str, object]) -> None:
         Point(**({"kind": "approx"} | bad))  # type: ignore[arg-type]
 
 
-# -- The ledger ---------------------------------------------------------------------------------
-
-
 def scenario(method: str, problem: str, **fields: object) -> Scenario:
     """Return a small scenario of a method for a problem."""
     values = {"problem": problem, "methods": (method,), "n": 1000, "d": 3, "trials": 1} | fields
@@ -266,9 +263,6 @@ def test_the_samples_of_an_audit_are_all_counted() -> None:
         assert histograms.edges[0] < histograms.threshold < histograms.edges[-1]
 
 
-# -- The command --------------------------------------------------------------------------------
-
-
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
     """Return the document that `dpsco budget --json` prints."""
     assert main(["budget", *words, "--json"]) == 0
@@ -333,9 +327,9 @@ def test_advanced_composition_is_printed_only_where_it_proves_more_than_a_sum(
         """Return the names of the accountings that are printed."""
         return [row["accounting"] for row in printed(capsys, *words)["composition"]]  # type: ignore[attr-defined]
 
-    # Basic composition gives 1318, advanced composition 4053.
+    # In this case basic composition gives an epsilon of 1318, and advanced composition 4053.
     assert names("--releases", "1000") == ["basic", "zcdp", "exact"]
-    # Advanced composition gives 17.1, and a sum 21.2.
+    # In this case advanced composition gives an epsilon of 17.1, and a sum 21.2.
     small = ("--rho", "0.001", "--releases", "100")
     assert names(*small) == ["basic", "advanced", "zcdp", "exact"]
 
@@ -372,7 +366,7 @@ def test_the_command_refuses_in_one_sentence(
 def test_removing_a_record_costs_half_of_replacing_it(rho: float) -> None:
     replaced, removed = promises(Point(kind="zcdp", rho=rho))
     assert removed.epsilon == pytest.approx(gaussian_epsilon(rho / 4, 1e-6))
-    # The best test between two Gaussians never beats the ceiling, and attains it.
+    # The best test between two Gaussians never exceeds the proven ceiling, and attains it.
     for promise, share in ((replaced, 1.0), (removed, 0.5)):
         assert 0.5 < norm.cdf(share * math.sqrt(2 * rho) / 2) <= promise.guess < 1
     pure = promises(Point(kind="pure", epsilon=2.0))
@@ -382,7 +376,9 @@ def test_removing_a_record_costs_half_of_replacing_it(rho: float) -> None:
 
 
 def test_shares_of_a_mixed_ledger_are_counted_in_one_notion() -> None:
-    """A Laplace release has a rho and an epsilon; it counts once, in the notion of the budget."""
+    """A Laplace release has a rho and an epsilon, and its share counts once, in the notion of the
+    budget.
+    """
     rng, zero = np.random.default_rng(0), np.zeros(1)
     shares = 0.1, laplace_rho(0.5)
     for budget in (ZCDP(rho=1.0), ApproxDP(epsilon=5.0, delta=1e-6)):

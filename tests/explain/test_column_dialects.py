@@ -27,7 +27,7 @@ class Dialect:
     encoding: str
 
     def number(self, cents: int) -> str:
-        """Return an amount as the dialect writes it."""
+        """Return an amount of cents as the dialect writes it."""
         whole, rest = divmod(abs(cents), 100)
         text = f"{whole:,}".replace(",", self.group) + f"{self.decimal}{rest:02d}"
         return (self.negative.format(text) if cents < 0 else text) + self.unit

@@ -120,7 +120,7 @@ def test_names_of_columns_can_be_numbers() -> None:
         *("k", "10", "20"),
     )
     years = [f"place {k},{1900 + k % 100}" for k in range(200)]
-    # The first row stays data if it is data.
+    # A first row that consists of data is not taken for a header.
     assert len(read_column(in_lines(*years)).values) == 200
 
 
@@ -271,7 +271,7 @@ def with_unknowns(count: int, of: int = 5000) -> bytes:
 
 
 def test_a_column_with_too_many_texts_is_refused_by_its_name_with_the_first() -> None:
-    """It was not among the columns, for its first 500 cells were mostly text."""
+    """The column was once not offered at all, since its first 500 cells were mostly text."""
     message = (
         "amount has 300 cells that are no numbers, the first is 'unknown' in line 102: at most 5 % "
         "of its 5,000 cells may be, beside blank cells and marks such as NA."

@@ -26,7 +26,7 @@ SIZES = ((20, 2, 2.0), (1000, 20, 3.0), (10_000, 9, 2.0), (900_000, 1, 6.0))
 
 
 def compared(condition: Condition) -> bool:
-    """Whether the printed numbers of a condition satisfy its printed signs."""
+    """Whether the printed numbers of a condition satisfy its printed signs of comparison."""
     values, signs = condition.sides[::2], condition.sides[1::2]
     pairs = zip(values, signs, values[1:], strict=False)
     return all(SIGNS[str(sign)](a, b) for a, sign, b in pairs)

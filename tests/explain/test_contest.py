@@ -71,7 +71,7 @@ def test_the_winner_has_the_smallest_bound_whose_conditions_all_hold(
     assert not plane_map.ties.any() and plane_map.has_value.all()
     if (
         scenario is RISKS and reading == "rates"
-    ):  # Somewhere a theorem fails although its value is the smallest.
+    ):  # In this plane a theorem fails somewhere although its value is the smallest.
         value = plane_map.values.argmin(axis=0)
         assert (value != plane_map.smallest).any()
 

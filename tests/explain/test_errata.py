@@ -153,8 +153,6 @@ def test_an_impossible_entry_is_refused() -> None:
         Finding(sentence="x", columns=("a",), rows=(), shows=True)
 
 
-# -- How a reader checks an erratum ---------------------------------------------------------------
-
 CHECKED = [e for e in ERRATA if e.check is not None]
 
 

@@ -59,17 +59,15 @@ def test_a_finding_without_conditions_or_with_a_failing_one_is_out_of_range() ->
     assert not missed.is_in_range
 
 
-# Zhao et al., Theorem 6.
-
-
 def share_by_24(groups: float, epsilon: float) -> float:
-    """Return the share of the budget by equation (24)."""
+    """Return the share of the budget of one of `groups` groups by equation (24) of Zhao et al."""
     wide = 1 + 2 * math.sqrt(math.log(12 * groups / DELTA))
     return epsilon**2 * groups / (64 * math.e**4 * math.log(8 / DELTA) * wide**2)
 
 
 def delta_of_the_maximum(rho: float, groups: int, epsilon: float, size: int) -> float:
-    """Return the exact delta of max_j Q_j on a fixed split for a finite group size, by quadrature.
+    """Return the exact delta of the largest group mean, max_j Q_j, on a fixed split into groups of
+    `size`, by quadrature.
 
     In units of the noise one record moves a mean by sqrt(2 rho); group 1 is at +gap/2 and the other
     groups at -gap/2.
@@ -151,9 +149,6 @@ def test_the_quoted_lower_bound_has_no_limit_in_epsilon_or_delta() -> None:
     assert max(column(finding, "ratio")) > 1000
 
 
-# Kamath et al.
-
-
 def test_the_missing_diameters_are_tested_where_the_truncation_is_at_least_10() -> None:
     for run in (kamath_runs.lost_diameter_smoothed, kamath_runs.lost_diameter_coordinatewise):
         finding = run()
@@ -163,7 +158,9 @@ def test_the_missing_diameters_are_tested_where_the_truncation_is_at_least_10() 
 
 
 def test_a_lower_bound_exceeds_theorem_5_5_at_every_q_in_its_own_class() -> None:
-    """The formulas are written out again: tau at least 10 for all q, and the least printed rate."""
+    """The formulas are written out again, with tau at least 10 for all q, and the least printed
+    rate.
+    """
     finding = kamath_runs.lost_diameter_smoothed()
     rho, d = 0.5, 20
     powers = np.linspace(0.5, 2, 301)

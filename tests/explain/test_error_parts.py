@@ -70,8 +70,8 @@ def test_the_squares_add_up_to_the_mean_squared_error_of_the_method(seed: int) -
         for _ in range(600)
     ]
     squares = np.square(errors)
-    # Six standard errors of the simulation, and two per cent for the sample that stands for the law
-    # and the line between two of its radii.
+    # The tolerance is six standard errors of the simulation, and two per cent for the sample that
+    # stands for the law and for the line between two of its radii.
     slack = 6 * squares.std(ddof=1) / math.sqrt(len(squares)) + 0.02 * by_parts.total
     assert abs(squares.mean() - by_parts.total) < slack
 
@@ -99,7 +99,7 @@ def test_without_clipping_the_only_part_is_sampling_and_equals_the_laws() -> Non
 
 
 def test_a_record_of_one_length_is_clipped_exactly() -> None:
-    """For the law of +-e1 and R below 1 the clipped mean stays 0 and its variance is R squared."""
+    """For the law of +-e1 and R below 1, the clipped mean stays 0 and its variance is R squared."""
 
     class Sign:
         d, mean, variance_trace = 2, np.zeros(2), 1.0
@@ -153,7 +153,7 @@ def test_lesson_four_measures_the_error_whose_parts_it_shows() -> None:
 
 
 def test_the_successive_runs_of_a_squared_distance_give_the_same_parts() -> None:
-    """The page One run and the picture show the same error: half the squared distance, in four
+    """The page One run and the picture show the same error, half the squared distance, in four
     runs.
     """
     point = Scenario(problem="quadratic", methods=("sco.clipped",), n=100, d=2, p=2.5, offset=0)

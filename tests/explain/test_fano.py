@@ -40,15 +40,16 @@ SHIFT = 0.05  # The shift of two normal laws, in standard deviations.
 NORMAL = replace(
     EXAMPLE, kl=SHIFT**2 / 2, total_variation=float(2 * norm.cdf(SHIFT / 2) - 1), rho=1e-4
 )
-# The worked example of theory/kamath-liu-zhang.md, 4.7: (value, q).
+# Each value of the worked example of theory/kamath-liu-zhang.md, 4.7, stands with its q.
 GOLDEN = {
-    "closed-cdp": (0.0032150, 3.524e-4),  # Form E2 of the worked example.
-    "fano-cdp": (0.0035375, 2.711e-4),  # Form E3 of the worked example.
-    "closed-hypercube-cdp": (0.031216, 6.061e-4),  # Form E5 of the worked example.
-    "hypercube-cdp": (0.031848, 6.410e-4),  # Form E6 of the worked example.
-    "fano-distance-cdp": (0.050958, 8.64e-4),  # Reference value of theory/bounds-everywhere.md, 4.
-    "fano-pure": (0.014723, 1.256e-3),  # Form P1 of the worked example.
-    "hypercube-pure": (0.10062, 4.347e-3),  # Form P3 of the worked example.
+    "closed-cdp": (0.0032150, 3.524e-4),  # This is form E2 of the worked example.
+    "fano-cdp": (0.0035375, 2.711e-4),  # This is form E3 of the worked example.
+    "closed-hypercube-cdp": (0.031216, 6.061e-4),  # This is form E5 of the worked example.
+    "hypercube-cdp": (0.031848, 6.410e-4),  # This is form E6 of the worked example.
+    # This value stands in theory/bounds-everywhere.md, 4.
+    "fano-distance-cdp": (0.050958, 8.64e-4),
+    "fano-pure": (0.014723, 1.256e-3),  # This is form P1 of the worked example.
+    "hypercube-pure": (0.10062, 4.347e-3),  # This is form P3 of the worked example.
 }
 NOTE = mean_instance(rho=0.5)
 
@@ -56,9 +57,6 @@ NOTE = mean_instance(rho=0.5)
 def rungs_by_key(**changes: Any) -> dict[str, Rung]:
     """Return the rungs of the ladder of a mean instance, by key."""
     return {r.key: r for r in ladder(mean_instance(**changes))}
-
-
-# -- A packing that the user builds -------------------------------------------------------------
 
 
 def test_the_builder_gives_the_papers_example() -> None:
@@ -102,9 +100,6 @@ def test_values_out_of_range_are_refused(field: str, value: float) -> None:
         replace(EXAMPLE, **{field: value})
 
 
-# -- The hard mean problem ----------------------------------------------------------------------
-
-
 def test_the_forms_have_the_notes_reference_values() -> None:
     forms = rungs_by_key(rho=0.5)
     pure = rungs_by_key(rho=None, epsilon=1.0, delta=0.0)
@@ -117,8 +112,9 @@ def test_the_forms_have_the_notes_reference_values() -> None:
     assert instance.sampling == pytest.approx(
         0.126605, rel=1e-5
     )  # The value is that of theory/approx-lower-bounds.md, 6.
-    assert instance.gaussian == pytest.approx(0.10732, abs=5e-6)  # Reference value N1.
-    # The bound by tracing: theory/approx-lower-bounds.md, 7.
+    # The expected number is reference value N1.
+    assert instance.gaussian == pytest.approx(0.10732, abs=5e-6)
+    # The bound by tracing is that of theory/approx-lower-bounds.md, 7.
     assert instance.concentrated == pytest.approx(0.0538, abs=5e-5)
     assert instance.concentrated > forms["hypercube-cdp"].value
     # Under this zCDP budget a pure algorithm may have an epsilon above 1.
@@ -131,7 +127,8 @@ def test_the_printed_spike_probability_makes_fanos_bound_void() -> None:
     q = literal_probability(NOTE, "zcdp")
     assert q == pytest.approx(2e-3)
     proof = PackingProof(n=10_000, d=200, order=4.0, q=q, rho=0.5, epsilon=1.0)
-    assert proof.factor == pytest.approx(-11.157, abs=5e-4)  # Reference value E1.
+    # The expected number is reference value E1.
+    assert proof.factor == pytest.approx(-11.157, abs=5e-4)
     assert proof.bound == 0
 
 
@@ -218,8 +215,6 @@ def test_the_code_has_the_number_of_words_that_its_proof_states() -> None:
     assert 0 < signs.error < 0.5 and 0 < signs.pure_error < 0.5
 
 
-# -- Measured errors ----------------------------------------------------------------------------
-
 METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
 
 
@@ -232,7 +227,7 @@ def largest_on(hard: str, setting: Setting, binds: Sequence[Privacy]) -> float:
 
 @pytest.mark.parametrize("hard", ["hypercube", "spike"])
 def test_every_private_mean_error_is_above_its_lower_bound(hard: str) -> None:
-    """The point is that of theory/kamath-liu-zhang.md, 4.7; 20 trials stay 15 standard errors
+    """The point is that of theory/kamath-liu-zhang.md, 4.7, where 20 trials stay 15 standard errors
     above.
     """
     instance = mean_instance(hard=hard, rho=0.5, methods=METHODS, trials=20)
@@ -250,8 +245,8 @@ def test_every_private_mean_error_is_above_its_lower_bound(hard: str) -> None:
         standard_error = errors[method].std(ddof=1) / math.sqrt(20)
         assert errors[method].mean() - 15 * standard_error > floor
     assert floors_here["mean.sample"] == 0
-    # Its Laplace noise is pure DP at an epsilon derived from rho. A zCDP budget does not ask this
-    # of other algorithms, so only the zCDP bounds bind.
+    # The Laplace noise of this method is pure DP at an epsilon derived from rho. A zCDP budget does
+    # not ask this of other algorithms, so only the zCDP bounds bind.
     assert binds["mean.cwme-pure"] == ("zcdp",)
     assert errors["mean.cwme-pure"].mean() >= floors_here["mean.cwme-pure"] == floor
 
@@ -261,9 +256,6 @@ def test_an_unsupported_instance_is_refused() -> None:
         mean_instance(hard="spike", d=1)
     with pytest.raises(InvalidInput, match="^distribution must be "):
         mean_instance(hard="student-t")
-
-
-# -- The command --------------------------------------------------------------------------------
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -319,7 +311,9 @@ def test_the_command_begins_with_the_sharpest_bound_of_each_notion_and_explains_
 def test_a_printed_proof_ends_with_the_value_of_the_form_it_names(
     hard: str, budget: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In an earlier version it ended with 0.0302 at rho = 0.5, which was none of the forms."""
+    """In an earlier version the proof ended with 0.0302 at rho = 0.5, which was none of
+    the forms.
+    """
     document = json.loads(printed(capsys, *budget, "--distribution", hard, "--json"))
     forms = {form["key"]: form for form in document["forms"]}
     endings = {name: part for name, part in document.items() if name.endswith("proof")}
@@ -399,7 +393,8 @@ def test_the_proof_by_expectiles_ends_with_the_bound_on_every_algorithm() -> Non
     free = replace(instance.setting, spike_probability=None)
     assert proof.bound == curve.best == pytest.approx(row.value(free), rel=1e-12)
     assert proof.bound == pytest.approx(0.0939, abs=5e-5)
-    # The numbers of the proof's steps: seven spikes, e^7, and the least mean distance in the table.
+    # The proof's steps state seven spikes, the likelihood ratio e^7, and the least mean distance in
+    # the table.
     assert (proof.typical, proof.log_likelihood_ratio) == (7, 7.0)
     assert proof.nearest == pytest.approx(3.6404, abs=1e-4)
     assert proof.nearest < proof.farthest == proof.ceiling / proof.theta

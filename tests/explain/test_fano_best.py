@@ -18,9 +18,7 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=["zcdp", "pure", "approx"])
 def test_the_best_forms_are_sorted_and_their_largest_are_the_limits(budget: dict[str, Any]) -> None:
-    """The list has the packings of pure DP, with or without a delta in the budget, each only
-    once.
-    """
+    """The list has every packing of pure DP once, whether or not the budget has a delta."""
     instance = mean_instance(**budget)
     forms = best_forms(instance)
     values = [form.value for form in forms]

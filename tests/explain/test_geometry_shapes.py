@@ -32,7 +32,7 @@ from dpsco_core.explain.geometry.shapes import gauge_values
 from dpsco_core.geometry import GEOMETRIES, row_norms
 from dpsco_core.privacy.mechanisms.shaped import Noise
 
-Z = 4.9  # Normal quantile of a two-sided test at 1e-6.
+Z = 4.9  # This is the normal quantile of a two-sided test at a false-alarm rate of 1e-6.
 EXPONENTS = (1.0, 1.2, 2.0, 3.0, math.inf)
 SHAPES = [
     Shape(kind=kind, q=q) for kind in GEOMETRIES for q in (EXPONENTS if kind == "lq" else (1.5,))
@@ -118,12 +118,11 @@ def test_a_line_across_is_orthogonal_to_its_normal() -> None:
     assert math.dist(*ends) == pytest.approx(10)
 
 
-# -- Widths -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["lq", "l1", "linf", "l2", "sparse", "group-l1"])
 def test_the_width_in_the_plane_is_the_perimeter_over_a_constant(kind: str) -> None:
-    """By Cauchy's formula the mean of h over the circle is P/2π, and E‖ξ‖ = √(π/2)."""
+    """By Cauchy's formula the mean of the support function h over the circle is P/2π, with P the
+    perimeter, and E‖ξ‖ = √(π/2).
+    """
     shape = Shape(kind=kind)
     steps = np.diff(curve(shape), axis=0)
     perimeter = float(row_norms(steps, 2.0).sum())
@@ -145,9 +144,6 @@ def test_the_table_of_widths_has_every_set_in_every_dimension() -> None:
     assert not widths["sparse", 100].exact
     assert GUIDES["√d"](1000) > widths["l2", 1000].value
     assert GUIDES["√(2 ln d)"](1000) > widths["l1", 1000].value
-
-
-# -- Noise --------------------------------------------------------------------------------------
 
 
 def test_both_kinds_of_noise_are_drawn() -> None:

@@ -116,9 +116,6 @@ def test_impossible_values_are_refused_with_a_reason(call: object, sentence: str
         call()  # type: ignore[operator]
 
 
-# -- Tails --------------------------------------------------------------------------------------
-
-
 def test_the_two_laws_have_mean_zero_and_variance_one() -> None:
     for law in laws().values():
         assert law.mean.tolist() == [0.0] and law.moment(2) == pytest.approx(1)
@@ -131,7 +128,7 @@ def test_the_largest_record_grows_as_the_tail_index_predicts() -> None:
     heavy, light = (column(table, law, "median") for law in (STUDENT, GAUSSIAN))
     assert heavy == sorted(heavy) and heavy[-1] > 4 * light[-1]
     # A sample's largest record is below its law's 1 % quantile with probability 1 %. For the median
-    # of 30 samples 15 would have to be, which has a probability below the alarm rate.
+    # of 30 samples, 15 of them would have to be, which is rarer than the alarm rate.
     assert binom.sf(14, 30, 0.01) < ALARM
     high = norm.isf((1 - 0.99 ** (1 / SIZES[-1])) / 2)
     low = norm.isf((1 - 0.01 ** (1 / SIZES[-1])) / 2)
@@ -148,9 +145,6 @@ def test_the_gaussian_records_are_spread_like_their_law() -> None:
     assert (counts[GAUSSIAN] >= binom.ppf(alarm, n, exact)).all()
     middle = np.abs(edges[:-1] + 0.125) < 0.25
     assert counts[STUDENT][middle].sum() > 1.5 * counts[GAUSSIAN][middle].sum()
-
-
-# -- Neighbours ---------------------------------------------------------------------------------
 
 
 def laplace_guess(epsilon: float) -> float:
@@ -187,9 +181,6 @@ def test_guesses_are_right_as_often_as_the_noise_predicts() -> None:
     assert guess_ceiling(1e-9) == pytest.approx(0.5)
 
 
-# -- Radius -------------------------------------------------------------------------------------
-
-
 def test_the_radius_trades_bias_against_noise() -> None:
     rows = rows_of("radius")
     table = series_table(rows)
@@ -210,15 +201,12 @@ def test_the_noise_is_that_of_the_mechanism() -> None:
         assert row.value == pytest.approx(math.sqrt(d) * std)
 
 
-# -- Budgets ------------------------------------------------------------------------------------
-
-
 def test_rhos_add_up_and_the_sum_is_converted_once() -> None:
     rows = {(row.series, row.x): row.value for row in rows_of("budgets")}
     for count in RELEASES:
         whole = count * RELEASE.rho
         assert rows[lessons.SUMMED, count] == pytest.approx(zcdp_epsilon(whole, RELEASE.delta))
-        exact = rows[lessons.EXACT, count]  # The delta of Gaussian noise at this epsilon.
+        exact = rows[lessons.EXACT, count]  # At this epsilon Gaussian noise has the delta below.
         mu = math.sqrt(2 * whole)
         tail = norm.sf(exact / mu - mu / 2) - math.exp(exact) * norm.sf(exact / mu + mu / 2)
         assert tail == pytest.approx(RELEASE.delta, rel=1e-6)
@@ -226,9 +214,6 @@ def test_rhos_add_up_and_the_sum_is_converted_once() -> None:
         single = gaussian_epsilon(RELEASE.rho, RELEASE.delta / count)
         assert rows[lessons.ADDED, count] == pytest.approx(count * single)
     assert rows[lessons.ADDED, 100] > 9 * rows[lessons.SUMMED, 100]
-
-
-# -- Packing ------------------------------------------------------------------------------------
 
 
 def test_seven_records_separate_any_two_candidates_and_group_privacy_limits_the_answer() -> None:
@@ -255,7 +240,8 @@ def test_the_nearest_candidate_is_right_as_often_as_predicted_and_less_often_tha
     rows = [row for row in rows_of("packing") if row.series == by_hand.SHARE]
     games = int(sum(row.x for row in rows))
     right = sum(round(row.x * row.value) for row in rows)
-    # Each sign is right if the noise does not cross 0: theta over its standard deviation.
+    # Each sign is right if the noise does not cross 0, which depends on theta over the noise's
+    # standard deviation.
     signal = by_hand.SPIKES * math.sqrt(2 * by_hand.RHO) / (2 * math.sqrt(by_hand.SIGNS))
     share = norm.cdf(signal) ** by_hand.SIGNS
     low, high = binom.ppf([ALARM / 2, 1 - ALARM / 2], games, share)
@@ -280,9 +266,6 @@ def test_the_limit_on_naming_a_pattern_solves_the_inequality_of_the_note(d: int)
 def test_a_packing_has_at_least_one_sign() -> None:
     with pytest.raises(InvalidInput, match="d must be at least 1, got d=0"):
         by_hand.naming_chance(0)
-
-
-# -- The command line ---------------------------------------------------------------------------
 
 
 def test_the_command_prints_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:

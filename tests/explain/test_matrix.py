@@ -37,7 +37,8 @@ class Gap:
     reason: str
     problems: tuple[str, ...]
     geometries: tuple[str, ...]
-    pairs: tuple[tuple[str, int], ...]  # A kind of budget, and the number of items per user.
+    # Each pair is a kind of budget and a number of items per user.
+    pairs: tuple[tuple[str, int], ...]
 
     def names(self) -> Iterator[str]:
         """Yield the name of each cell of the gap."""
@@ -49,7 +50,7 @@ class Gap:
 NO_LOWER: tuple[Gap, ...] = ()
 # Cells whose only explicit lower bounds are for a wider class of losses; there are none.
 ONLY_WIDER: tuple[Gap, ...] = ()
-# Cells without an explicit upper bound.
+# These cells have no explicit upper bound.
 NO_UPPER = (Gap(NO_USER_UPPER, CONVEX, GEOMETRIES, (("zcdp", 16), ("approx", 16))),)
 
 

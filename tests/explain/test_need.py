@@ -38,7 +38,7 @@ PLAIN = Need(
 
 
 def exact(scenario: Scenario, target: float) -> float:
-    """Return the n at which the median error of the average of n normal records on a line is the
+    """Return the n at which the median error of the mean of n normal records on a line equals the
     target.
     """
     spread = math.sqrt(scenario.instance.problem.distribution.variance_trace)  # type: ignore[union-attr]
@@ -46,8 +46,7 @@ def exact(scenario: Scenario, target: float) -> float:
 
 
 def test_the_answer_is_the_known_n_for_the_target() -> None:
-    """Answers with 15 seeds are compared with the exact n; the errors of this law on a line have a
-    long left tail.
+    """Answers with 15 seeds are compared with the exact n.
 
     An interval that misses with probability at most 0.13 misses 11 or more of 15 with probability
     1e-6; five standard errors bound the mean of ln n. No seed is refused.
@@ -138,7 +137,7 @@ def test_at_an_unreachable_target_a_proven_lower_bound_exceeds_it() -> None:
 @pytest.mark.parametrize("problem", ["mean", "logistic", "quadratic"])
 @pytest.mark.parametrize("distribution", ["student-t", "hypercube"])
 def test_a_smaller_sample_is_a_prefix_of_a_larger_one(problem: str, distribution: str) -> None:
-    """This also holds across the end of a block, which has 6,553 records here."""
+    """The claim also holds across the end of a block, which has 6,553 records at this dimension."""
     point = Scenario(problem=problem, distribution=distribution, d=15, n=7000)
     problem_made: Any = point.instance.problem
 

@@ -29,7 +29,8 @@ def test_the_records_are_of_the_law_at_every_order(law: str) -> None:
         problem = replace(scenario, d=2).instance.problem
         assert np.array_equal(drawn_picture.mean, problem.distribution.mean)  # type: ignore[union-attr]
         assert np.linalg.norm(drawn_picture.mean) == pytest.approx(1.2)
-        # 500 records with variance at most 1: 7 standard errors of 1/sqrt(500).
+        # Of 500 records with variance at most 1, the mean is within 7 standard errors of
+        # 1/sqrt(500).
         assert np.abs(drawn_picture.plain - drawn_picture.mean).max() < 7 / np.sqrt(500)
         assert drawn_picture.plain == pytest.approx(drawn_picture.records.mean(axis=0))
 

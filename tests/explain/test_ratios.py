@@ -29,7 +29,9 @@ def proven() -> list[Row]:
 
 
 def test_bounds_that_need_strong_convexity_are_compared_with_strongly_convex_losses() -> None:
-    """Such a bound is 28 times the convex lower bound, and 1,600 times that of its own class."""
+    """Such a bound is 28 times the convex lower bound, and 1,600 times the lower bound of its own
+    class.
+    """
     ratios = {r.loss_class.curvature: r for r in class_ratios(proven())}
     assert set(ratios) == {"strongly convex", "convex"}
     strong, convex = ratios["strongly convex"], ratios["convex"]
@@ -57,7 +59,9 @@ def test_a_lower_bound_has_its_instance_in_the_class_and_applies_to_the_methods_
 
 @pytest.mark.parametrize("table", [t for t in TABLES if t.covered], ids=lambda t: t.key)
 def test_a_table_covers_the_scenario_that_it_names(table: PaperTable) -> None:
-    """More theorems of the paper hold there than at the default scenario of the problem."""
+    """More theorems of the paper hold at the table's scenario than at the default scenario of the
+    problem.
+    """
     fields = dict(table.covered)
     methods = default_methods(fields["problem"], "user" if fields["m"] > 1 else "item")
     point = Scenario(methods=methods, **fields).validate(sampling=False)

@@ -27,7 +27,7 @@ from dpsco_core.scenario import Scenario
 from dpsco_core.words.stories import read_story
 from tests.folded import each
 
-QUICK = 0.1  # Seconds of a run on the reference machine.
+QUICK = 0.1  # The time of a run on the reference machine, in seconds.
 CHEAP = tuple(s for s in METHOD_SLUGS if release_seconds(example_point(s), s) <= QUICK)
 DEAR = tuple(s for s in METHOD_SLUGS if s not in CHEAP)
 
@@ -39,7 +39,7 @@ def run_example(slug: str) -> Outcome:
 
 
 def unbalanced(text: str) -> str:
-    """Return the faults in the formulas of a text; empty if there are none."""
+    """Return the fault in the formulas of a text, or "" if there is none."""
     if text.count("$") % 2:
         return "an odd number of dollars"
     for formula in re.findall(r"\$([^$]*)\$", text):
@@ -161,9 +161,6 @@ def test_the_displayed_code_continues_where_release_delegates() -> None:
     assert titles[1:4] == ["ClippedMean.value", "clipped_mean", "clipped_sum"]
 
 
-# -- The guide ----------------------------------------------------------------------------------
-
-
 def fits(problem: str, **values: Any) -> dict[str, Fit]:
     """Return how each method fits a scenario, by slug."""
     scenario = Scenario(problem=problem, methods=("mean.sample",), n=2000, d=5, **values)
@@ -209,9 +206,6 @@ def test_the_advice_is_the_private_method_with_the_smallest_mean_error() -> None
     tied = advice(runs + close, preferred=("mean.adaptive",))
     assert {"mean.adaptive", "mean.cwme-cdp"} == {*tied.unbeaten} and tied.choice == "mean.adaptive"
     assert advice(runs[:5]).ranked == advice(runs[:5]).unbeaten == ()
-
-
-# -- The command line ---------------------------------------------------------------------------
 
 
 def test_the_about_command_describes_a_method(capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,7 +50,9 @@ def a_phase(run: Mapping[str, float], point: Scenario) -> float:
 
 
 def a_coordinate(run: Mapping[str, float], point: Scenario) -> float:
-    """Return the sensitivity of one coordinate of the median of block means."""
+    """Return the sensitivity of one coordinate of the median of block means; an odd number of
+    blocks doubles it.
+    """
     size = point.n // run.get("disjoint", 1) // run["blocks"]
     return (1 if run["blocks"] % 2 == 0 else 2) * run["clip_limit"] / size
 
@@ -61,7 +63,7 @@ def coordinates(run: Mapping[str, float], point: Scenario) -> float:
 
 
 def smooth(run: Mapping[str, float], point: Scenario) -> float:
-    """Return the sensitivity of a mean of smoothed values."""
+    """Return the l2 sensitivity of a mean of smoothed values."""
     c = run.get("smoothing_variance", 1.0)
     supremum = 2 * math.sqrt(2) / 3 * math.erf(1 / math.sqrt(2 * c))
     return 2 * run["tau"] * supremum * math.sqrt(point.d) / point.n

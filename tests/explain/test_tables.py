@@ -98,7 +98,7 @@ def test_slopes_are_the_exponents_of_the_formulas() -> None:
     canonical = replace(MEAN, n=1000, epsilon=0.01, delta=1e-12, p=4.0)
     exponents = slopes(canonical, "upper.mean.clipped-directional")
     assert exponents["n"] == pytest.approx(-0.75, abs=0.02)
-    # rho grows a little more slowly than epsilon squared.
+    # The budget rho grows a little more slowly than epsilon squared.
     assert exponents["epsilon"] == pytest.approx(-0.75, abs=0.04)
     free = slopes(canonical, "upper.mean.sample")
     assert free == pytest.approx({"n": -0.5, "d": 0.5, "epsilon": 0.0}, abs=1e-3)
@@ -171,7 +171,9 @@ def test_a_letter_has_the_meaning_of_its_family() -> None:
 
 
 def test_the_letter_of_a_width_states_where_it_is_a_bound_on_the_width() -> None:
-    """For sparse vectors two bounds on it are proven; for an l_q ball the width is exact."""
+    """For sparse vectors two bounds on the width are proven, and for an l_q ball the width is
+    exact.
+    """
     upper, lower = bound("upper.sco.prior-talwar"), bound("lower.sco-strong.width")
     ends = {}
     for geometry, q in (("sparse", None), ("lq", 1.1)):

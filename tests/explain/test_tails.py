@@ -46,7 +46,7 @@ def gaussian(rng: np.random.Generator, n: int) -> Array:
     return rng.standard_normal(n)
 
 
-# The laws of a review, with the shape (one over the tail index) of each.
+# A reviewer asked for these laws, each with its shape (one over the tail index).
 LAWS: dict[str, tuple[Draw, float]] = {
     "Pareto(3)": (pareto(3), 1 / 3),
     "t(2.5)": (student(2.5), 1 / 2.5),
@@ -80,7 +80,7 @@ def test_the_interval_holds_the_index_of_a_power_law_in_about_95_of_100_samples(
 
 
 def test_the_interval_is_the_shapes_within_196_standard_errors() -> None:
-    """At each end the estimate is 1.96 standard errors of that shape away."""
+    """At each end of the interval the estimate is 1.96 standard errors of that end's shape away."""
     fit = tail(student(3)(np.random.default_rng(10), 5000))
     for index, side in zip(fit.interval, (-1, 1), strict=True):
         shape = 1 / index
@@ -123,7 +123,8 @@ def test_the_command_prints_the_interval_also_as_json(
         assert max(map(len, text.splitlines())) <= 100
 
 
-# Measurements that the docstring of `Tail.interval` states: law, tail index, and the shares by n.
+# The docstring of `Tail.interval` states these measurements: the law, its tail index, and the
+# coverage by n.
 MEASURED: tuple[tuple[str, Draw, float, tuple[float, float, float]], ...] = (
     ("t(3)", student(3), 3.0, (0.95, 0.94, 0.95)),
     ("Pareto(1.5)", pareto(1.5), 1.5, (0.96, 0.95, 0.95)),
@@ -140,8 +141,8 @@ def test_the_coverage_of_the_interval_agrees_with_its_docstring(
     draw: Draw, index: float, shares: tuple[float, float, float]
 ) -> None:
     for n, share in zip((200, 2000, 20_000), shares, strict=True):
-        # Both shares come from that many samples: 5 standard deviations of the difference, plus
-        # half of the last printed digit.
+        # The tolerance is 5 standard deviations of the difference of two shares, and half of the
+        # last printed digit.
         spread = 5 * math.sqrt(max(share * (1 - share), 0.004) * (1 / 500 + 1 / 2000))
         assert _coverage(draw, index, n=n, samples=500) == pytest.approx(share, abs=spread + 0.005)
 
@@ -154,7 +155,9 @@ def _coverage(draw: Draw, index: float, *, n: int, samples: int) -> float:
 
 
 def test_log_normal_numbers_show_why_the_interval_does_not_cover_a_bias() -> None:
-    """Their tail index is infinite, and 20,000 of them look like one of about 4."""
+    """The tail index of log-normal numbers is infinite, but 20,000 of them look like an index of
+    about 4.
+    """
     rng = np.random.default_rng(1)
     estimates = [tail(rng.lognormal(size=20_000)).shape for _ in range(20)]
     assert 0.15 < min(estimates) < max(estimates) < 0.4
@@ -164,8 +167,8 @@ def test_adding_a_thousand_does_not_make_a_heavy_tail_light() -> None:
     """1001 + Pareto(2.2) was once called a light tail, since Hill's estimate was taken from 0."""
     rng = np.random.default_rng(2)
     called = [tail(1001 + pareto(2.2)(rng, 2000)) for _ in range(200)]
-    # The tail is called not heavy with probability 0.003, light with 0.001; the limit of 200 has
-    # level 1e-6.
+    # The tail is called not heavy with probability 0.003, and light with 0.001; the limits for 200
+    # samples have level 1e-6.
     assert sum(t.kind != "heavy" for t in called) <= binom.ppf(1 - 1e-6, 200, 0.003)
     assert sum(t.law == "gaussian" for t in called) <= binom.ppf(1 - 1e-6, 200, 0.001)
     assert np.median([t.index for t in called]) == pytest.approx(2.2, abs=0.3)

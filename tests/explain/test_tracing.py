@@ -75,7 +75,7 @@ def test_rates_are_those_of_thresholds():
 def test_the_limit_is_symmetric_and_attained_by_randomised_response(budget):
     x = np.linspace(0, 1, 101)
     allowed = most_caught(budget, x)
-    # Swapping the two hypotheses gives the same curve: 1 - x at false-positive rate 1 - f(x).
+    # Swapping the two hypotheses gives the same curve: 1 - x at the false-positive rate 1 - f(x).
     returned = most_caught(budget, 1 - allowed[:-1])
     np.testing.assert_allclose(returned, 1 - x[:-1], atol=1e-9)
     ceiling = np.exp(budget.epsilon) / (1 + np.exp(budget.epsilon))

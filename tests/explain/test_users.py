@@ -57,9 +57,6 @@ from dpsco_core.scenario import Scenario
 LEVEL = UserLevel(n=10_000, m=100, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
 
 
-# -- The crossover ------------------------------------------------------------------------------
-
-
 def test_errors_need_every_cell_and_skip_methods_that_cannot_run() -> None:
     scenario = crossing_scenario(n=2000, d=2, trials=2)
     outcomes = list(study(replace(scenario, grid=(1.0, 10.0))))
@@ -80,8 +77,8 @@ def test_the_grid_leaves_out_points_that_would_take_too_long() -> None:
 
 @pytest.mark.slow
 def test_a_filter_pays_from_some_number_of_items_on() -> None:
-    """The crossover is that of n = 10,000, epsilon = 1, one law at every m and
-    the quadratic loss.
+    """The crossover is that at n = 10,000 and epsilon = 1, with one law at every m and the
+    quadratic loss.
     """
     scenario = crossing_scenario()
     assert (scenario.n, scenario.epsilon, scenario.problem) == (10_000, 1.0, "quadratic")
@@ -98,9 +95,6 @@ def test_a_filter_pays_from_some_number_of_items_on() -> None:
         assert fitted == pytest.approx(slope, abs=0.1)
 
 
-# -- The maps -----------------------------------------------------------------------------------
-
-
 def test_the_map_of_rates_has_the_rates_and_where_they_hold() -> None:
     (contest,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
     assert contest.values.shape == (3, len(RATE_USERS), len(RATE_ITEMS))
@@ -110,7 +104,8 @@ def test_the_map_of_rates_has_the_rates_and_where_they_hold() -> None:
         k = contest.methods.index(method)
         assert contest.values[k, i, j] == pytest.approx(sum(rate(setting_of(level)).values()))
     accelerated = contest.methods.index(ACCELERATED)
-    # delta < 1/(nm) fails at n m = 10^9; the printed constants need 180,000 users.
+    # The condition delta < 1/(nm) fails at n m = 10^9, and the printed constants need 180,000
+    # users.
     assert not contest.holds[accelerated, i, j]
     assert contest.holds[accelerated, RATE_USERS.index(215_443), RATE_ITEMS.index(2)]
     assert not contest.holds[accelerated, RATE_USERS.index(100_000), RATE_ITEMS.index(2)]
@@ -161,9 +156,6 @@ def test_the_measured_map_runs_every_method_on_the_same_data_at_its_point() -> N
     assert set(MEASURED) == set(BOUNDED) - {GROUP}
 
 
-# -- The frontier -------------------------------------------------------------------------------
-
-
 def test_the_frontier_is_the_least_number_of_users_that_works() -> None:
     needs = {need.slug: need.least_users(LEVEL) for need in NEEDS}
     assert needs["theorem-c1"] > needs["theorem-b1"] > needs["groups-printed"] > 10_000
@@ -205,6 +197,3 @@ def test_the_printed_algorithm_3_has_a_window_of_users() -> None:
     small = replace(LEVEL, delta=1e-12)
     assert 180_000 < printed_accelerated_run(small) < most_users(small)
     assert batch_shortfall(LEVEL) > 100
-
-
-# -- The counts ---------------------------------------------------------------------------------

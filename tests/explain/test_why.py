@@ -29,7 +29,7 @@ from dpsco_core.results.report import evaluate
 
 
 def draw_picture(p: float) -> Picture:
-    """Return the picture of the scenario with this order of moments."""
+    """Return the picture of the scenario with moments of order p."""
     return picture(replace(SCENARIO, p=p))
 
 

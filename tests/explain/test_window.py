@@ -70,7 +70,9 @@ def test_the_window_of_squared_distances_is_at_most_half_the_square_of_a_means(
 
 
 def test_the_window_of_linear_losses_uses_bounds_made_for_every_norm() -> None:
-    """B4 of theory/su-zhao-wang.md, 3.6, at q = 2, beta = 0, variance d, is written out here."""
+    """The reference is B4 of theory/su-zhao-wang.md, 3.6, at q = 2, beta = 0 and variance d,
+    written out here.
+    """
     scenario = replace(DEFAULT, problem="linear", n=50_000, d=20, epsilon=5.0, methods=())
     [span] = spans(scenario)
     of_setting = of_class(scenario.setting)
@@ -87,7 +89,7 @@ def test_the_window_of_linear_losses_uses_bounds_made_for_every_norm() -> None:
     assert (radius, gradient, of_setting.constants.variance_trace) == (2, 1, pytest.approx(20))
 
     def b4(steps: int, room: float) -> float:
-        """Return bound (B4) with these steps and this truncation."""
+        """Return bound B4 with a number of steps, truncated at the gradient bound plus `room`."""
         batch = scenario.n // steps
         ratio = max(1.0, gradient / room)
         bias = min(20 / room * (1 + gradient / room), 20**0.5 * ratio)

@@ -62,7 +62,9 @@ def projection_error(constraint: ConstraintSet, v: Vector, p: Vector) -> float:
 
 
 def yield_candidates(c: ConstraintSet, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
-    """Yield pairs of a point of the set near p, and a normal there near v - p."""
+    """Yield pairs of a point of the set near p, and a normal of the set there that is
+    near v - p.
+    """
     match c:
         case Box():
             b = c.half_widths.astype(np.longdouble)
@@ -88,8 +90,8 @@ def yield_candidates(c: ConstraintSet, v: Long, p: Long) -> Iterator[tuple[Long,
 
 
 def shifted(v: Long, p: Long, total: float, *, free: bool) -> tuple[Long, Long]:
-    """Return entries above 0 with the given sum and one common normal entry, which bounds the
-    others'.
+    """Return nonnegative entries near p with the given sum, and a normal with one common value
+    where they are positive; `free` lets that value be negative.
     """
     point = without_dust(p, total)
     point *= np.longdouble(total) / point.sum()
@@ -100,9 +102,7 @@ def shifted(v: Long, p: Long, total: float, *, free: bool) -> tuple[Long, Long]:
 
 
 def without_dust(p: Long, total: float) -> Long:
-    """Return p' : p with its entries of the size of rounding errors set to 0, at the cost of a
-    distance.
-    """
+    """Return p with its entries of the size of rounding errors set to 0."""
     return np.where(p > 4e-16 * total, p, 0)
 
 
@@ -147,7 +147,7 @@ def sparse(c: SparseHull, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
             continue
         a, b = fitted(
             v[support] - point[support], point[support], l1, l2
-        )  # the normal is a + b point there
+        )  # At this point the normal is a + b.
         yield signs * point, signs * np.where(support, a + b * point, np.minimum(v, a))
 
 
@@ -159,11 +159,13 @@ def norm_long(x: Long) -> np.longdouble:
 def boundary_points(
     size: Long, support: NDArray[np.bool_], k: int, root: np.longdouble, r: np.longdouble
 ) -> Iterator[tuple[Long, int, int]]:
-    """Return points on the l2 sphere, on the l1 sphere, and on both."""
+    """Yield points on the l2 sphere, on the l1 sphere and on both, each with two flags: whether it
+    is on the l1 and on the l2 sphere.
+    """
     yield size * (r / norm_long(size)), 0, 1
     yield size * (root * r / size.sum()), 1, 0
     s1, s2, s = size.sum(), (size**2).sum(), root**2
-    # (s1 - k t)^2 = s (s2 - 2 t s1 + k t^2)
+    # The roots solve (s1 - k t)^2 = s (s2 - 2 t s1 + k t^2).
     quadratic, linear, constant = k * (k - s), -2 * s1 * (k - s), s1**2 - s * s2
     if quadratic <= 0:
         return
@@ -175,7 +177,9 @@ def boundary_points(
 
 
 def fitted(rest: Long, point: Long, l1: int, l2: int) -> tuple[np.longdouble, np.longdouble]:
-    """Return nonnegative a, b that fit a + b point to the rest by least squares."""
+    """Return the nonnegative a and b for which a + b point is nearest to the rest; a flag of 0
+    forces the number to 0.
+    """
     mean, centre = rest.mean(), point.mean()
     spread = ((point - centre) ** 2).sum()
     zero = np.longdouble(0)
@@ -207,7 +211,8 @@ def smooth(c: Ball | LqBall, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
     nu = (rest * direction)[large].sum() / (direction**2)[large].sum()
     nu = max(nu, np.longdouble(0))
     if nu > 0 and isinstance(c, LqBall):
-        # Where the true entry vanishes, its residual is all of v; the computed one vanishes too.
+        # Where the true entry vanishes, the residual is all of v, and the computed entry must
+        # vanish too.
         vanish = np.log(np.abs(v) / nu + TINY**9) <= math.log(TINY) * (q - 1)
         fading = (point < 2 * TINY) & vanish
         yield signs * point, signs * np.where(fading, np.abs(v) - point, nu * direction)
@@ -215,7 +220,9 @@ def smooth(c: Ball | LqBall, v: Long, p: Long) -> Iterator[tuple[Long, Long]]:
 
 
 def hard_inputs(c: ConstraintSet, rng: np.random.Generator) -> Iterator[tuple[str, Vector]]:
-    """Return vectors at and around the points that make a projection difficult."""
+    """Yield vectors at and around the points that make a projection difficult, each
+    with a label.
+    """
     d, size = c.d, c.l2_radius
     gauss = rng.standard_normal(d)
     unit = gauss / np.linalg.norm(gauss)

@@ -22,7 +22,9 @@ D = 12
 
 
 def all_sets(d: int = D, scale: float = 1.0) -> dict[str, ConstraintSet]:
-    """Return one of every kind in `d` dimensions, a multiple of 3, times `scale`."""
+    """Return one constraint set of every kind in `d` dimensions, a multiple of 3, with all lengths
+    times `scale`.
+    """
     rng = np.random.default_rng(5)
     return {
         "l2": Ball(d=d, radius=0.7 * scale),

@@ -28,7 +28,7 @@ VECTORS = {
 
 
 def close(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-12) -> bool:
-    """Whether the largest error is at most `tolerance` times the largest entry."""
+    """Whether the largest difference is at most `tolerance` times the largest entry of `b`."""
     return bool(np.abs(a - b).max() <= tolerance * np.abs(b).max())
 
 
@@ -41,7 +41,7 @@ def test_the_gradients_are_inverse_to_each_other(s: float, name: str) -> None:
     if name == "plain":
         assert close(mirror.gradient(mirror.conjugate_gradient(x)), x)
     assert lq_norm(u, mirror.dual_exponent) == pytest.approx(1.7 * lq_norm(x, s), rel=1e-12)
-    if name not in ("huge", "tiny"):  # Squares leave the range of doubles here.
+    if name not in ("huge", "tiny"):  # In these cases squares leave the range of doubles.
         conjugate = lq_norm(u, mirror.dual_exponent) ** 2 / (2 * 1.7)
         assert mirror.value(x) + conjugate == pytest.approx(float(x @ u), rel=1e-12)
 
@@ -128,7 +128,7 @@ def test_the_entropy_mirror_map_satisfies_its_identities() -> None:
         conjugate = 2.5**2 * math.log(float(np.exp(u / 2.5).sum()))
         assert mirror.value(w) + conjugate == pytest.approx(float(w @ u), rel=1e-12)
         v = mirror.conjugate_gradient(rng.standard_normal(5))
-        # The map is 1-strongly convex.
+        # The mirror map is 1-strongly convex in the l1 norm.
         assert divergence(mirror, v, w) >= 0.5 * lq_norm(v - w, 1.0) ** 2
 
 

@@ -71,7 +71,7 @@ def test_the_ratio_of_two_norms_is_attained_and_never_exceeded(a: float, b: floa
         assert lq_norm(x, a) <= ratio * lq_norm(x, b) * (1 + 1e-12)
 
 
-# The table of theory/su-zhao-wang.md, 1.4.
+# The rows are those of the table in theory/su-zhao-wang.md, 1.4.
 TABLE = [
     (10, 1.001, 1001, 5.6052, 4.6052, 2.2637, 10.4246, 4.6052, 12.5182),
     (10, 1.1, 11, 5.6052, 4.6052, 1.4962, 6.8903, 4.6052, 10),

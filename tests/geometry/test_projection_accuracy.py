@@ -66,7 +66,7 @@ def test_a_projection_is_accurate_to_thirteen_digits(name: str, d: int) -> None:
     assert error <= projection_accuracy(constraint), label
 
 
-# Of the exponents a small one and a large one; those between them are in the slow suite.
+# A small and a large exponent of each kind are quick, and those between them are in the slow suite.
 EXPONENT_NAMES = ("l1.001", "l1.5", "l1.9", "l2.5", "l4.0")
 
 

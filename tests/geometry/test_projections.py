@@ -38,7 +38,9 @@ SETS = all_sets()
 
 
 def gap(constraint: ConstraintSet, w: Vector, p: Vector) -> float:
-    """Return the maximum over v in C of <w - p, v - p>: 0 if and only if p is the projection."""
+    """Return the maximum over v in C of <w - p, v - p>, which is 0 if and only if p is the
+    projection of w.
+    """
     return constraint.support(w - p) - float((w - p) @ p)
 
 
@@ -104,7 +106,7 @@ def test_a_projection_is_that_of_cvxpy(name: str) -> None:
     problem.solve(solver=cp.CLARABEL, **TIGHT)
     assert w.value is not None
     p = SETS[name].project(v)
-    # There the solver stops at a gap of 1e-11: an error up to its root in the point.
+    # For these sets the solver stops at a gap of 1e-11, so the point may err by the root of that.
     hard = name in ("l40", "sparse")
     assert np.abs(p - w.value).max() <= (1e-6 if hard else 1e-8)
     value = float(np.sum((p - v) ** 2))
@@ -158,8 +160,8 @@ def test_points_inside_stay_and_zero_is_allowed(name: str) -> None:
 
 @pytest.mark.parametrize(("q", "name"), crossed(3, [1.0, 1.3, 2.0, 5.0, math.inf], NAMES))
 def test_the_diameter_in_a_norm_is_reached_and_not_exceeded(name: str, q: float) -> None:
-    """It is reached along axes, by signs of few coordinates, or by pairs of
-    points, to within 1 %.
+    """The diameter is reached along axes, by signs of few coordinates or by pairs of points, to
+    within 1 %.
     """
     constraint = SETS[name]
     bound = constraint.diameter_in(q)
@@ -185,11 +187,12 @@ def test_a_symmetric_set_is_the_unit_ball_of_its_norm(name: str) -> None:
         assert constraint.minkowski_norm(p) == pytest.approx(1, rel=1e-11)
         assert constraint.minkowski_norm(-3 * p) == pytest.approx(3, rel=1e-11)
         v = rng.standard_normal(D)
-        # |<x, y>| <= |x|_C |y|_C*
+        # The inequality is |<x, y>| <= |x|_C |y|_C*, with the gauge of the set and its dual norm.
         assert g @ v <= constraint.minkowski_norm(v) * constraint.support(g) * (1 + 1e-12)
         inner = v / lq_norm(v, 2.0) * constraint.inradius
         assert constraint.contains(inner, 1e-12)
-    # The inradius is min of the support over unit vectors, reached at an axis or a sign vector.
+    # The inradius is the least support over unit vectors, which is reached at an axis or a sign
+    # vector.
     ends = [constraint.support(u) for u in (*np.eye(D), np.ones(D) / math.sqrt(D))]
     groups = np.where(np.arange(D) % 3 == 0, 1.0, 0.0) / math.sqrt(D / 3)
     assert min(*ends, constraint.support(groups)) == pytest.approx(constraint.inradius, rel=1e-12)
@@ -299,7 +302,9 @@ def test_an_invalid_set_is_refused(make: Callable[[], object]) -> None:
 
 
 def test_the_noise_of_a_projected_point_is_bounded_by_the_width() -> None:
-    """On average 0.00164 is compared with 0.0594 and 0.02 (theory/su-zhao-wang.md, 8, item 18)."""
+    """The inequality compares 0.00164 on average with 0.0594 and 0.02 (theory/su-zhao-wang.md, 8,
+    item 18).
+    """
     ball = L1Ball(d=200, radius=1.0)
     w = np.zeros(200)
     w[:3] = 0.5, -0.3, 0.2

@@ -95,7 +95,7 @@ def test_a_step_is_that_of_a_generic_solver(s: float, name: str) -> None:
         return g + 0.8 * (mirror.gradient(w) - mirror.gradient(w0))
 
     stepped = mirror_step(mirror, constraint, w0, g, 0.8)
-    # Projected gradient with the Euclidean projection, from another start.
+    # The reference is projected gradient descent with the Euclidean projection, from another start.
     w, step = constraint.centre + 0.0, 1.0
     w = constraint.project(w + 0.05)
     for _ in range(4000):
@@ -153,7 +153,7 @@ def test_exponent_two_is_the_euclidean_projection(name: str) -> None:
 @pytest.mark.parametrize("q", [1.0, 1.02, 1.1, 1.5])
 @pytest.mark.parametrize("d", [2, 300])
 def test_steps_of_the_mirror_map_of_a_space(q: float, d: int) -> None:
-    """The logarithmic branch too, where s is not q."""
+    """The exponents include the logarithmic branch, where s is not q."""
     mirror = PowerMirror.for_space(RegularSpace(d=d, exponent=q))
     u = np.random.default_rng(5).standard_normal(d) * 30
     for constraint in sets(mirror.exponent, d=d).values():
@@ -168,7 +168,7 @@ def test_entropy_steps_multiply_weights() -> None:
     step = mirror_step(mirror, simplex, w0, g, 3.0)
     expected = w0 * np.exp(-g / 3.0 / 2.0)
     assert step == pytest.approx(2 * expected / expected.sum(), rel=1e-14)
-    assert step[2] == 0  # a weight of 0 stays
+    assert step[2] == 0  # A weight of 0 stays 0.
 
 
 def test_a_set_without_a_known_mirror_step_is_refused() -> None:

@@ -97,7 +97,9 @@ def test_an_lq_support_point_is_where_hoelder_is_an_equality(q: float) -> None:
 @each("name", NAMES)
 @each("q", [1.0, 1.3, 2.0, 5.0, math.inf])
 def test_the_radius_in_a_norm_is_not_exceeded_and_reached(name: str, q: float) -> None:
-    """It is reached within 1 % at support points of axes, sparse signs and random directions."""
+    """The radius is reached within 1 % at support points of axes, sparse signs and random
+    directions.
+    """
     constraint = SETS[name]
     rng = np.random.default_rng(32)
     directions = [*np.eye(D), *-np.eye(D), *rng.standard_normal((200, D)), np.ones(D)]

@@ -36,7 +36,7 @@ from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, lq_norm_m
 from tests.geometry.sets import NAMES, SYMMETRIC, all_sets
 
 DRAWS = 3000
-# Normal quantile of a two-sided test at 1e-6.
+# This is the normal quantile of a two-sided test at a false-alarm rate of 1e-6.
 Z = 4.9
 DIRECTIONS: NDArray[np.float64] = np.random.default_rng(20).standard_normal((DRAWS, 12))
 SETS = all_sets()
@@ -57,7 +57,8 @@ def test_a_width_agrees_with_monte_carlo(name: str) -> None:
     assert sample.standard_error <= constraint.l2_radius / math.sqrt(DRAWS) * 1.1
 
 
-# The table of theory/su-zhao-wang.md, 7: exact value or None, Monte Carlo, its s.e., bound.
+# The rows are those of theory/su-zhao-wang.md, 7: the exact value or None, the Monte Carlo value,
+# its standard error, and the bound.
 TABLE = [
     (Ball(d=10, radius=1.0), 3.08433, 3.0825, 0.0049, None),
     (Ball(d=1000, radius=1.0), 31.61487, 31.606, 0.010, None),
@@ -169,7 +170,7 @@ def test_a_width_scales_with_its_set(name: str) -> None:
     scaled, width = all_sets(scale=3.0)[name].gaussian_width(), SETS[name].gaussian_width()
     assert scaled.value == pytest.approx(3 * width.value, rel=1e-12)
     assert scaled.lower == pytest.approx(3 * width.lower, rel=1e-12)
-    # Exactly, on common random numbers.
+    # The equality is exact, on common random numbers.
     exact_width, same_width = (
         width_sample(s, DIRECTIONS[:100]) for s in (SETS[name], all_sets(scale=3.0)[name])
     )
@@ -183,7 +184,8 @@ def test_a_width_is_between_its_general_bounds(name: str) -> None:
     assert width.upper >= constraint.inradius * math.sqrt(d - 0.5)
     assert width.lower <= constraint.l2_radius * chi_mean(d) * (1 + 1e-12)
     assert width.upper >= math.sqrt(2 / math.pi) * constraint.l2_radius * (1 - 1e-12)
-    # E h^2 <= G^2 + R^2, on the sample: a mean of squares of relative deviation below 0.03.
+    # The inequality E h^2 <= G^2 + R^2 is checked on a sample, whose mean of squares has a relative
+    # deviation below 0.03.
     squares = np.array([constraint.support(g) ** 2 for g in DIRECTIONS])
     assert squares.mean() <= (width.upper**2 + constraint.l2_radius**2) * 1.05
 
@@ -214,7 +216,8 @@ def test_the_width_of_an_lq_ball_is_no_bound_on_it() -> None:
     assert width.exact and width.value == pytest.approx(2 * mean, abs=2 * Z * error)
     assert width.value == pytest.approx(3.829052, abs=1e-6)
     assert width.value < 0.83 * 2 * 10 ** (1 / 11) * largest_absolute_mean(10)
-    moment = math.sqrt(2**11 / math.pi) * math.gamma(6)  # The moment E|Z|^11.
+    # This is the moment E|Z|^11 of a standard normal variable.
+    moment = math.sqrt(2**11 / math.pi) * math.gamma(6)
     assert width.value < 0.75 * 2 * (10 * moment) ** (1 / 11)
 
 
@@ -241,7 +244,7 @@ def test_the_width_of_an_lq_ball_is_that_of_its_limits(d: int) -> None:
     ):
         assert lq_norm_mean(d, exponent) == pytest.approx(expected, rel=1e-12)
     assert LqBall(d=d, exponent=2.0, radius=1.0).gaussian_width() == Width.from_value(chi_mean(d))
-    # The norms fall in their exponent, so that the widths rise in that of the ball.
+    # The norms fall in their exponent, so the widths rise in the exponent of the ball.
     widths = [
         LqBall(d=d, exponent=q, radius=1.0).gaussian_width().value
         for q in (1 + 1e-9, 1.01, 1.1, 1.5, 2.0, 3.0, 50.0, 1e12)

@@ -12,7 +12,9 @@ from dpsco_core.privacy.tradeoff import budget_curve
 
 
 def attack_at_epsilon(positive: Vector, negative: Vector, budget: ApproxDP) -> Attack:
-    """Return the attack on equally many runs of either record, from their log likelihood ratios."""
+    """Return the attack on equally many runs with either record, by their log likelihood ratios at
+    epsilon.
+    """
     return measured(
         budget_curve(budget),
         false_alarms=int((negative > budget.epsilon).sum()),
@@ -24,6 +26,6 @@ def attack_at_epsilon(positive: Vector, negative: Vector, budget: ApproxDP) -> A
 
 
 def assert_on_the_edge(attack: Attack, budget: ApproxDP) -> None:
-    """Assert that the accountant is tight: the attack attains the budget."""
+    """Assert that an attack attains the budget, so that the accountant is tight."""
     line = 1 - budget.delta - np.exp(budget.epsilon) * attack.alarm_share
     assert attack.miss_share == pytest.approx(line, abs=0.04)

@@ -15,12 +15,13 @@ from dpsco_core.privacy.ledger import Ledger
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [path.read_text(encoding="utf-8") for path in (ROOT / "dpsco_core/methods").rglob("*.py")]
 # These numbers may only fall. A `release` belongs to the protocol, to a kind of plan, or to a
-# method of neither kind: private SGD, the two looks, and the two solvers. The same holds for plans.
+# method of neither kind: private SGD, the two adaptive methods, and the two solvers. The same holds
+# for plans.
 LIMITS = {"paths": 1, "plans": 8, "releases": 8}
 
 
 def kinds(source: str) -> Iterator[str]:
-    """Yield the counted constructs of a module."""
+    """Yield the name of each construct in a module whose number is limited."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.keyword) and node.arg == "iterates":
             yield "paths"

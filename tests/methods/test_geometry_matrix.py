@@ -24,14 +24,14 @@ from tests.methods.euclidean.optimisation_helpers import spendable_budget
 
 EXPONENTS = (1.0, 1.1, 1.5, 2.0, 4.0, math.inf)
 SMALL, LARGE = {1.0, 1.1, 1.5, 2.0}, {2.0, 4.0, math.inf}
-# The exponents at which a method applies, and a problem that it can solve.
+# Each method has the exponents q at which it applies, and a problem that it can solve.
 APPLIES: dict[str, tuple[set[float], str]] = {
     "lp.regularized-mirror-descent": (SMALL, "logistic"),
     "lp.phased-sgd": (LARGE, "huber"),
     "lp.shuffled-mirror-descent": (SMALL, "least-squares"),
     "lp.batched-mirror-descent": (SMALL, "least-squares"),
     "lp.euclidean-reduction": (LARGE, "least-squares"),
-    "lp.frank-wolfe": ({1.0}, "logistic"),  # The only ball of a norm with few corners.
+    "lp.frank-wolfe": ({1.0}, "logistic"),  # This is the only ball of a norm that has few corners.
     "lp.noisy-mirror-descent": (SMALL | LARGE, "hinge"),
     "lp.mirror-descent-allocated": (SMALL | LARGE, "least-squares"),
     "lp.noisy-mirror-descent-allocated": (SMALL | LARGE, "hinge"),
@@ -117,7 +117,7 @@ def test_the_command_line_gives_the_same_run(capsys: pytest.CaptureFixture[str])
 
 
 def test_the_ball_of_exponent_2_is_the_euclidean_ball() -> None:
-    """Bounds and data laws are the same."""
+    """The bounds and the laws of the data are equal on both balls."""
     for method in APPLIES:
         by_exponent, euclidean = scenario(method, 2.0), scenario(method, 2.0, geometry="l2", q=None)
         assert by_exponent.setting == euclidean.setting
@@ -140,9 +140,9 @@ def explicit_bounds(method: str) -> list[Bound]:
     ],
 )
 def test_measured_risks_are_below_the_proven_bounds(method: str, stride: int) -> None:
-    """On a hard instance records are bounded: every hypothesis can hold, and risks are exact.
+    """Records of a hard instance are bounded, so every hypothesis can hold, and risks are exact.
 
-    The bound is on the mean at the bound's own parameters; the practical ones err less.
+    The bound is on the mean at the bound's own parameters; the practical parameters err less.
     """
     (bound,) = explicit_bounds(method)
     compared = 0

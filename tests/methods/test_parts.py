@@ -50,7 +50,8 @@ STATISTICS: tuple[Statistic, ...] = (
     NormalisedMean(scale=0.7, stability=0.01),
     ClippedUserMean(lipschitz=0.7),
 )
-LOOSE = (STATISTICS[2], STATISTICS[3])  # Two medians whose sensitivity one record cannot attain.
+# One record cannot attain the sensitivity of these two medians.
+LOOSE = (STATISTICS[2], STATISTICS[3])
 
 
 def value(statistic: Statistic, x: Array) -> Array:
@@ -97,7 +98,7 @@ class TwoSteps:
     steps: int = 2
 
 
-# The records that each step uses.
+# Each entry lists the records that each step uses.
 ACCESS: tuple[tuple[Access, int, list[list[int]]], ...] = (
     (ALL_RECORDS, 2, [[*range(N)]] * 2),
     (MeanOfAll(), 2, [[*range(N)]] * 2),
@@ -175,7 +176,7 @@ def test_steps_along_exact_gradients_arrive_and_keep_their_path(moves: Moves) ->
     target, numbers = np.array([0.5, -0.3, 0.2]), list[int]()
 
     def oracle(w: Array, t: int) -> Array:
-        """Note a step, and return the gradient of the squared distance."""
+        """Record the number of a step, and return the gradient of the squared distance."""
         numbers.append(t)
         return w - target
 
@@ -196,7 +197,7 @@ def test_the_cheapest_sufficient_candidate_is_chosen() -> None:
     risks = {1: 5.0, 2: 1.04, 3: 1.0, 4: math.nan}
 
     def take(share: float) -> int:
-        """Choose the cheapest candidate within this factor of the least risk."""
+        """Return the cheapest candidate whose risk is within this factor of the least."""
         return choose_cheapest(
             [*risks],
             risks.__getitem__,

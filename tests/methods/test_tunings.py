@@ -78,7 +78,7 @@ def settings(slug: str, problem: str, stride: int) -> Iterator[Scenario]:
 
 
 def not_finite(value: Any, name: str = "") -> Iterator[str]:
-    """Yield the names of the numbers in a plan that are not finite, other than `MEANINGFUL`."""
+    """Yield the names of the numbers in a plan that are infinite or NaN without a meaning."""
     # The plan's copy of the setting is infinite in constants that are not certified.
     if isinstance(value, Setting):
         return
@@ -103,11 +103,11 @@ WAYS = (("tight", "practical"), ("paper", "practical"), ("tight", "theory"))
 
 
 def planned(slug: str, problem: str, stride: int, part: int, parts: int) -> int:
-    """Check the plans of a part of the table, and return how many were not refused."""
+    """Check the plans of a part of the table; return how many settings were not refused."""
     count = 0
     # Searches differ only in one way of tuning; in the others one plan represents two.
     every_setting = enumerate(settings(slug, problem, stride))
-    # Each entry combines two sets or changes.
+    # Each entry of the table stands with its neighbour for two sets or changes.
     table = [at for i, at in every_setting if (i // 2 + part) % parts == 0]
     ways = [(at, WAYS[0]) for at in table]
     ways += [(at, way) for at, way in zip(table, itertools.cycle(WAYS[1:]), strict=False)]
@@ -126,7 +126,7 @@ def planned(slug: str, problem: str, stride: int, part: int, parts: int) -> int:
 @pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("slug", catalogue.METHOD_SLUGS)
 def test_a_plan_has_finite_parameters_and_predictions_or_is_refused(slug: str, stride: int) -> None:
-    """The predicted risk included, of every method whose practical tuning predicts one."""
+    """The predicted risk is included, for every method whose practical tuning predicts one."""
     problems = [p for p in ("mean", "quadratic", "logistic") if slug in catalogue.methods_for(p)]
     if catalogue.method_card(slug).level == "user":
         problems = problems[:1]  # The searches of these methods take longer.
@@ -135,8 +135,8 @@ def test_a_plan_has_finite_parameters_and_predictions_or_is_refused(slug: str, s
     assert sum(planned(slug, problem, stride, i, parts) for i, problem in enumerate(problems)) >= 5
 
 
-# Searches at values where no candidate is finite. Before, each returned its first candidate or
-# failed.
+# These searches are at values where no candidate is finite; before, each returned its first
+# candidate or failed.
 
 QUADRATIC = replace(BASE, problem="quadratic", methods=("sco.cwme-strong",), **CONCENTRATED).setting
 LOGISTIC = replace(
@@ -215,7 +215,7 @@ def test_a_search_without_a_finite_candidate_refuses(search: Callable[[], object
 
 
 def test_a_bound_without_a_finite_candidate_is_infinite() -> None:
-    """Such a bound is void, and reports so."""
+    """An infinite bound is void, and is reported as void."""
     for energy in (math.inf, math.nan):
         assert best_b3(replace(AT_B3, energy=energy)).value == math.inf
         assert best_b4(replace(AT_B4, energy=energy)).value == math.inf
@@ -226,7 +226,7 @@ def test_a_bound_without_a_finite_candidate_is_infinite() -> None:
             assert not math.isnan(bound.value(replace(QUADRATIC, budget=ZCDP(rho=1e-12))))
 
 
-# Strongly convex coordinate-wise descent on a large set. Every candidate was infinite there; the
+# On this large set every candidate of strongly convex coordinate-wise descent was infinite; the
 # search returned one step, which had an error of 0.125.
 
 WIDE = Scenario(

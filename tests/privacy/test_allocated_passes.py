@@ -29,8 +29,8 @@ from dpsco_core.privacy.allocated_passes import (
 )
 from dpsco_core.privacy.losses import repeated_delta
 
-# Table of theory/random-allocation.md, 6: steps T, passes P, and the noise at epsilon 1 and delta
-# 1e-6.
+# The rows of the table in theory/random-allocation.md, 6, are steps T, passes P, and the noise at
+# epsilon 1 and delta 1e-6.
 NOISE = [(8, 10, 9.478), (8, 40, 18.957), (100, 10, 2.685)]
 
 
@@ -51,8 +51,8 @@ def test_one_pass_is_random_allocation_and_passes_of_one_step_are_gaussian() -> 
 def test_passes_of_two_steps_are_gaussian_and_the_lattice_errs_upwards(
     passes: int, s: float, epsilon: float
 ) -> None:
-    """The loss of a pass is then normal with rho = s^2, so the loss of all passes has rho = P
-    s^2.
+    """With two steps the loss of a pass is normal with rho = s^2, so the loss of all passes has rho
+    = P s^2.
     """
     exact = gaussian_delta(passes * s * s, epsilon)
     law = law_of_a_pass(2, 1 / s, POINTS, 1e-14)
@@ -144,7 +144,7 @@ def test_the_certificate_meets_its_target_and_is_not_wasteful(
 def test_many_passes_cost_what_a_normal_loss_of_their_variance_does(
     steps: int, passes: int
 ) -> None:
-    """The rho is (2P/T) sinh(s^2): drawing groups loses almost nothing."""
+    """The rho of many passes is (2P/T) sinh(s^2), so drawing groups loses almost nothing."""
     noise = allocate_passes(steps, passes, 1.0, 1e-6).noise_multiplier
     rho = 2 * passes / steps * math.sinh(noise**-2)
     assert rho == pytest.approx(gaussian_rho(1.0, 1e-6), rel=0.015)

@@ -28,8 +28,8 @@ from dpsco_core.privacy import (
     shuffle_steps,
 )
 
-# Values of theory/random-allocation.md, 4: the noise at epsilon 1 and delta 1e-6, then delta at (T,
-# s, epsilon).
+# The values are those of theory/random-allocation.md, 4: the noise at epsilon 1 and delta 1e-6,
+# then delta at (T, s, epsilon).
 NOISE = [(100, 1.00175), (1000, 0.697471), (10_000, 0.553168)]
 DELTAS = [(10, 0.5, 0.3, 0.0337790), (10, 1.0, 1.0, 0.0297205), (100, 0.8, 0.5, 7.56264e-5)]
 
@@ -47,7 +47,9 @@ def test_delta_has_its_reference_values(steps: int, s: float, epsilon: float, de
 @pytest.mark.parametrize("s", [0.1, 0.5, 1.0, 2.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 3.0])
 def test_two_steps_are_a_gaussian_pair_of_half_the_sensitivity(s: float, epsilon: float) -> None:
-    """The likelihood ratio is that of z_1 + z_2; doubling the shift inside the pair fails here."""
+    """The likelihood ratio is that of z_1 + z_2, and doubling the shift inside the pair
+    fails here.
+    """
     exact = gaussian_delta(s * s, epsilon)
     reached = allocation_delta(2, 1 / s, epsilon)
     assert exact <= reached <= exact * 1.0003 + 1e-10
@@ -97,7 +99,7 @@ def law_of_two_steps(
 
 
 def test_no_other_pair_of_records_is_easier_to_distinguish() -> None:
-    """Brute force at T = 2, over contributions of any sign and length up to C."""
+    """Contributions of any sign and length up to C are tried by brute force at T = 2."""
     rng = np.random.default_rng(7)
     grid = np.linspace(-9, 9, 721)
     cell = (grid[1] - grid[0]) ** 2
@@ -198,9 +200,6 @@ def test_invalid_numbers_are_refused_by_name(arguments: tuple[float, ...], words
         allocation_delta(*arguments)  # type: ignore[arg-type]
 
 
-# -- The ledger and the command -----------------------------------------------------------------
-
-
 def allocated_steps() -> AllocatedGaussianSteps:
     """Return 100 allocated Gaussian steps with a certificate."""
     certificate = allocate_steps(100, 1.0, 1e-6)
@@ -263,7 +262,7 @@ def test_a_hand_made_grid_gives_the_same_expectation() -> None:
     weights = weights / weights.sum()
     term = np.exp(s * nodes - s * s / 2) - np.exp(epsilon - s * nodes - s * s / 2)
     rest = term[:, None] + term[None, :]  # The sum of the other two terms.
-    # E(D + r)_+ for one term D is taken above z, where D = -r.
+    # The mean E(D + r)_+ for one term D is taken above the point z with D = -r.
     z = (epsilon / 2 + np.arcsinh(-rest / 2 * math.exp(s * s / 2 - epsilon / 2))) / s
     mean = ndtr(s - z) - math.exp(epsilon) * ndtr(-z - s) + rest * ndtr(-z)
     direct = float(weights @ mean @ weights) / 3

@@ -33,8 +33,8 @@ def hockey_stick_divergence(p: np.ndarray, q: np.ndarray, epsilon: float) -> flo
 
 
 def shuffled_randomised_response(groups: int, local: float, epsilon: float) -> float:
-    """Return the exact delta at epsilon from the count of ones, in the worst case over other
-    bits.
+    """Return the exact delta at epsilon of shuffled randomised response, from the count of ones in
+    the worst case of the other bits.
     """
     true = 1 / (1 + math.exp(-local))
     false = true * math.exp(-local)
@@ -89,7 +89,9 @@ def test_the_divergence_is_never_below_shuffled_randomised_response(
 
 @pytest.mark.parametrize("local", [36.5, 45.0, 100.0, 500.0])
 def test_the_divergence_survives_where_e_to_the_epsilon_swallows_one(local: float) -> None:
-    """For one group delta = (e^local - e^epsilon)/(1 + e^local), which is 1 - 1/e one below."""
+    """For one group, delta is (e^local - e^epsilon)/(1 + e^local), which is 1 - 1/e at an epsilon
+    one below the local one.
+    """
     assert clones_delta(local, 1, local - 1) == pytest.approx(1 - math.exp(-1), rel=1e-12)
     assert clones_delta(local, 5, local - 1) == pytest.approx(1 - math.exp(-1), rel=1e-9)
 
@@ -188,7 +190,7 @@ def test_equation_24_follows_from_the_proof_of_theorem_6(groups: int, delta: flo
         local = rho + 2 * math.sqrt(rho * math.log(12 * groups / delta))
         assert rho < 1
         assert local <= 0.93
-        # Equation [24] has the last term 8 e^local / k, (75) prints 8 e^local / sqrt(k).
+        # Equation [24] has the last term 8 e^local / k, while (75) prints 8 e^local / sqrt(k).
         for largest in (8 * math.exp(local) / groups, 8 * math.exp(local) / math.sqrt(groups)):
             root = 8 * math.sqrt(math.exp(local) * math.log(8 / delta) / groups)
             joint = min(math.log1p(math.tanh(local / 2) * (root + largest)), local)
@@ -246,7 +248,8 @@ def test_equation_24_beats_the_unamplified_rho_only_beyond_its_crossing(
 def test_a_fixed_split_attains_more_delta_than_the_theorem_claims(
     groups: int, epsilon: float, route: str, attained: float
 ) -> None:
-    """On a fixed split max_j Q_j has a Gaussian's curve (theory/zhao-et-al.md, 7.3, item 27).
+    """On a fixed split the largest mean max_j Q_j has a Gaussian's curve (theory/zhao-et-al.md,
+    7.3, item 27).
 
     The share that a fresh secret split may spend must therefore be refused as a plain release.
     """

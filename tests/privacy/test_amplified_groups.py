@@ -61,8 +61,8 @@ def test_a_plan_of_many_groups_is_amplified(groups: int, epsilon: float, delta: 
 
 
 def exact_divergence(groups: int, local: float, epsilon: float) -> Any:
-    """Return the divergence of two binomials in 40 digits, each sum complete; see
-    `clones_delta`.
+    """Return the divergence of two binomials in 40 digits, with complete sums (see
+    `clones_delta`).
     """
     growth, target = mp.exp(mpf(local)), mp.exp(mpf(epsilon))
     share, q, trials = growth / (1 + growth), 1 / growth, groups - 1
@@ -89,7 +89,9 @@ def exact_divergence(groups: int, local: float, epsilon: float) -> Any:
 def test_a_certificate_adds_up_to_delta_in_forty_digits(
     groups: int, epsilon: float, delta: float
 ) -> None:
-    """It satisfies H + (e^eps + 1)(1 + e^-eps0 / 2) k delta0 <= delta of Feldman et al. (2021)."""
+    """A certificate satisfies H + (e^eps + 1)(1 + e^-eps0 / 2) k delta0 <= delta of Feldman et al.
+    (2021).
+    """
     amplified = amplify(groups, epsilon, delta, "numerical")
     assert amplified is not None
     with mp.workdps(40):
@@ -138,7 +140,9 @@ class Search:
             self.equal[a, a * outputs : (a + 1) * outputs] = 1
 
     def best_law(self, gain: Array) -> Array:
-        """Return the local randomiser with the largest gain, by linear programming."""
+        """Return the local randomiser with the largest weighted probability `gain`, by linear
+        programming.
+        """
         cost = np.zeros(self.upper.shape[1])
         cost[: gain.size] = -gain.ravel()
         solution = linprog(cost, self.upper, self.sides, self.equal, np.ones(3), method="highs")
@@ -146,8 +150,8 @@ class Search:
         return law
 
     def worlds(self, laws: dict[Any, Array], path: tuple[int, ...], skip: int) -> Array:
-        """Return the probability of a path for x at place j (rows) or x', without the factor at
-        `skip`.
+        """Return the probability of a path of outputs for x at place j (rows) and for x' (columns),
+        without the factor at `skip`.
         """
         likelihoods = np.empty((self.groups, 2))
         for j, side in product(range(self.groups), range(2)):
@@ -167,7 +171,9 @@ class Search:
         weights = np.array([1, -math.exp(epsilon)]) / self.groups
 
         def gaps() -> dict[tuple[int, ...], float]:
-            """Return the difference of the two worlds' probabilities, weighted, of each output."""
+            """Return for each path of outputs the weighted difference of its probabilities in the
+            two worlds.
+            """
             return {p: float((self.worlds(laws, p, -1) @ weights).sum()) for p in paths}
 
         current, best = gaps(), -1.0
@@ -207,7 +213,7 @@ CASES = [(1.0, 0.0, 0.2), (2.0, 0.0, 1.0), (1.0, 0.02, 0.5), (3.0, 0.05, 2.4), (
 
 
 def check_search(groups: int, outputs: int, starts: int, seed: int) -> None:
-    """Assert that a search over randomisers finds none beyond the certified delta."""
+    """Assert that a search over randomisers finds none with more than the certified delta."""
     for local, failure, epsilon in CASES:
         search, rng = Search(groups, outputs, local, failure), np.random.default_rng(seed)
         reached = max(search.run(epsilon, rng) for _ in range(starts))
@@ -229,17 +235,18 @@ def test_no_three_adaptive_randomisers_leak_more_than_the_certificate(seed: int)
 
 
 def ratio_against_equal_records(x: Array, ratio: float) -> Array:
-    """Return the log ratio where all other records are x'; x has unit noise, shape (runs, k, 2).
+    """Return the log likelihood ratio of x against x' where all other records are x', from noisy
+    means of shape (runs, k, 2).
 
-    Record x lies at (ratio, 0), and x' at the origin.
+    The noise has deviation 1, record x lies at (ratio, 0), and x' at the origin.
     """
     logs: Array = logsumexp(ratio * x[:, :, 0] - ratio**2 / 2, axis=1) - math.log(x.shape[1])
     return logs
 
 
 def ratio_of_opposite_records(x: Array, ratio: float) -> Array:
-    """Return the log ratio where the others are at the origin, x and x' at ratio/2 on either
-    side.
+    """Return the log likelihood ratio where the other records are at the origin, and x and x' at
+    ratio/2 on either side.
     """
     half = ratio / 2 * x[:, :, 0]
     logs: Array = logsumexp(half, axis=1) - logsumexp(-half, axis=1)
@@ -247,7 +254,9 @@ def ratio_of_opposite_records(x: Array, ratio: float) -> Array:
 
 
 def ratio_of_crossing_records(x: Array, ratio: float) -> Array:
-    """Return the log ratio where all others lie at ratio/2 in the second direction."""
+    """Return the log likelihood ratio where all other records lie at ratio/2 in the second
+    direction.
+    """
     half, place = ratio / 2 * x[:, :, 0], -ratio / 2 * x[:, :, 1]
     logs: Array = logsumexp(place + half, axis=1) - logsumexp(place - half, axis=1)
     return logs
@@ -289,7 +298,9 @@ def estimate_deltas(values: Array, neighbour_values: Array, epsilon: float) -> l
 def test_the_exact_divergence_of_worst_neighbours_is_below_the_claim(
     statistic: Ratio, groups: int, epsilon: float, delta: float
 ) -> None:
-    """For a public split with the same noise it is above the claim, so the estimate can fail."""
+    """For a public split with the same noise the divergence exceeds the claim, so the estimate can
+    fail.
+    """
     plan = IterativeUpdating(radius=1.0, groups=groups).plan(make_setting(groups, epsilon, delta))
     assert isinstance(plan.noise, ShuffledGaussian)
     ratio, runs = math.sqrt(2 * plan.noise.amplification.rho_group), 8000
@@ -313,7 +324,7 @@ def released_means(
     outputs: list[Array] = []
 
     def keep(noisy: Array, *rest: Any) -> Array:
-        """Note the noisy means, and return the first."""
+        """Record the noisy means, and return the first of them."""
         outputs.append(noisy)
         return noisy[0]
 
@@ -335,8 +346,8 @@ def released_means(
 
 
 def estimate_epsilon_of_runs(groups: int, runs: int, patch: pytest.MonkeyPatch) -> float:
-    """Return the epsilon that real runs prove; their likelihood ratios have the law that is
-    drawn.
+    """Return the epsilon that real runs prove by likelihood ratios, whose law is that of the drawn
+    ones.
     """
     epsilon, delta = 0.25, 0.05
     plan = IterativeUpdating(radius=1.0, groups=groups).plan(make_setting(groups, epsilon, delta))

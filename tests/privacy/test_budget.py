@@ -36,7 +36,7 @@ GRID = list(itertools.product(EPSILONS, DELTAS))
 
 
 def exact_gaussian_delta(rho: float, epsilon: float) -> mpmath.mpf:
-    """Return the delta of Balle and Wang's curve in 60 digits."""
+    """Return the delta of Balle and Wang's Gaussian curve at rho and epsilon, in 60 digits."""
     with mpmath.workdps(60):
         nu, e = mpmath.sqrt(2 * mpmath.mpf(rho)), mpmath.mpf(epsilon)
         second_term = mpmath.exp(e) * mpmath.ncdf(-nu / 2 - e / nu)
@@ -44,7 +44,9 @@ def exact_gaussian_delta(rho: float, epsilon: float) -> mpmath.mpf:
 
 
 def tight_epsilon(rho: float, delta: float) -> float:
-    """Return the optimum of Canonne, Kamath and Steinke in 30 digits, by golden-section search."""
+    """Return the least epsilon of a rho by Canonne, Kamath and Steinke, in 30 digits, by
+    golden-section search.
+    """
     with mpmath.workdps(30):
         r, log_1_delta = mpmath.mpf(rho), -mpmath.log(mpmath.mpf(delta))
 
@@ -269,7 +271,9 @@ def test_the_gaussian_curve_refuses_an_epsilon_below_zero(epsilon: float) -> Non
     [(1.5013282601355793e-08, 6.650261124524024e-05), (1e-10, 1e-3), (1e-9, 1e-5), (0.5, 1e-6)],
 )
 def test_rounding_leaves_the_tight_epsilon_on_the_safe_side(rho: float, delta: float) -> None:
-    """Any order gives a valid epsilon; the best one of a fine grid is the smallest to 1e-6."""
+    """Any order gives a valid epsilon, and the best order of a fine grid gives the smallest, to
+    1e-6.
+    """
     with mpmath.workdps(60):
         guess = 0.5 * (math.log(-math.log(delta)) - math.log(rho))
 
@@ -281,7 +285,8 @@ def test_rounding_leaves_the_tight_epsilon_on_the_safe_side(rho: float, delta: f
             return (1 + x) * mpmath.mpf(rho) + bracket / x
 
         low, high = mpmath.mpf(guess - 6), mpmath.mpf(guess + 6)
-        for _ in range(200):  # The function falls and then rises.
+        # The function falls and then rises, so thirds of the interval can be left out.
+        for _ in range(200):
             left_third, right_third = low + (high - low) / 3, high - (high - low) / 3
             low, high = (
                 (low, right_third) if exact(left_third) < exact(right_third) else (left_third, high)

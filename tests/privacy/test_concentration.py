@@ -70,7 +70,9 @@ def test_the_costs_have_the_values_of_the_note() -> None:
 
 
 def test_the_rho_of_laplace_noise_is_its_divergence_by_quadrature() -> None:
-    """Its rho is the Kullback-Leibler divergence, the limit of the ratio at order 1."""
+    """The rho of Laplace noise is the Kullback-Leibler divergence, the limit of the ratio at order
+    1.
+    """
     for epsilon in (0.05, 0.3, 1.0, 4.0):
         divergence, _ = quad(
             lambda x, e=epsilon: math.exp(-abs(x)) / 2 * (abs(x - e) - abs(x)),
@@ -118,7 +120,9 @@ def test_small_epsilons_do_not_cancel() -> None:
 
 
 def test_laplace_noise_costs_less_than_any_pure_release_and_a_choice_less_still() -> None:
-    """All cost at most half of epsilon squared; Laplace noise less, and a choice less still."""
+    """All three cost at most half of epsilon squared; Laplace noise costs less than that, and a
+    choice still less.
+    """
     for epsilon in EPSILONS[1:]:
         assert choice_rho(epsilon) <= pure_rho(epsilon)
         assert laplace_rho(epsilon) < pure_rho(epsilon) < epsilon**2 / 2

@@ -129,7 +129,7 @@ def test_blocks_share_the_budget_left_by_releases_of_all_records(budget: Budget)
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_two_partitions_add_up(budget: Budget) -> None:
-    """A neighbour changes one block of each partition."""
+    """A neighbour changes one block of each partition, so the costs of both count."""
     ledger = Ledger(budget)
     for fraction in (0.75, 0.25):
         for block in ledger.disjoint(4):
@@ -209,9 +209,6 @@ def test_a_mixed_partition_is_never_cheaper_than_any_of_its_blocks() -> None:
     assert isinstance(whole, ApproxDP)
     assert isinstance(spent[0], ApproxDP) and spent[0].epsilon <= whole.epsilon
     assert spent[1] == PureDP(epsilon=0.9) and whole.epsilon >= 0.9
-
-
-# Sequences of steps.
 
 
 @pytest.mark.parametrize("budget", GAUSSIAN_BUDGETS, ids=str)
@@ -309,9 +306,6 @@ def test_gaussian_steps_are_refused_under_a_pure_budget() -> None:
         Ledger(PURE).open(GaussianSteps(steps=2, size=1, l2_sensitivity=1.0, rho=1e-9))
 
 
-# Shuffled steps.
-
-
 def test_shuffled_steps_spend_their_certificate_and_draw_its_noise() -> None:
     certificate = shuffle_steps(1000, 1.0, 1e-6)
     assert certificate.amplified
@@ -358,8 +352,6 @@ def test_a_certificate_without_amplification_is_that_of_a_single_step() -> None:
     assert Ledger(ZCDP(rho=1.0)).open(sequence).steps == 1
 
 
-# The linear term of objective perturbation.
-
 LOSSES = [(e, d) for e in (1e-3, 0.1, 1.0, 20.0) for d in (1e-12, 1e-6, 0.3)]
 
 
@@ -371,7 +363,7 @@ def test_the_loss_exceeds_epsilon_with_probability_delta_at_the_worst_shift(
     sensitivity = 2.0
     std = objective_noise_std(sensitivity, epsilon, delta)
     shift = sensitivity / std
-    # Noise beyond this point, in units of std, exceeds epsilon.
+    # Noise beyond this point, in units of its deviation, loses more than epsilon.
     reach = (epsilon - shift**2 / 2) / shift
     assert math.exp(-(reach**2) / 2) == pytest.approx(delta, rel=1e-9)
     # A Gaussian mechanism with that shift in one direction only loses less.
@@ -382,7 +374,7 @@ def test_the_loss_exceeds_epsilon_with_probability_delta_at_the_worst_shift(
 def test_the_printed_noise_of_objective_perturbation_is_enough(
     epsilon: float, delta: float
 ) -> None:
-    """The paper has sigma_1^2 = 128 L^2 ln(2.5/delta)/epsilon^2 at (epsilon/4, delta/2),
+    """The paper has sigma_1^2 = 128 L^2 ln(2.5/delta)/epsilon^2 at (epsilon/4, delta/2) and
     sensitivity 2L.
     """
     printed = math.sqrt(128 * math.log(2.5 / delta)) / epsilon

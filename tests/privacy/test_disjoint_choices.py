@@ -14,7 +14,7 @@ from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.mechanisms import Exponential, GaussianNoise
 
 SCORES = np.zeros(3)
-FULL_EPSILON = 0.8  # The epsilon of a choice that each of these budgets allows once, and not twice.
+FULL_EPSILON = 0.8  # Each of the budgets allows one choice of this epsilon, and not two.
 BUDGETS: tuple[Budget, ...] = (
     PureDP(epsilon=FULL_EPSILON),
     ZCDP(rho=FULL_EPSILON**2 / 8),
@@ -88,7 +88,8 @@ def test_noise_in_other_blocks_is_added_to_the_choices() -> None:
 
 @pytest.mark.parametrize("order", ["block first", "block last", "two blocks"])
 def test_the_order_of_the_choices_in_blocks_gains_nothing(order: str) -> None:
-    """A cost proven for choices in one order does not hold in another: the true delta is .20570.
+    """A cost proven for choices in one order does not hold in another order, where the true delta
+    is .20570.
 
     The choices are .5 and then 1, with a little Gaussian noise, at an epsilon of .15. A ledger that
     put the choices on all records first would account for 1 and then .5, which is (.15, .2025)-DP.

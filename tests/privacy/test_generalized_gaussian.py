@@ -40,7 +40,7 @@ from dpsco_core.privacy.mechanisms.shaped import lemma_3_rho
 from tests.folded import crossed
 
 FALSE_ALARM = 1e-6
-Z = 4.9  # Normal quantile of a two-sided test at 1e-6.
+Z = 4.9  # This is the normal quantile of a two-sided test at a false-alarm rate of 1e-6.
 DRAWS = 20_000
 CASES = [(2, 4.0), (5, 1.0), (20, 7.0), (60, 10.21), (8, math.inf), (3, 2.0), (1, 5.0), (4, 1e4)]
 SPACE = RegularSpace(d=6, exponent=1.5)
@@ -102,7 +102,7 @@ def second_moment(d: int, r: float) -> float:
     1.8.
     """
     if math.isinf(r):
-        return d / 3 * (d + 2) / d  # The limit of the ratio of gamma functions.
+        return d / 3 * (d + 2) / d  # This is the limit of the ratio of gamma functions.
     logs = gammaln(3 / r) + gammaln(d / r) - gammaln(1 / r) - gammaln((d + 2) / r)
     return d * math.exp(float(logs))
 
@@ -144,7 +144,7 @@ def test_the_direction_follows_the_cone_measure() -> None:
 @pytest.mark.parametrize("r", [1.5, 2.0, 3.0, 10.0])
 @pytest.mark.parametrize("d", [1, 2])
 def test_the_density_integrates_to_one(d: int, r: float) -> None:
-    """The "Area" of Definition 4 is d vol(B_r): for r = 4 it is 7.416299, not 7.017698."""
+    """The "Area" of Definition 4 is d vol(B_r), which is 7.416299 at r = 4, and not 7.017698."""
     for exponent, sigma in ((r, 0.8), (4.0, 1.0)):
         log_constant = (
             d * math.log(2 * math.gamma(1 + 1 / exponent))
@@ -167,8 +167,8 @@ def test_the_density_integrates_to_one(d: int, r: float) -> None:
 
 @pytest.mark.parametrize("r", [2.0, 2.3, 3.0, 4.0, 8.0])
 def test_the_renyi_divergence_is_within_the_bound(r: float) -> None:
-    """It is found by quadrature in two dimensions; equality at r = 2 shows that no smaller constant
-    is possible.
+    """The divergence is found by quadrature in two dimensions, and equality at r = 2 shows that no
+    smaller constant is possible.
     """
     step = 0.05
     x = np.arange(-240, 240) * step + step / 2
@@ -199,7 +199,7 @@ def test_the_scale_and_the_bound_on_the_dual_norm_are_their_formulas(d: int, q: 
     plain = Shaped(space, s, rho, "gaussian")
     expected = d ** (1 - 2 / space.dual) * s * s / (2 * rho)
     assert plain.noise_scale**2 == pytest.approx(expected, rel=1e-12)
-    # theory/su-zhao-wang.md, 2.8: the Gaussian's proven bound is never larger.
+    # By theory/su-zhao-wang.md, 2.8, the Gaussian's proven bound is never larger.
     assert plain.dual_square_bound <= shaped.dual_square_bound * (1 + 1e-12)
     rng = np.random.default_rng(37)
     for release in (shaped, plain):
@@ -208,7 +208,8 @@ def test_the_scale_and_the_bound_on_the_dual_norm_are_their_formulas(d: int, q: 
         assert square.mean() <= release.dual_square_bound + Z * square.std() / math.sqrt(2000)
 
 
-# theory/su-zhao-wang.md, 2.8: E|z|^2 over d s^2/(2 rho), generalized and plain Gaussian.
+# The table of theory/su-zhao-wang.md, 2.8, gives E|z|^2 over d s^2/(2 rho) for generalized and
+# plain Gaussian noise.
 MEASURED = [(10, 1.01, 8.03, 3.63), (10, 1.5, 2.00, 1.30), (100, 1.1, 9.46, 3.68)]
 
 
@@ -244,7 +245,7 @@ def test_lemma_3_gives_the_printed_calibration() -> None:
 
 
 def release(ledger: Ledger, rho: float, label: str = "", **options: Any) -> NDArray[np.float64]:
-    """Release the zero vector with shaped noise."""
+    """Return the zero vector with shaped noise, released through a ledger."""
     mechanism = Shaped(norm=SPACE, sensitivity=0.5, rho=rho, **options)
     return ledger.release(mechanism, ZERO, np.random.default_rng(1), label=label)
 
@@ -278,9 +279,9 @@ def test_the_noise_does_not_depend_on_the_value() -> None:
 
 
 def test_worst_neighbours_are_within_the_share_at_every_order() -> None:
-    """The privacy loss of the worst shift of size s, estimated by plain Monte Carlo.
+    """The privacy loss of the worst shift of size s is estimated by plain Monte Carlo.
 
-    The estimate is E_Q (P/Q)^a over draws of Q at a = 2; its bound is exp(a (a - 1) rho).
+    The estimate is E_Q (P/Q)^a over draws of Q at a = 2, and its bound is exp(a (a - 1) rho).
     """
     space, rho, s = RegularSpace(d=2, exponent=1.4), 0.2, 1.0
     r, scale = space.smooth_exponent, Shaped(space, s, rho).noise_scale
@@ -429,7 +430,7 @@ def test_disjoint_blocks_count_once() -> None:
         release(ledger, 0.01)
     parts = (entry("generalized gaussian", (1, 0), rho=0.2), entry("gaussian", (1, 1), rho=0.1))
     total = compose(parts, ZCDP(rho=1.0))
-    # The total is formed share by share, which is safe.
+    # The total is formed share by share, which may overstate the cost but not understate it.
     assert isinstance(total, ZCDP) and 0.2 <= total.rho <= 0.3 + 1e-12
 
 

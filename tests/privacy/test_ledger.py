@@ -49,7 +49,9 @@ def spend(
     epsilon: float = 0.0,
     rng: np.random.Generator | None = None,
 ) -> None:
-    """Make a Gaussian release at `rho`, a Laplace release at `epsilon`, of sensitivity 1."""
+    """Make a Gaussian release at `rho` and a Laplace release at `epsilon`, each of sensitivity 1
+    and only if its share is positive.
+    """
     rng = np.random.default_rng(0) if rng is None else rng
     if rho:
         ledger.release(GaussianNoise(l2_sensitivity=1.0, rho=rho), ZERO, rng)
@@ -185,7 +187,9 @@ def test_tiny_pieces_do_not_add_up_beyond_rounding(piece: float) -> None:
 
 
 def test_a_zcdp_budget_counts_pure_releases_one_by_one() -> None:
-    """Their costs add up: four releases at a quarter of epsilon leave most of the budget."""
+    """The costs of pure releases add up, so four releases at a quarter of epsilon leave most of the
+    budget.
+    """
     budget = ZCDP(rho=0.5)
     ledger = Ledger(budget)
     for _ in range(4):

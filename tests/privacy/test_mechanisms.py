@@ -102,7 +102,7 @@ Draw = Callable[..., tuple[Noise, float]]
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> tuple[Draw, Callable[[Noise, float], float], object]:
-    """Return a mechanism: how to draw from it, the test of its scale, and its law."""
+    """Return how to draw from a mechanism, the test of its scale, and its law."""
     return KINDS[request.param]
 
 
@@ -115,7 +115,9 @@ def test_the_noise_has_its_scale(kind) -> None:
 
 @pytest.mark.parametrize("fault", [0.95, 1.05, 0.5, 1 / math.sqrt(2), 0.0])
 def test_the_test_of_scale_catches_five_percent(kind, fault: float) -> None:
-    """Its power at 5 % is above 0.999: the statistic is then 8 standard deviations off."""
+    """The power of the test at 5 % is above 0.999, as the statistic is then 8 standard deviations
+    off.
+    """
     draw, size, _ = kind
     noise, scale = draw()
     assert size(fault * noise, scale) < FALSE_ALARM
@@ -183,8 +185,8 @@ def test_laplace_noise_has_a_privacy_loss_of_epsilon_at_most_and_attains_it(epsi
 
 
 def test_the_printed_noise_of_zhao_et_al_is_reproduced() -> None:
-    """It is that of a clipped mean, group means and a share of T steps (theory/zhao-et-al.md, 7.1,
-    item 3).
+    """The noise is that of a clipped mean, of group means and of a share of T steps
+    (theory/zhao-et-al.md, 7.1, item 3).
     """
     radius, n, k, steps, rho = 3.0, 1200, 40, 7, 0.25
     whole = gaussian_noise_std(2 * radius / n, rho) ** 2

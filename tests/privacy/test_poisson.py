@@ -33,7 +33,9 @@ TABLE = (
 def test_epsilon_has_the_reference_values(
     noise: float, rate: float, steps: int, delta: float, in_or_out: float, replaced: float
 ) -> None:
-    """Both err upwards, so epsilon is never below the reference, and equals it to four digits."""
+    """Both computations err upwards, so epsilon is never below the reference, and equals it to four
+    digits.
+    """
     run = (noise, rate, steps, delta)
     assert poisson_epsilon(*run) == pytest.approx(replaced, rel=3e-4)
     assert poisson_epsilon(*run, "add-remove") == pytest.approx(in_or_out, rel=3e-4)
@@ -63,7 +65,9 @@ def test_the_curve_of_a_step_is_that_of_two_gaussian_mixtures() -> None:
     rate, s = 0.2, 0.8
 
     def mixture(x: float, shift: float) -> float:
-        """Return the density of a step's output with a sampled record."""
+        """Return the density of a step's output at x with a record that is sampled at the given
+        rate.
+        """
         return float((1 - rate) * norm.pdf(x) + rate * norm.pdf(x - shift))
 
     pairs = {"replace": (s, -s), "remove": (s, 0.0), "add": (0.0, s)}
@@ -111,7 +115,9 @@ def test_repeated_gaussian_laws_have_the_curve_of_their_sum() -> None:
 
 
 def test_delta_is_not_too_small_where_epsilon_is_below_the_mean_loss() -> None:
-    """There the search may end at a tilt above 0, whose factor must not be cut at 1."""
+    """For such an epsilon the search may end at a tilt above 0, whose factor must not
+    be cut at 1.
+    """
     spacing = math.sqrt(2e-3) / 25
     exact = norm.cdf(math.sqrt(2) / 2) - norm.cdf(-math.sqrt(2) / 2)
     delta = repeated_delta(LossLaw.of_gaussian(1e-3, spacing), 1000, 0.0)

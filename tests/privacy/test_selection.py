@@ -69,7 +69,7 @@ def test_many_deltas_are_those_of_the_gaussian_curve(rho: float) -> None:
     epsilons = np.array([0.0, 1e-9, 0.1, 1.0, 3.0, 17.0, 300.0])
     expected = [gaussian_delta(rho, e) for e in epsilons]
     assert gaussian_deltas(rho, epsilons) == pytest.approx(expected, rel=1e-12, abs=1e-300)
-    # The other direction of the likelihood ratio, at negative epsilons.
+    # The other direction of the likelihood ratio is taken at negative epsilons.
     mirrored = [
         1 - math.exp(-e) + math.exp(-e) * d for e, d in zip(epsilons, expected, strict=True)
     ]
@@ -77,7 +77,9 @@ def test_many_deltas_are_those_of_the_gaussian_curve(rho: float) -> None:
 
 
 def fine_recursion(epsilon: float, rho: float, epsilons: list[float], cells: int) -> float:
-    """Return the supremum over a grid of t: a lower bound that tends to the exact curve."""
+    """Return the supremum over a grid of t of the composed delta, a lower bound that tends to the
+    exact curve.
+    """
 
     def curve(points: NDArray[np.float64], remaining: list[float]) -> NDArray[np.float64]:
         """Return the largest delta at each epsilon, over the choices that remain."""
@@ -285,12 +287,14 @@ def chi_square(counts: NDArray[np.int64], law: NDArray[np.float64]) -> float:
     return float(((counts - expected) ** 2 / expected).sum())
 
 
-# Quantiles of chi-square laws at 1 - 1e-6 for 3, 6 and 12 degrees of freedom.
+# These are the quantiles of chi-square laws at 1 - 1e-6 for 3, 6 and 12 degrees of freedom.
 CRITICAL = {3: 30.66, 6: 38.26, 12: 51.36}
 
 
 def test_a_choice_has_the_law_of_the_exponential_mechanism() -> None:
-    """A false alarm in one of 1e6 seeds; twice the noise or a forgotten base is always caught."""
+    """A false alarm occurs at one of 1e6 seeds, and twice the noise or a forgotten base is always
+    caught.
+    """
     scores, base = np.array([0.0, -1.0, 2.5, -4.0]), np.log([1.0, 2.0, 0.5, 3.0])
     epsilon, sensitivity, draws = 1.3, 2.0, 20_000
     law = np.exp(base + epsilon * scores / (2 * sensitivity))
@@ -306,7 +310,7 @@ def test_a_choice_has_the_law_of_the_exponential_mechanism() -> None:
 
 
 def test_spherical_noise_has_a_gamma_length_and_a_uniform_direction() -> None:
-    """Mean squares are (d + 1) s^2 per entry and d (d + 1) s^2 in length, within 6 standard
+    """The mean squares are (d + 1) s^2 per entry and d (d + 1) s^2 in length, within 6 standard
     errors.
     """
     d, draws, rng = 3, 20_000, np.random.default_rng(3)

@@ -45,8 +45,8 @@ GG, GAUSSIAN = "generalized gaussian", "gaussian"
 SPACE = RegularSpace(d=20, exponent=1.5)
 CONCENTRATED, APPROXIMATE = ZCDP(rho=0.3), ApproxDP(epsilon=0.4, delta=1e-6)
 
-# Table of theory/su-zhao-wang.md, 2.5: n, epsilon, delta, epsilon_0, and sigma_1^2 over kappa (beta
-# M + lambda)^2 by Lemma 3 and by zCDP.
+# The rows of the table in theory/su-zhao-wang.md, 2.5, are n, epsilon, delta, epsilon_0, and
+# sigma_1^2 over kappa (beta M + lambda)^2 by Lemma 3 and by zCDP.
 TABLE = [
     (10**3, 0.05, 1e-5, 0.1036, 15073, 10193),
     (10**4, 0.01, 1e-6, 0.0610, 53344, 37570),
@@ -55,7 +55,8 @@ TABLE = [
     (10**5, 0.05, 1e-7, 0.6968, 482, 401),
     (10**6, 0.01, 1e-8, 0.4504, 1337, 1116),
 ]
-# The same table with the clones' divergence solved numerically: epsilon_0, and sigma_1^2 by zCDP.
+# With the clones' divergence solved numerically, the same rows have this epsilon_0 and this
+# sigma_1^2 by zCDP.
 NUMERICAL = [
     (10**3, 0.05, 1e-5, 0.423, 672),
     (10**4, 0.05, 1e-6, 0.928, 188),
@@ -100,7 +101,8 @@ def test_the_closed_form_gives_the_reference_table(
 
 @pytest.mark.parametrize("n", [100, 1000, 10**5])
 def test_theorem_9s_noise_is_confirmed_by_the_exact_divergence_of_the_clones(n: int) -> None:
-    """The cost of failures of approximate steps, larger than Feldman et al. print, is included.
+    """The cost of failures of approximate steps, which is larger than Feldman et al. print, is
+    included.
 
     See theory/arora-marinov-ullah.md, 2.5.
     """
@@ -272,7 +274,9 @@ def test_without_amplification_a_certificate_costs_one_release() -> None:
 
 
 def test_steps_compose_with_other_releases() -> None:
-    """rho adds up, two shuffled halves are the whole, and parts of one partition count once."""
+    """The shares of rho add up, two shuffled halves make the whole, and parts of one partition
+    count once.
+    """
     ledger = Ledger(CONCENTRATED)
     for noise in (GG, GAUSSIAN):
         ledger.open(ShapedSteps(release=shaped(0.1, noise), steps=4))
@@ -362,7 +366,7 @@ def test_sums_of_generalized_gaussians_exceed_the_norm_of_one_as_the_note_states
 def test_a_sum_of_generalized_gaussians_has_the_coordinate_variance_of_its_terms(
     terms: int,
 ) -> None:
-    """The variance has a closed form (theory/su-zhao-wang.md, 1.8); no draw is lost in blocks.
+    """The variance has a closed form (theory/su-zhao-wang.md, 1.8), and no draw is lost in blocks.
 
     With few draws the sum over the coordinates, which are uncorrelated, is compared.
     """
@@ -382,7 +386,7 @@ def test_noise_is_drawn_in_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None
     honest = type(opened)._noise_of
 
     def watched(self: Any, shape: tuple[int, int], rng: np.random.Generator) -> Any:
-        """Note the bytes of a block of noise, and draw it."""
+        """Record the bytes of a block of noise, and draw the block."""
         sizes.append(math.prod(shape) * 8)
         return honest(self, shape, rng)
 

@@ -19,7 +19,8 @@ from dpsco_core.privacy import (
 )
 from dpsco_core.privacy.amplification import largest_clones_epsilon
 
-# Table of theory/arora-marinov-ullah.md, 2.5: sigma / L at sensitivity 2L and delta = 1e-6.
+# The table of theory/arora-marinov-ullah.md, 2.5, gives sigma / L at sensitivity 2L and delta =
+# 1e-6.
 TABLE = [
     (10**3, 0.1, 18.212, 72.609),
     (10**3, 1.0, 4.450, 8.449),

@@ -23,7 +23,9 @@ CASES = [(0.01, 100, 10), (0.5, 10, 1000), (0.5, 900, 2), (2.0, 100, 10)]
 
 
 def renyi(rho: float, batch_size: int, count: int, releases: int) -> float:
-    """Return epsilon by Wang, Balle and Kasiviswanathan (2019), as dp-accounting implements it."""
+    """Return the epsilon of subsampled releases by Wang, Balle and Kasiviswanathan (2019), as
+    dp-accounting implements it.
+    """
     orders = [2, 3, 5, 8, 16, 48]
     neighbours = dp_accounting.NeighboringRelation.REPLACE_ONE
     accountant = rdp.RdpAccountant(orders=orders, neighboring_relation=neighbours)
@@ -33,8 +35,8 @@ def renyi(rho: float, batch_size: int, count: int, releases: int) -> float:
 
 
 def epsilon_of_one_pair(rho: float, share: float, releases: int) -> float:
-    """Return epsilon, rounded down, of a batch sum of zeros that may include one record of size
-    1.
+    """Return the epsilon, rounded down, of the sum of a batch of zeros that may include one record
+    of size 1.
     """
     std = 1 / math.sqrt(2 * rho)
     points = np.linspace(-8 * std, 8 * std, 2001)

@@ -43,7 +43,9 @@ def entry(kind: str, share: float, part: Part = None, delta: float = 0.0) -> Ent
 
 
 def exact_totals(entries: list[Entry]) -> dict[str, Fraction]:
-    """Return the sum outside partitions plus the most expensive block of each, share by share."""
+    """Return for each share the sum outside partitions plus that of the most expensive block of
+    each partition.
+    """
     kinds = {"gaussian": "rho", "laplace": "pure"}
     sums: dict[tuple[Part, str], Fraction] = {}
     for e in entries:
@@ -85,7 +87,8 @@ def test_totals_are_those_of_exact_arithmetic(entries: list[Entry]) -> None:
         with_it = running.totals(e)
         running.add(e)
         totals_after = running.totals()
-        for name in NAMES:  # Asking before adding gives the same answer as adding.
+        # The totals that are asked for before an entry is added are those after it is added.
+        for name in NAMES:
             assert getattr(with_it, name) == pytest.approx(getattr(totals_after, name), rel=1e-15)
     for name, value in exact_totals(entries).items():
         total = getattr(running.totals(), name)

@@ -67,7 +67,7 @@ def approximate(epsilon: float, delta: float) -> Entry:
 
 
 def lattice_curve(entries: tuple[Entry, ...]) -> TradeoffCurve:
-    """Return a curve from the lattice of losses, even where there is a closed form."""
+    """Return the curve of entries from the lattice of losses, even where there is a closed form."""
     return ledger_curve((*entries, approximate(1e-9, 1e-15)))
 
 
@@ -207,12 +207,15 @@ def test_a_test_and_the_noise_that_depends_on_it_are_one_release() -> None:
 
 def test_thousands_of_releases_stay_above_their_exact_composition() -> None:
     curve = ledger_curve(book_entries(*[spherical(0.05)] * 2000))
-    exact = 2000 * 0.05 * math.tanh(0.025)  # The mean loss, and the deviation that zCDP allows.
+    # This is the mean loss; the curve may exceed it by at most the deviation that zCDP allows.
+    exact = 2000 * 0.05 * math.tanh(0.025)
     assert exact < curve.epsilon(1e-6) < zcdp_epsilon(exact, 1e-6)
 
 
 def test_a_profile_that_is_not_convex_by_rounding_adds_no_mass() -> None:
-    """Each bend the wrong way would be taken for mass, and the curve would be too low."""
+    """A bend in the wrong direction would be taken for probability mass, and the curve would be too
+    low.
+    """
     shaped = Entry(
         mechanism="generalized gaussian",
         label="shaped",
@@ -255,7 +258,7 @@ def test_a_budget_beyond_the_range_of_exponentials_proves_no_smaller_epsilon(
     for budget in (PureDP(epsilon=epsilon), ApproxDP(epsilon=epsilon, delta=1e-6)):
         curve = budget_curve(budget)
         assert curve.epsilon(1e-6) == epsilon
-        # An alarm on nobody else still misses all members but a share of delta.
+        # An alarm that is never false still misses all members but a share of delta.
         assert curve.misses(np.array([0.0]))[0] == pytest.approx(1.0, abs=2e-6)
         assert curve.misses(np.array([1e-300, 0.5]))[1] <= math.exp(-epsilon)
         assert curve.advantage == pytest.approx(1.0)
@@ -270,10 +273,11 @@ def test_releases_that_together_have_no_finite_ratio_of_laws_promise_nothing() -
 
 
 def rounded_down(mechanism: str, cost: float, spacing: float) -> tuple[int, np.ndarray]:
-    """Return the first multiple of the spacing and the probabilities of losses rounded down to it.
+    """Return the first multiple of the spacing, and the probabilities of the losses rounded down to
+    multiples.
 
-    The laws are written out by their distribution functions; what is rounded down is below the
-    true curve.
+    The laws are written out by their distribution functions, and rounding down keeps below the true
+    curve.
     """
     deviation = math.sqrt(2 * cost)
     reach = cost + 9 * deviation if mechanism == "gaussian" else cost

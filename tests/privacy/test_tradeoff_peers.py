@@ -19,10 +19,11 @@ from dpsco_core.privacy.tradeoff import gaussian_curve, ledger_curve
 from tests.privacy.test_tradeoff import approximate, book_entries, gaussian, laplace, spherical
 
 GRID = np.linspace(0.0005, 0.9995, 401)
-# The spacing of the losses of Google's accountant. It is a power of two, as are the epsilons of the
+# Google's accountant has this spacing of losses. It is a power of two, as are the epsilons of the
 # worst-case releases below, so that their two losses lie on the lattice and are not rounded up.
 SPACING = 2**-13
-# The largest difference of the two lattices of losses, both pessimistic; ours is the coarser one.
+# The two lattices of losses, both pessimistic, differ by at most this; that of this library is
+# coarser.
 LATTICES = 1e-5
 
 LossLaw = pld.PrivacyLossDistribution

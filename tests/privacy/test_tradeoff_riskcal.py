@@ -99,11 +99,11 @@ def test_the_curve_of_every_private_algorithm_is_that_of_riskcal(
 def test_the_curve_under_zcdp_is_at_most_the_one_that_riskcal_proves(
     rho: float, analysis: ModuleType
 ) -> None:
-    """riskcal's conversion is optimal for each order, so its curve lies between ours and
-    Gaussian's.
+    """riskcal's conversion is optimal for each order, so its curve lies between this library's and
+    the Gaussian one.
 
     Below a rho of about 0.1 its search loses digits and its curve rises above that of Gaussian
-    noise, although that noise is zCDP; there it is no reference.
+    noise, although that noise is zCDP; such budgets are left out.
     """
     proven = budget_curve(ZCDP(rho=rho)).misses(GRID)
     best_proven = analysis.get_beta_from_zcdp(rho, GRID)

@@ -26,7 +26,8 @@ PAIRS = [
 ]
 IDS = [f"{problem.card.slug}-{law.card.slug}" for problem, law in PAIRS]
 
-# Six standard errors: with fewer than 500 checks a test, the false-alarm rate is below 1e-6.
+# This is the number of standard errors: with fewer than 500 checks a test, the false-alarm rate is
+# below 1e-6.
 SIGMAS = 6.0
 
 

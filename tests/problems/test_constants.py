@@ -80,7 +80,7 @@ def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
         slack = SIGMAS * float(np.linalg.norm(error)) + 1e-9
         checks = {"mean_gradient_bound": (size - slack, constants.mean_gradient_bound)}
         moment, spread = mean_and_error(np.abs(g - mean) ** p)
-        # The mean is estimated: it moves the moment by less than its own relative error.
+        # The mean is estimated, which moves the moment by less than its own relative error.
         checks["coordinate_moment"] = (
             float((moment - SIGMAS * spread).max()) * (1 - 0.02),
             constants.coordinate_moment,
@@ -113,7 +113,7 @@ def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
             step = w - v
             length = float(np.linalg.norm(step))
             if length < 1e-6:
-                continue  # Both are projected on the same boundary point.
+                continue  # Both points are projected on the same boundary point.
             change = g - dense(sample.gradients(v))
             change_norm, error = mean_and_error(change)
             slack = SIGMAS * float(np.linalg.norm(error)) + 1e-9
@@ -150,8 +150,8 @@ def test_constants_hold_in_one_dimension_and_at_other_orders(problem: Any, law: 
 
 @pytest.mark.parametrize("law", ORDINARY)
 def test_the_spread_of_least_squares_grows_as_certified(law: Any) -> None:
-    """At every distance the sample's trace is at most the stated one, within
-    six standard errors.
+    """At every distance the trace of the sample's covariance is at most the stated one, within six
+    standard errors.
     """
     example = make(LeastSquares, law)
     constants = example.constants
@@ -167,7 +167,8 @@ def test_the_spread_of_least_squares_grows_as_certified(law: Any) -> None:
             assert stated <= trace[0] + SIGMAS * error[0]
 
 
-# How much smaller a constant is seen to be wrong, at these points: what the certificate gives away.
+# A constant that is smaller by this factor is seen to be wrong at these points, and the certificate
+# gives away the rest.
 TOO_SMALL = [
     ("coordinate_moment", 0.9, (Quadratic,)),
     ("coordinate_moment", 0.5, (Absolute, Hinge)),
@@ -196,8 +197,8 @@ SMALLER = [(field, factor, problem) for field, factor, ps in TOO_SMALL for probl
 
 @pytest.mark.parametrize("problem", dict.fromkeys(problem for _, _, problem in SMALLER))
 def test_constants_that_are_too_small_are_all_caught(problem: Any) -> None:
-    """All constants of a problem are changed at once, on one sample; the next tests change one by
-    one.
+    """All constants of a problem are changed at once, on one sample, while the next tests change
+    one at a time.
     """
     example = make(problem, ORDINARY[4])  # The Gaussian law.
     factors = {field: factor for field, factor, own in SMALLER if own is problem}
@@ -265,5 +266,6 @@ def test_the_constants_of_logistic_regression_are_as_sharp_as_stated() -> None:
     assert unit.variance_trace == pytest.approx(20.0)
     assert unit.lipschitz == unit.sample_smoothness == math.inf
     light = Logistic(features=Gaussian(d=20, moment_order=2.0), radius=1.0, offset=0.5).constants
-    # A quarter of the trace for the labels, and (1.5/4)^2 (d+2) for the distance to the minimiser.
+    # The trace is a quarter of that of the features for the labels, and (1.5/4)^2 (d+2) for the
+    # distance to the minimiser.
     assert light.variance_trace == pytest.approx(5.0 + 0.140625 * 22)

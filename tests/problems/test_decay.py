@@ -64,7 +64,9 @@ def test_the_excess_is_the_difference_of_risks_where_scales_differ(problem: Any)
 
 
 def test_the_spread_of_least_squares_is_worst_at_the_first_axis() -> None:
-    """Even of light symmetric tails, whose fourth moment is hardly above the squared second."""
+    """The claim holds even for light symmetric tails, whose fourth moment is hardly above the
+    squared second.
+    """
     law = Pareto(d=3, moment_order=4.0, margin=90.0, decay=1.5)
     x = law.sample(400_000, np.random.default_rng(3)).x
     squares = np.square(x)
@@ -98,7 +100,9 @@ def test_floors_near_the_data_alone_are_refused_where_scales_differ() -> None:
 
 
 def test_the_class_of_a_mean_holds_the_law() -> None:
-    """The bound on the trace is that of equal scales, and the moment the largest coordinate's."""
+    """The bound on the trace is that of equal scales, and the moment is that of the largest
+    coordinate.
+    """
     law = StudentT(d=5, decay=1.0)
     constants = MeanEstimation(distribution=law, mean_bound=2.0).constants
     assert constants.coordinate_moment == pytest.approx(law.moment(3.0), rel=1e-12)

@@ -97,12 +97,12 @@ def test_the_minimiser_satisfies_the_variational_inequality(problem: Any, law: A
         assert (np.abs(gradients.mean(axis=0)) <= SIGMAS * error + 1e-12).all()
         return
     if example.card.slug == "geometric-median" and law in HARD:
-        return  # The loss has a kink; its risk is compared on a grid below.
+        return  # The loss has a kink here, so its risk is compared on a grid below.
     for _ in range(10):
         products = gradients @ (in_ball(example, rng) - best)
         assert products.mean() >= -SIGMAS * products.std() / math.sqrt(N)
-    # And the gradient is not 0, as the constants say. They are cautious where a loss with a kink is
-    # flat at its minimum, as the hinge loss on a spike whose margin can pass 1.
+    # The gradient is not 0 either, as the constants say. They are cautious where a loss with a kink
+    # is flat at its minimum, as the hinge loss is on a spike whose margin can pass 1.
     is_flat = not gradients.any() and math.isinf(example.constants.smoothness)
     assert is_flat or (np.abs(gradients.mean(axis=0)) > SIGMAS * error).any()
 
@@ -133,7 +133,8 @@ def test_evaluation_samples_are_drawn_once_and_the_last_ones_are_kept() -> None:
     assert evaluation_rows(Gaussian(d=20)) is sample
     for d in (300, 400, 500, 600):
         evaluation_rows(Gaussian(d=d))
-    assert evaluation_rows(Gaussian(d=20)) is not sample  # At most 128 MB are kept.
+    # A cached sample is dropped, since at most 128 MB are kept.
+    assert evaluation_rows(Gaussian(d=20)) is not sample
 
 
 def test_the_standard_error_is_that_of_a_mean() -> None:
@@ -148,7 +149,7 @@ def test_quadratic_and_linear_problems_with_the_mean_outside_and_at_0() -> None:
     mean_outside = Quadratic(distribution=law, radius=1.0)
     np.testing.assert_allclose(mean_outside.minimiser, law.mean / 3)
     assert not mean_outside.constants.minimum_interior
-    # At the opposite point: (4^2 - 2^2) / 2.
+    # At the opposite point the risk is (4^2 - 2^2) / 2.
     assert mean_outside.excess_risk(-mean_outside.minimiser).value == pytest.approx(6.0)
     mean_inside = Quadratic(distribution=law, radius=5.0)
     assert mean_inside.excess_risk(np.zeros(4)).value == pytest.approx(4.5)

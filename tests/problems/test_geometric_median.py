@@ -40,7 +40,7 @@ def test_in_one_dimension_the_slope_is_twice_the_distribution_function_less_1(fa
 def test_the_slope_is_that_of_a_large_sample_and_0_at_the_median(family: Any, d: int) -> None:
     record = family(d=d, moment_order=2.0)
     law = univariate_of(record)
-    shift = law.mean  # samples are centred
+    shift = law.mean  # Samples are centred, so the law's mean is added to them.
     x = record.sample(2_000_000 // d, np.random.default_rng(1)).x
     best = coordinate_median(law, d)
     assert law.median < best < law.mean
@@ -54,7 +54,7 @@ def test_the_slope_is_that_of_a_large_sample_and_0_at_the_median(family: Any, d:
 
 def test_inverse_distances_of_normal_vectors_have_their_closed_form() -> None:
     for d in (2, 3, 20, 300):
-        record = Gaussian(d=d, moment_order=2.0)  # standard normal
+        record = Gaussian(d=d, moment_order=2.0)  # The records are standard normal.
         law = univariate_of(record)
         exact = math.exp(math.lgamma((d - 1) / 2) - math.lgamma(d / 2)) / math.sqrt(2)
         assert inverse_distance(law, d, 0.0) == pytest.approx(exact, rel=1e-8)
@@ -74,7 +74,7 @@ def test_the_smoothness_bounds_inverse_distances_everywhere(family: Any, d: int)
         inverse = 1 / np.linalg.norm(w - x, axis=1)
         largest = max(largest, inverse.mean() - SIGMAS * inverse.std() / math.sqrt(len(x)))
     assert largest <= example.constants.smoothness
-    if family in (StudentT, EllipticalT):  # these laws nearly attain the constant
+    if family in (StudentT, EllipticalT):  # These laws nearly attain the constant.
         assert largest >= 0.9 * example.constants.smoothness
 
 
@@ -141,6 +141,6 @@ def test_excesses_near_the_minimiser_keep_their_digits() -> None:
     sizes = (1e-6, 1e-4, 1e-2)
     values = [example.excess_risk(t * u).value / t**2 for t in sizes]
     assert values == pytest.approx([values[0]] * 3, rel=1e-2)
-    # Half the Hessian, (1 - 1/d) E 1/|Z| / 2.
+    # This is half the Hessian, (1 - 1/d) E 1/|Z| / 2.
     exact = (1 / 3) * math.sqrt(2 / math.pi)
     assert values[0] == pytest.approx(exact, rel=0.02)

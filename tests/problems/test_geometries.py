@@ -40,7 +40,7 @@ POWERS = {f"l{q:g}": Geometry(kind="lq", q=q) for q in (1.1, 1.5, 4.0)}
 LIMITS = {f"l{q:g}": Geometry(kind="lq", q=q) for q in (1.0, 1e6, math.inf)}
 SETS = KINDS | POWERS
 MAIN_SETS = ("l2", "l1", "simplex", "sparse", "l1.5")
-# Large samples in `make test`: a set of each family; the others are slow.
+# The quick suite draws large samples for a set of each family, and the slow suite for the others.
 SOME_SETS = [
     pytest.param(name, marks=[] if name in MAIN_SETS else pytest.mark.slow) for name in SETS
 ]
@@ -60,7 +60,7 @@ def build(
     offset: float = 0.2,
     q: float = 0.3,
 ) -> Any:
-    """Return the scenario's problem; of a hard instance, with the spike probability q.
+    """Return the scenario's problem, which on a hard instance has the spike probability q.
 
     A larger offset would make one of the labels of hard features too rare for samples.
     """
@@ -92,14 +92,14 @@ def places(problem: Any, rng: np.random.Generator) -> list[Vector]:
 
 
 def mean_and_error(terms: Vector) -> tuple[Vector, Vector]:
-    """Return the mean of terms, and some standard errors of it."""
+    """Return the mean of terms over records, and its allowed error of SIGMAS standard errors, for
+    each column.
+    """
     return terms.mean(axis=0), SIGMAS * terms.std(axis=0) / math.sqrt(len(terms))
 
 
 def laws(slug: str, name: str, part: int) -> list[str]:
-    """Return every other law, so that over the problems and the sets each law
-    meets each of them.
-    """
+    """Return every other law, chosen so that over problems and sets each law meets each of them."""
     turn = SLUGS.index(slug) + list(SETS).index(name) + part
     return [law for i, law in enumerate(LAWS) if (i + turn) % 2 == 0]
 
@@ -135,7 +135,9 @@ def test_the_minimiser_minimises_over_the_set(slug: str, name: str, part: int) -
 
 
 def gap(body: ConstraintSet, w: Vector, gradient: Vector) -> float:
-    """Return the largest slope of a descent direction: 0 at a minimiser of a convex risk."""
+    """Return the largest slope of a descent direction from w into the set, which is 0 at a
+    minimiser of a convex risk.
+    """
     return float(gradient @ w) + body.support(-gradient)
 
 
@@ -164,7 +166,8 @@ def test_the_median_of_a_hard_instance_is_a_minimiser(name: str, law: str, q: fl
             body, best, spike = example.constraint, example.minimiser, example.distribution.spike
             assert body.contains(best, 1e-12)
             norm, spike_distance = np.linalg.norm(best), np.linalg.norm(best - spike)
-            if min(norm, spike_distance) <= 1e-12 * np.linalg.norm(spike):  # A kink of the loss.
+            # The nearest minimiser is a kink of the loss.
+            if min(norm, spike_distance) <= 1e-12 * np.linalg.norm(spike):
                 candidates = [body.project(t * spike) for t in np.linspace(0, 1, 50) ** 2]
                 candidates += places(example, np.random.default_rng(1))
                 assert min(example.excess_risk(w).value for w in candidates) >= -1e-13
@@ -182,7 +185,7 @@ def violations(problem: Any, constants: Constants, dual: DualConstants, n: int =
     broken: set[str] = set()
 
     def check(name: str, low: float, bound: float) -> None:
-        """Note a constant that a sample contradicts."""
+        """Record the name of a constant whose bound a sample contradicts."""
         if low > bound * (1 + 1e-9) + 1e-9:
             broken.add(name)
 
@@ -251,7 +254,8 @@ def test_no_large_sample_contradicts_a_constant(slug: str, name: str, part: int)
         assert violations(example, example.constants, dual_of(example)) == set(), law
 
 
-# How much smaller a constant is seen to be wrong: what the certificate gives away there.
+# A constant that is smaller by this factor is seen to be wrong, and the certificate gives away the
+# rest.
 TOO_SMALL = [
     ("mean_gradient_bound", 0.9, "quadratic", "hypercube", "linf"),
     ("dual mean_gradient_bound", 0.85, "linear", "hypercube", "l4"),
@@ -296,7 +300,7 @@ def test_one_and_two_dimensions_and_the_largest_offset(name: str, slug: str) -> 
     sizes = [(5, 1.5)] if name == "group-l1" else [(1, 1.5), (2, 0.0), (2, 1.5)]
     if geometry.kind == "simplex":
         sizes = sizes[1:]  # In one dimension the set is a single point, and refused.
-    # Another law for each size; over the problems and the sets each size meets each law.
+    # Each size has another law, and over the problems and the sets each size meets each law.
     laws, turn = ("skewed-pareto", "elliptical-t", "hypercube"), SLUGS.index(slug) + len(name)
     for i, (d, offset) in enumerate(sizes):
         example = build(slug, laws[(i + turn) % 3], geometry, d=d, offset=offset)
@@ -315,7 +319,9 @@ def test_one_and_two_dimensions_and_the_largest_offset(name: str, slug: str) -> 
 @each("law", ["student-t", "elliptical-t"])
 @each("name", SETS)
 def test_a_mean_on_the_boundary_is_not_outside(name: str, law: str, d: int) -> None:
-    """The interior is not left by rounding: bounds and methods take other parameters there."""
+    """Rounding does not put the mean outside the set, where bounds and methods would take other
+    parameters.
+    """
     if name == "simplex" or (name == "group-l1" and d % 5):
         return
     for slug in ("quadratic", "geometric-median"):
@@ -368,7 +374,7 @@ def test_estimates_of_a_mean_in_the_set_are_projected_on_it(name: str) -> None:
 @pytest.mark.parametrize("law", HARD)
 @pytest.mark.parametrize("name", SETS)
 def test_the_exact_mean_of_a_hard_instance_keeps_its_error_of_0(name: str, law: str) -> None:
-    """Its mean may be outside the set: a projection would add the distance to every error.
+    """The mean may be outside the set, where a projection would add the distance to every error.
 
     Signs have a variant around a point of a simplex, whose means are inside; spikes have none.
     """

@@ -68,7 +68,7 @@ def test_second_and_fourth_moments_are_those_of_a_large_sample(family: Any) -> N
         assert abs(np.trace(matrix) - law.second_moment_trace) <= SIGMAS * error * 2
         assert np.linalg.norm(law.mean) == pytest.approx(law.mean_norm)
         assert np.linalg.norm(x, axis=1).max() <= law.record_norm * (1 + 1e-12)
-    # A log-normal law of smaller sigma: at 1 its eighth moment is e^32.
+    # The log-normal law has a smaller sigma here, since at 1 its eighth moment is e^32.
     law = LogNormal(d=4, moment_order=30.0) if family is LogNormal else law_of(family)
     x = law.sample(100_000, np.random.default_rng(4)).x
     v = np.ones(4) if family is FarPoints else np.array([1.0, 2.0, -1.0, 0.5])
@@ -94,7 +94,7 @@ def test_directional_bounds_hold_in_random_directions(family: Any, k: float) -> 
             best[name] = max(best[name], max(low, 0.0) ** (1 / k))
     assert best["central"] <= law.central_direction(k)
     assert best["raw"] <= law.raw_direction(k)
-    # Not vacuous: the certificates give away less than half.
+    # The certificates give away less than half, so they are not vacuous.
     assert best["central"] >= 0.5 * law.central_direction(k)
     if family in HARD:
         column = np.abs(x[:, np.argmax(np.abs(law.mean))]) ** k
@@ -128,5 +128,5 @@ class RandomSigns(Distribution):
 
 
 def test_the_direction_of_a_law_of_ones_own_is_bounded_for_every_centred_law() -> None:
-    exact = (3 - 2 / 50) ** 0.25  # E <u, X>^4 along the diagonal is 3 - 2/d
+    exact = (3 - 2 / 50) ** 0.25  # Along the diagonal, E <u, X>^4 is 3 - 2/d.
     assert exact <= RandomSigns().central_direction(4.0) < 2 * exact

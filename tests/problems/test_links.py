@@ -101,7 +101,7 @@ def test_admissible_targets_keep_the_slope_bound_and_good_targets(link: Any) -> 
             assert np.abs(link.slope(np.full(len(tame), margin), tame)).max() <= link.slope_bound
     good = np.array(targets_of(link))
     assert np.array_equal(link.admissible(good), good)
-    # One record at a time: neighbours stay neighbours.
+    # Taken one record at a time, every target is judged as in the whole array.
     for i in range(len(wild)):
         assert link.admissible(wild[i : i + 1])[0] == tame[i]
 

@@ -65,7 +65,7 @@ def test_closed_forms_equal_quadrature(family: Any, p: float) -> None:
             if form(point)[0] > 50 or (
                 form == law.twice_integrated_cdf and not law.jumps and p == 2
             ):
-                continue  # a left tail with hardly a second moment defeats the quadrature
+                continue  # A left tail with hardly a second moment defeats the quadrature.
             low = -math.inf if law.symmetric else 0.0
             assert form(point)[0] == pytest.approx(
                 integral(law, function, low, x), rel=2e-7, abs=1e-9
@@ -116,7 +116,7 @@ def test_the_noise_has_its_median_or_its_huber_location_at_zero(family: Any, cen
         "huber": np.clip(draws, -1, 1),
     }[centre]
     assert abs(score.mean()) <= SIGMAS * score.std() / math.sqrt(len(draws))
-    # Its order and its moment scale are the features'.
+    # The order and the moment scale of the noise are those of the features.
     assert noise.law.moment(3.0) == pytest.approx(1.0)
 
 
@@ -126,7 +126,9 @@ def huber(r: float) -> float:
 
 
 def loss_change(loss: Callable[[float], float], zero: float, s: float, y: float) -> float:
-    """Return the loss at the margin s less that at 0, where the noise is y - zero."""
+    """Return the loss at the margin s less that at the margin 0, for an outcome y and the loss's
+    own `zero`.
+    """
     return loss(s - y + zero) - loss(zero - y)
 
 
@@ -144,7 +146,8 @@ def test_conditional_excesses_equal_quadrature(family: Any) -> None:
             kinks = {zero + move + side for move in (0.0, s) for side in (-1.0, 0.0, 1.0)}
             change = partial(loss_change, loss, zero, s)
             expected = expectation(law, change, kinks | {-400.0, 400.0, *law.jumps})
-            # What is beyond 400: the differences are about |s|, and the tail 400^-3.5.
+            # The part beyond 400 is left out, where differences are about |s|, and the tail
+            # 400^-3.5.
             assert excess(np.array([s]))[0] == pytest.approx(expected, abs=3e-9 * (1 + abs(s)))
 
 
@@ -160,7 +163,8 @@ def test_the_tables_of_the_excesses_are_accurate_and_are_used(name: str) -> None
         excesses = getattr(noise, f"{name}_excess")(s)
         assert np.array_equal(excesses, getattr(module, f"_{name}_table")(noise)(s))
         error = np.abs(excesses - getattr(noise, f"_{name}_excess")(s))
-        # The closed form itself cancels: its rounding is 1e-15 s^2 and a large second moment's.
+        # The closed form itself cancels, so its rounding is 1e-15 s^2 and that of a large second
+        # moment.
         assert (error <= 1e-12 * (1 + np.abs(s)) + 1e-14 * s * s + 1e-13 / margin).all()
         assert error.max() > 0
 

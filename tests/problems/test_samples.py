@@ -23,11 +23,11 @@ from dpsco_core.problems.links import FARTHEST
 from tests.problems.cases import MODELS, POINTS, dense, in_ball, losses, make
 
 EVERY_PROBLEM = pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS)
-D = 400  # about 245 rows a block: several blocks
+D = 400  # At this dimension a block has about 245 rows, so the sample has several blocks.
 
 
 def sampled(problem: Any, n: int = 1000, d: int = D) -> tuple[Any, Any]:
-    """Return a sample and a point of the ball."""
+    """Return a sample of n records in d dimensions, and a point of the ball."""
     rng = np.random.default_rng(3)
     example = make(problem, Gaussian, d=d)
     return example.sample(n, rng), in_ball(example, rng)
@@ -80,7 +80,7 @@ def test_mean_gradient_is_the_derivative_of_the_risk_and_the_risk_is_convex(prob
     rng = np.random.default_rng(0)
     for _ in range(20):
         v = w + rng.standard_normal(4)
-        # Every record's loss lies above its tangent, not only their mean.
+        # The loss of every record lies above its tangent, and not only their mean.
         tangent = losses(sample, w) + dense(sample.gradients(w)) @ (v - w)
         assert (losses(sample, v) - tangent).min() >= -1e-9
 
@@ -111,7 +111,7 @@ def test_bounded_shrinks_the_long_records_and_leaves_the_others(problem: Any) ->
     np.testing.assert_allclose(dense(bounded.gradients(w)), expected, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(bounded.mean_gradient(w), by_hand.mean_gradient(w), atol=1e-12)
     assert bounded.risk(w) == pytest.approx(by_hand.risk(w), rel=1e-12)
-    # A larger radius afterwards changes nothing; a smaller one counts.
+    # A later bound that is larger changes nothing, while a smaller one counts.
     bounded_again = dense(bounded.bounded(10 * radius).gradients(w))
     np.testing.assert_allclose(bounded_again, expected, rtol=1e-9, atol=1e-11)
     bounded_twice = dense(bounded.bounded(0.5 * radius).gradients(w))
@@ -149,7 +149,7 @@ BROKEN = (
 
 
 def broken(problem: Any) -> tuple[Any, Any]:
-    """Return a sample whose first records are broken, and whose next targets are."""
+    """Return a sample whose first records and next targets are broken, and a point."""
     sample, w = sampled(problem, n=60, d=5)
     x = records(sample).copy()
     x[: len(BROKEN)] = BROKEN
@@ -278,7 +278,7 @@ ADVERSARIES = (
     *BROKEN,
     [-1e300, 1e-320, 1e-320, 1e-320, 1e-320],
     [1e-320] * 5,
-    [-1e150, 0.0, 0.0, 0.0, 0.0],  # The longest record that is kept.
+    [-1e150, 0.0, 0.0, 0.0, 0.0],  # This is the longest record that is kept.
     [4e149] * 5,  # In the l1 norm this record is too long.
     [1e149, -1e-149, 1.0, 0.0, 1e-300],
     [1e-160] * 5,
@@ -289,7 +289,9 @@ ADVERSARIES = (
 
 
 def every_path(sample: Any, w: Any) -> dict[str, Any]:
-    """Return the gradient of every record by every code path."""
+    """Return the gradients of all records at w, shape (n, d), by every code path that computes
+    them.
+    """
     rows, n = sample.gradients(w), sample.n
     parts = [
         f.base if f.coefficients is None else f.coefficients[:, None] * f.base
@@ -307,14 +309,15 @@ def every_path(sample: Any, w: Any) -> dict[str, Any]:
     }
 
 
-# Their gradients at 0 are minus the records; those of the models are slopes in [-1, 1] times them.
+# For these points the gradients at 0 are minus the records, and for these models slopes in [-1, 1]
+# times the records.
 BOUNDED = (*POINTS[:2], *(m for m in MODELS if m.card.slug != "least-squares"))
 
 
 @pytest.mark.parametrize("exponent", EXPONENTS)
 @pytest.mark.parametrize("problem", BOUNDED)
 def test_every_record_is_bounded_in_every_norm_on_every_path(problem: Any, exponent: float) -> None:
-    """What a method in l_q is private by: the dual norm of a record, whatever its entries."""
+    """The privacy of a method in l_q rests on the dual norm of a record, whatever its entries."""
     sample, w = sampled(problem, n=len(ADVERSARIES), d=5)
     w = 0.0 * w if problem in POINTS else w
     targets = np.resize([1.0, math.nan, -math.inf, 1e300, 0.0, -1.0], len(ADVERSARIES))
@@ -362,7 +365,7 @@ def test_a_gradient_is_the_same_to_the_last_bit_whichever_others_are_asked_for(
 
 
 def test_records_on_a_kink_stay_on_it_in_every_number() -> None:
-    """Their gradients are 0, in a sum of few and in a sum of many."""
+    """The gradients of such records are 0, in a sum of few and in a sum of many."""
     rng = np.random.default_rng(6)
     for d in (3, 8, 20):
         sample, w = sampled(Absolute, n=64, d=d)

@@ -115,7 +115,9 @@ def test_records_that_do_not_form_users_are_refused() -> None:
 
 @pytest.mark.parametrize("law", ["gaussian", "hypercube", "spike"])
 def test_means_that_are_drawn_have_the_moments_of_means_of_items(law: str) -> None:
-    """Mean and covariance of a user's mean item, from m = 10^6 items; six standard errors."""
+    """The mean and the covariance of a user's mean item are compared at m = 10^6 items, within six
+    standard errors.
+    """
     scenario = Scenario(problem="quadratic", distribution=law, methods=(), n=20_000, d=4)
     rng = np.random.default_rng(3)
     problem = scenario.instance.problem.draw(rng)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dpsco_core.explain.errata import ERRATA, Erratum
 from dpsco_core.referee.inequality import Inequality, Requirement, VariableRange
 
-# Runnable errata that no run or evaluation of the statement shows, each with the reason.
+# No run or evaluation of these statements shows their errata, each for the stated reason.
 UNSEEN = {
     "zhao.side-condition": "the proof omits a condition, and the conclusion is true without it",
     "arora.utility-constants": "the printed constant is true; its derivation gives another one",

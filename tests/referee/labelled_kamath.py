@@ -47,7 +47,7 @@ def one_step_risk(diameter: float, smoothness: float) -> float:
 
 
 def unit(n: float, d: float, rho: float, diameter: float) -> Setting:
-    """Return a setting of unit moments under zCDP."""
+    """Return a setting of unit moments under zCDP, with the given sizes and diameter."""
     return unit_setting(int(d), ORDER, budget=ZCDP(rho=rho), n=int(n), diameter=diameter)
 
 

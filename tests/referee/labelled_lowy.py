@@ -37,12 +37,14 @@ def level(
 
 
 def gradients(count: Rate, m: float, epsilon: float) -> float:
-    """Return the count of gradients at ten million users."""
+    """Return the count of gradients at ten million users, m items each and delta 1e-25."""
     return sum(count(setting_of(level(1e7, m, epsilon=epsilon, delta=1e-25))).values())
 
 
 def flower(hub: float, reach: float) -> tuple[float, float]:
-    """Return score and kept weight, as shares, of a hub and six petals around it."""
+    """Return the score and the kept weight, as shares of all points, of a hub and six petals at a
+    distance around it.
+    """
     count = 200
     petals = reach * np.vstack([np.eye(3), -np.eye(3)])
     each_petal = round((1 - hub) * count / 6)
@@ -55,7 +57,9 @@ def flower(hub: float, reach: float) -> tuple[float, float]:
 
 
 def delta_of_definition(epsilon: float, delta: float) -> float:
-    """Return the delta that the printed noise multiplier has at this epsilon."""
+    """Return the delta that the printed noise multiplier for (epsilon, delta) really has at this
+    epsilon.
+    """
     return gaussian_delta(1 / (2 * printed_multiplier(epsilon, delta) ** 2), epsilon)
 
 

@@ -36,11 +36,12 @@ HEADING = "## The blind check"
 COMMAND = 'WRITE_REFEREE=1 python -m pytest -m slow tests/referee/test_blind.py -k "page"'
 FALSE: tuple[Labelled, ...] = (*KAMATH, *ZHAO, *SU_ARORA, *LOWY)
 ALL = list(range(len(FALSE)))
-LONG = ("kamath.smoothing-noise", "su.surface-area", "su.table-2")  # each takes seconds
+# The check of each of these rows takes seconds.
+LONG = ("kamath.smoothing-noise", "su.surface-area", "su.table-2")
 QUICK = [place for place in ALL if FALSE[place].erratum not in LONG][::2]
 LEAST_SHARE = 0.8
 UPPER_ROWS, LOWER_ROWS = 20, 10
-SETTINGS = 9  # settings at one of which a row's hypotheses have to hold
+SETTINGS = 9  # The number of settings, at one of which a row's hypotheses have to hold.
 SECONDS = 4.0
 
 
@@ -64,7 +65,9 @@ def proven(kind: str) -> list[Bound]:
 
 
 def is_tried(row: Bound) -> bool:
-    """Whether the row's hypotheses hold at some setting that is cheap to name."""
+    """Whether the row's hypotheses hold at one of the first SETTINGS points near the default
+    scenario.
+    """
     points = islice(wide_places(start_of(row, Scenario())), SETTINGS)
     return any(not row.failures(class_setting(point)) for point in points)
 
@@ -104,6 +107,9 @@ def test_counter_examples_lie_inside_the_printed_conditions(places: Sequence[int
 
 
 def check_counter_example(place: int) -> None:
+    """Check that the counterexample to the false claim at this place is in its ranges and refutes
+    it.
+    """
     statement, result = FALSE[place].statement, search_of(place)
     assert result.point is not None and statement.allows(result.point)
     for name, span in statement.ranges.items():

@@ -42,7 +42,7 @@ PROVEN = "upper.mean.clipped-expected-coordinate"
 
 
 def silent(_: str) -> None:
-    """Show no progress."""
+    """Ignore a message of progress."""
 
 
 def formula(text: str, **fields: str) -> object:
@@ -51,12 +51,14 @@ def formula(text: str, **fields: str) -> object:
 
 
 def test_betting_refutes_a_false_mean_and_rarely_a_true_one() -> None:
-    """Two-sided heavy-tailed values, for which no interval by the normal law is valid."""
+    """The values are two-sided and heavy-tailed, for which no interval by the normal
+    law is valid.
+    """
     rng = np.random.default_rng(4)
     refuted = 0
     for _ in range(400):
         wealth = Wealth(claim=1.0)
-        values = rng.pareto(2.1, size=200) * 1.1  # their mean is 1
+        values = rng.pareto(2.1, size=200) * 1.1  # The mean of these values is 1.
         for value in values:
             wealth.add(float(value))
             if wealth.refutes(0.05):
@@ -225,7 +227,7 @@ def test_a_report_has_the_hypotheses_and_whether_the_claim_is_optimal() -> None:
 
 
 def test_a_claim_with_the_diameter_is_tried_on_every_set() -> None:
-    """D is the diameter of the ball, too, where the set of the scenario is one."""
+    """In a formula D is the diameter of the set, which may be a ball."""
     claim = formula("D*sqrt(d/n) + D/2")
     check = check_hypotheses(claim, trial_places(BASE))  # type: ignore[arg-type]
     assert check.rows == ()
@@ -322,7 +324,9 @@ def test_a_method_whose_stage_is_too_small_is_not_checked_and_the_reason_is_give
 def test_an_audit_that_only_the_trade_off_curve_refutes_is_a_refutation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Half of the noise, planted in every audit, where delta is too small for the bound."""
+    """Half of the noise is planted in every audit, at a delta that is too small for the bound on
+    epsilon.
+    """
     monkeypatch.setattr(privacy, "stage", lambda slug: replace(stage(slug), delta=1e-6))
     monkeypatch.setattr(privacy, "Audit", lambda **f: Audit(**f | {"fault": "half-noise"}))
     check = check_privacy("mean.clipped", seed=0, deadline=0.0, progress=lambda _: None)

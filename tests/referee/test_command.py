@@ -136,7 +136,9 @@ def test_an_invalid_claim_is_refused_in_one_sentence(
 def test_a_sensitivity_that_is_too_small_is_caught_with_its_neighbours(
     tmp_path: Path, factor: str, verdict: str, times: int
 ) -> None:
-    """The mean of the page on plugins, with half of the sensitivity; in a process of its own."""
+    """The method is the mean of the page on plugins with half of its sensitivity, run in a process
+    of its own.
+    """
     page = Path(__file__).resolve().parents[2] / "docs" / "extend.md"
     (text,) = (t for t in PYTHON.findall(page.read_text("utf-8")) if t.startswith("# my_mean.py"))
     assert "2 * radius / rows.n" in text
@@ -153,7 +155,7 @@ def test_a_sensitivity_that_is_too_small_is_caught_with_its_neighbours(
 
 
 def test_a_bound_without_hypotheses_is_refused() -> None:
-    """It is not loaded here: the catalogue would keep it for later tests."""
+    """The bound is not loaded here, since the catalogue would keep it for later tests."""
     addition = Addition(bounds=(replace(bound(BOUND_SLUGS[0]), hypotheses=()),))
     with pytest.raises(InvalidInput, match="^hypotheses must be at least one condition"):
         submission_of_files([(OwnFile("bare.py", ""), addition)])

@@ -28,7 +28,7 @@ def one_variable(smaller: object, larger: object, **fields: object) -> Inequalit
 
 
 def test_a_false_claim_gets_its_smallest_counter_example() -> None:
-    """It fails from n = 100,001 on."""
+    """The claim fails from n = 100,001 on."""
     claim = Inequality(
         slug="n",
         text="fails late",
@@ -55,11 +55,11 @@ def test_a_true_claim_is_not_refuted_even_where_it_is_attained() -> None:
 
 
 def test_a_narrow_counter_example_is_reached_by_steps() -> None:
-    """A peak that takes about a millionth of the box, which no spread of points would hit."""
+    """The peak takes about a millionth of the box, which no spread of points would hit."""
     centre = {"x": 4321.0, "y": 87.0, "z": 2e6}
 
     def peak(**point: float) -> float:
-        """Return a value that exceeds 1 only near the centre."""
+        """Return a value that exceeds 1 only near `centre`."""
         away = sum(abs(math.log(point[name] / place)) for name, place in centre.items())
         return 1.01 - 0.05 * away
 
@@ -89,7 +89,7 @@ def test_a_counter_example_outside_the_hypotheses_does_not_count() -> None:
 
 def test_a_hidden_constant_is_refuted_by_growth_alone() -> None:
     def rate(smaller: object) -> bool:
-        """Return whether the claim that a value has the rate sqrt(x) is refuted."""
+        """Return whether the search refutes the claim that a value has the rate sqrt(x)."""
         claim = one_variable(smaller, lambda x: math.sqrt(x), constant="rate")
         return search(claim).refutes
 

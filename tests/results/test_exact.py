@@ -89,7 +89,7 @@ def test_items_of_users_are_pooled_whether_or_not_they_fit_in_memory() -> None:
     few_records = Scenario(
         problem="quadratic", distribution="hypercube", methods=(MINIMISER,), d=10, p=2.0, trials=20
     )
-    # The data of the second case are stored as the users' means.
+    # The data at the second size are stored as the users' means.
     for n, m in ((200, 16), (1000, 10_000)):
         point = replace(few_records, n=n, m=m)
         (row,) = measured(study(point)).values()

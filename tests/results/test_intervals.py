@@ -43,7 +43,9 @@ def test_sampling_and_noise_stay_within_their_terms() -> None:
 
 @pytest.mark.parametrize("law", ["student-t", "skewed-pareto", "hypercube", "spike"])
 def test_a_ball_holds_the_mean_in_at_least_its_share_of_runs(law: str) -> None:
-    """That many misses of 80 have a probability below 1e-6 at a miss rate of 0.05."""
+    """At a miss rate of 0.05, the number of misses of 80 that fails has a probability
+    below 1e-6.
+    """
     point = replace(POINT, distribution=law)
     computed = intervals(point, list(study(point)))
     assert {method for method, _ in computed} == METHODS_WITH_INTERVALS

@@ -63,8 +63,8 @@ def test_a_notebook_gives_the_numbers_of_the_study(scenario: Scenario) -> None:
 
 
 def test_the_figure_of_a_notebook_has_means_and_the_bounds_that_hold() -> None:
-    """Left out are a bound whose hypotheses fail at this n, one on the square, and one of another
-    budget.
+    """The figure leaves out a bound whose hypotheses fail at this n, one on the square, and one for
+    another budget.
     """
     two_bounds = {"Worst": ("lower.mean.fano-cdp", "lower.mean.hypercube-cdp")}
     lines = two_bounds | {

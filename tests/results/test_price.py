@@ -44,7 +44,7 @@ def test_a_ratio_of_paired_errors_accounts_for_the_noise_of_its_trials() -> None
     assert doubled is not None and doubled.value == pytest.approx(2) and not doubled.within_noise
     assert (
         doubled.low == pytest.approx(2) == pytest.approx(doubled.high)
-    )  # The pairs decide clearly.
+    )  # The pairs of trials decide clearly.
     close = ratio(cells([1.0, 2.0, 3.3], [1.1, 1.8, 3.3]), PRIVATE, PUBLIC, None)
     assert close is not None and close.within_noise
     assert ratio(cells([1.0], [2.0]), PRIVATE, PUBLIC, 10.0) is None
@@ -59,7 +59,8 @@ def test_an_interval_of_a_ratio_holds_the_true_one_in_95_of_100_cases() -> None:
         price = ratio(pair, PRIVATE, PUBLIC, 10.0)
         assert price is not None
         covered += price.low <= 2 * np.exp(0.005) <= price.high
-    # Binomial(400, 0.95) lies outside with probability 1e-6; the delta method costs a little.
+    # A Binomial(400, 0.95) count lies outside with probability 1e-6, and the delta method costs a
+    # little.
     assert 352 <= covered <= 399
 
 

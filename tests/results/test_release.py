@@ -69,8 +69,8 @@ def test_nothing_but_the_shape_is_read_before_the_ledger() -> None:
 
 
 def test_a_false_statement_is_not_corrected_from_the_records() -> None:
-    """Records a hundred away from the centre are clipped there, which reveals nothing about
-    them.
+    """Records a hundred away from the centre are clipped there, and the answer tells nothing else
+    about them.
     """
     answer = release(ROWS + 100.0, method="mean.clipped", bound=2.0, rng=np.random.default_rng(2))
     assert np.linalg.norm(answer.value) <= 2.0 * (1 + 1e-9)
@@ -136,7 +136,7 @@ def test_columns_with_units_of_their_own_are_one_release_in_these_units() -> Non
     assert plain.noise is not None and scaled.noise is not None and plain.interval is not None
     assert np.allclose(scaled.noise, units * plain.noise, rtol=1e-9)
     assert np.allclose(scaled.interval, plain.interval * units, rtol=1e-9)
-    # A number bounds the distance in the unit of the records: in units, over the smallest one.
+    # A number bounds the distance in the unit of the records, so it counts over the smallest unit.
     wide = release(units * ROWS, **options, bound=0.02, unit=units, rng=np.random.default_rng(6))
     same = release(ROWS, **options, bound=2.0, rng=np.random.default_rng(6))
     assert np.allclose(wide.value, units * same.value, rtol=1e-9)
@@ -146,7 +146,7 @@ def test_columns_with_units_of_their_own_are_one_release_in_these_units() -> Non
     "slug", ["mean.clipped", "mean.cwme-pure", "mean.smoothed", "mean.adaptive"]
 )
 def test_the_noise_that_is_told_is_the_spread_of_answers(slug: str) -> None:
-    """A standard deviation of 180 normal values is off by a quarter with probability 2e-6."""
+    """The standard deviation of 180 normal values is off by a quarter with probability 2e-6."""
     answers = [
         release(5 * ROWS, method=slug, bound=10.0, unit=7.0, rng=np.random.default_rng(seed))
         for seed in range(60)
@@ -164,7 +164,7 @@ def test_a_release_has_no_single_noise_scale_if_it_has_several_releases_or_a_los
 
 @pytest.mark.parametrize("problem", ["least-squares", "huber", "absolute"])
 def test_targets_have_a_unit(problem: str) -> None:
-    """Without one the Huber and the absolute loss left large targets unexplained."""
+    """Without a unit the Huber and the absolute loss once left large targets unexplained."""
     plain, scaled = (
         release(
             (CORRELATED, scale * RESPONSES),
@@ -182,7 +182,7 @@ def test_targets_have_a_unit(problem: str) -> None:
 
 @pytest.mark.parametrize("problem", ["huber", "absolute"])
 def test_the_unit_of_targets_is_stated_where_steps_do_not_grow_with_them(problem: str) -> None:
-    """Without it targets of 10,000 gave coefficients near 0, without a word."""
+    """Without the unit, targets of 10,000 once gave coefficients near 0 without a word."""
     with pytest.raises(InvalidInput, match=r"target_unit must be given for .*target_unit=None"):
         release((CORRELATED, 1e4 * RESPONSES), problem=problem, bound=4.0)
     for wrong in ("a", 0.0, np.nan):
@@ -191,7 +191,9 @@ def test_the_unit_of_targets_is_stated_where_steps_do_not_grow_with_them(problem
 
 
 def test_a_mean_has_an_interval_only_with_a_stated_unit_and_says_why_it_has_none() -> None:
-    """At a unit of 1 that nobody stated, intervals of records of size 60 missed their mean."""
+    """At a unit of 1 that nobody had stated, intervals of records of size 60 once missed their
+    mean.
+    """
     options: dict[str, Any] = {"bound": 2.0, "method": "mean.clipped"}
     stated, unstated = release(ROWS, **options, unit=1.0), release(ROWS, **options)
     assert stated.interval is not None and unstated.interval is None
@@ -235,7 +237,9 @@ def test_features_are_moved_to_their_centre_first() -> None:
 
 
 def test_features_have_units_of_their_own_and_coefficients_come_back_in_them() -> None:
-    """One unit for all features clipped the large ones, and drowned the small ones in noise."""
+    """One unit for all features once clipped the large ones, and drowned the small ones
+    in noise.
+    """
     units = np.array([1000.0, 0.01, 3.0, 1.0, 1.0, 20.0])
     options: dict[str, Any] = {"problem": "huber", "epsilon": 8.0, "target_unit": 2.0}
     plain, scaled = (
@@ -250,7 +254,7 @@ def test_features_have_units_of_their_own_and_coefficients_come_back_in_them() -
     )
     assert np.allclose(scaled.value, plain.value / units, rtol=1e-9)
     assert np.linalg.norm(plain.value / 2.0 - COEFFICIENTS) < 0.4
-    # A number bounds the coefficients together: in units, by the largest one.
+    # A number bounds the coefficients together, so it counts by the largest unit.
     wide, same = (
         release(pair, **options, bound=bound, unit=unit, rng=np.random.default_rng(3))
         for pair, bound, unit in (
@@ -263,7 +267,9 @@ def test_features_have_units_of_their_own_and_coefficients_come_back_in_them() -
 
 @pytest.mark.parametrize("slug", ["sco.clipped", "sco.objective-perturbation", "sco.dp-sgd"])
 def test_an_intercept_is_the_coefficient_of_a_feature_of_ones_in_the_account(slug: str) -> None:
-    """Gradients are clipped with its part, so that the ledger is that of d + 1 features."""
+    """Gradients are clipped together with the intercept's part, so the ledger is that of d + 1
+    features.
+    """
     options: dict[str, Any] = {"method": slug, "problem": "logistic", "bound": 2.0}
     features, labels = CORRELATED[:, :3], np.sign(RESPONSES + 1.0)
     with_ones = np.column_stack([features, np.ones(len(features))])
@@ -280,7 +286,7 @@ def test_an_intercept_is_the_coefficient_of_a_feature_of_ones_in_the_account(slu
 
 @pytest.mark.parametrize("slug", ["sco.clipped", "sco.cwme", "sco.iterative"])
 def test_an_intercept_is_in_the_unit_of_the_targets_at_features_of_zero(slug: str) -> None:
-    """The predictions are those of the model, wherever the features have their centre."""
+    """The predictions are those of the model, whatever the centre of the features is."""
     centre, units = np.array([50.0, -3.0]), np.array([10.0, 0.1])
     features = centre + units * CORRELATED[:, :2]
     targets = 7.0 * (CORRELATED[:, :2] @ np.array([0.9, -0.6]) + 1.5) + RNG.standard_normal(4000)
@@ -384,7 +390,9 @@ def test_with_almost_no_noise_a_regression_is_the_one_without_privacy(
 
 @pytest.mark.parametrize("bound", [0.1, 4.0])
 def test_an_answer_on_the_boundary_warns_that_the_statements_may_be_wrong(bound: float) -> None:
-    """The mean is .56 from 0, and the coefficients are longer than 1."""
+    """The mean is .56 from 0, and the coefficients are longer than 1, so both bounds
+    are too small.
+    """
     rng = np.random.default_rng(5)
     mean = release(ROWS, method="mean.clipped", epsilon=100.0, bound=bound, unit=1.5, rng=rng)
     model = release((CORRELATED, np.sign(RESPONSES)), epsilon=100.0, bound=bound, rng=rng)
@@ -409,9 +417,9 @@ def test_the_budget_of_a_release_is_that_of_its_ledger() -> None:
     assert answer.spent == ApproxDP(epsilon=2.0, delta=1e-7) and answer.value.shape == (1,)
 
 
-# the sentence for a bound that is too small or too large, up to the unit
+# This is the sentence for a bound that is too small or too large, up to the unit.
 BALL = "bound must be at least 5e-07 and at most 500000 times"
-# the sentence for a target beside a problem that takes none
+# This is the sentence for a target beside a problem that takes none.
 TAKES_TARGET = (
     r"problem must be one that takes a target \(least-squares, logistic, huber, hinge, absolute\), "
     "or be given without a target, got problem=(mean|linear) with a target"
@@ -511,7 +519,7 @@ def test_a_wrong_statement_is_refused_in_one_sentence(
 
 def test_lists_are_read_as_arrays() -> None:
     def answers(records: Any, method: str) -> list[float]:
-        """Return a release with a fixed state of the noise."""
+        """Return the answer of a release with a fixed state of the noise."""
         rng = np.random.default_rng(7)
         values: list[float] = release(records, method=method, bound=2.0, rng=rng).value.tolist()
         return values
@@ -524,7 +532,7 @@ def test_lists_are_read_as_arrays() -> None:
 
 
 def test_a_linear_loss_takes_a_bound_below_1() -> None:
-    """The sentence was on an offset, which nobody had stated."""
+    """The refusal once was about an offset, which nobody had stated."""
     answer = release(ROWS, problem="linear", method="sco.clipped", bound=0.5)
     assert np.linalg.norm(answer.value) <= 0.5 * (1 + 1e-9)
 

@@ -42,7 +42,7 @@ def test_a_delta_above_one_over_n_gets_one_sentence(delta: float, is_large: bool
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_radius_that_clips_nearly_all_records_or_none_gets_one_sentence(seed: int) -> None:
-    """For records a million units apart the answer was the centre, with noise of 6e-6."""
+    """For records a million units apart the answer once was the centre, with noise of 6e-6."""
     fitting, far, close = (release_mean(s * ROWS, seed) for s in (1.0, 1e6, 1e-6))
     assert (
         not has_note(fitting, TINY)
@@ -66,7 +66,8 @@ def test_a_radius_that_was_fixed_in_advance_is_described_as_blind_to_the_data() 
     for scale in (1.0, 1e6):
         answer = release_mean(scale * ROWS, method="mean.clipped")
         assert has_note(answer, UNSEEN) and not has_note(answer, TINY)
-    few = release_mean(ROWS[:150, :1])  # There are too few records for a private look at them.
+    # There are too few records for a private choice of the radius.
+    few = release_mean(ROWS[:150, :1])
     assert has_note(few, UNSEEN) and not has_note(few, LARGEST)
 
 
@@ -77,7 +78,9 @@ def test_noise_larger_than_the_bound_gets_one_sentence() -> None:
 
 
 def test_other_records_of_a_fixed_plan_leave_the_sentences_as_they_are() -> None:
-    """A sentence that read the records would leak them; only the answer may change a sentence."""
+    """A sentence that read the records would leak them, so only the answer may change a
+    sentence.
+    """
     options: dict[str, Any] = {"method": "mean.clipped", "bound": 1e5}
     notes = {release_mean(s * ROWS, **options).notes for s in (1e-6, 1.0, 1e3)}
     assert len(notes) == 1

@@ -74,9 +74,6 @@ def run(scenario: Scenario) -> dict[str, Any]:
     return result
 
 
-# -- The catalogue --------------------------------------------------------------------------------
-
-
 def test_the_catalogue_has_the_stated_keys() -> None:
     document = parse_strictly(catalogue_json())
     assert list(document) == ["methods", "problems", "distributions", "bounds"]
@@ -103,9 +100,6 @@ def test_the_catalogue_has_the_stated_keys() -> None:
     assert [row["slug"] for row in document["bounds"]] == list(BOUND_SLUGS)
 
 
-# -- Bounds ---------------------------------------------------------------------------------------
-
-
 def test_bounds_have_the_stated_keys() -> None:
     document = parse_strictly(bounds_json(SMALL))
     assert list(document) == ["scenario", "bounds"]
@@ -119,7 +113,9 @@ def test_bounds_have_the_stated_keys() -> None:
 
 
 def test_a_bound_names_the_algorithms_class_and_statement_to_which_it_applies() -> None:
-    """At n = 4,000, d = 1,000 the largest applicable bound is for pure DP alone, and says so."""
+    """At n = 4,000 and d = 1,000 the largest bound that applies is for pure DP alone,
+    and says so.
+    """
     point = Scenario(n=4000, d=1000, p=20.0, delta=1e-3, methods=())
     rows = {row["slug"]: row for row in bounds_json(point)["bounds"]}
     lower = [r for r in rows.values() if r["kind"] == "lower" and not r["failures"]]
@@ -261,9 +257,6 @@ def test_an_unknown_bound_is_refused() -> None:
         evaluate_all(SMALL, ["lower.mean.none"])
 
 
-# -- Runs -----------------------------------------------------------------------------------------
-
-
 def test_a_run_has_the_stated_keys() -> None:
     scenario = replace(SMALL, methods=MEAN_METHODS)
     document = run(scenario)
@@ -365,9 +358,6 @@ def test_a_run_repeats_itself_apart_from_its_seconds() -> None:
 
     assert timeless(run(SMALL)) == timeless(run(SMALL))
     assert timeless(run(SMALL_RISK)) == timeless(run(SMALL_RISK))
-
-
-# -- The cost -------------------------------------------------------------------------------------
 
 
 def test_the_cost_grows_with_the_work() -> None:

@@ -69,9 +69,6 @@ def power_law(
     )
 
 
-# -- Intervals ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("exponent", [-1.0, -0.5, 0.0, 0.75])
 def test_the_exponent_of_a_power_law_is_recovered(exponent: float) -> None:
     (row,) = slopes(SWEPT, power_law(SWEPT, exponent)).to_dict("records")
@@ -89,7 +86,9 @@ def test_the_fit_is_the_least_squares_line_through_the_means() -> None:
 
 
 def draw_mean_errors(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Draw errors of a mean in three dimensions, relative to their mean."""
+    """Draw errors of a normal mean in three dimensions, divided by their expectation, of the given
+    shape.
+    """
     lengths: Array = np.linalg.norm(rng.standard_normal((*shape, 3)), axis=2) / math.sqrt(
         8 / math.pi
     )
@@ -97,18 +96,20 @@ def draw_mean_errors(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 
 def draw_heavy_errors(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Draw errors with tail index 2.5, relative to their mean."""
+    """Draw errors with tail index 2.5, divided by their expectation, of the given shape."""
     return (1 + rng.pareto(2.5, shape)) / (2.5 / 1.5)
 
 
 def draw_excess_risks(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Draw excess risks: squares in four dimensions."""
+    """Draw excess risks with expectation 1, squared lengths in four dimensions, of the
+    given shape.
+    """
     return rng.gamma(2, 0.5, shape)
 
 
 def draw_paired_errors(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Draw errors that share one data set over all points, as along the budget, with similar
-    noise.
+    """Draw errors whose trials (rows) share one data set at all points (columns), as along the
+    budget, with similar noise.
     """
     method_errors = rng.lognormal(-0.08, 0.4, (shape[0], 1)) * rng.lognormal(-0.005, 0.1, shape)
     return np.asarray(method_errors)
@@ -136,7 +137,9 @@ def test_the_interval_covers_the_true_slope_in_600_fits_even_with_three_points(
 
 
 def test_the_interval_comes_from_the_trials_and_not_from_the_straightness_of_the_curve() -> None:
-    """With three points a line leaves one degree of freedom, so such intervals were random."""
+    """With three points a line leaves one degree of freedom, so intervals by straightness were
+    random.
+    """
     rng = np.random.default_rng(1)
     x = np.array(GRID, dtype=float)
     straight = x**-0.5 * draw_mean_errors(rng, (50, 3))
@@ -151,7 +154,7 @@ def test_the_interval_comes_from_the_trials_and_not_from_the_straightness_of_the
 
 
 def test_trials_that_share_their_data_are_treated_jointly() -> None:
-    """Along the budget every point has the same records, so their shared part is no noise."""
+    """Along the budget every point has the same records, so the errors' shared part is no noise."""
     rng = np.random.default_rng(2)
     x = np.array(GRID, dtype=float)
     errors = x**-0.5 * rng.lognormal(0, 0.5, (30, 1)) * np.ones(3)
@@ -191,9 +194,6 @@ def test_the_sample_mean_of_a_real_study_falls_like_one_over_the_root_of_n() -> 
     assert row["verdict"] == CONSISTENT
 
 
-# -- Predictions of a rate -------------------------------------------------------------------------
-
-
 def terms_of(scenario: Scenario, slug: str) -> Array:
     """Return the values of a bound's terms along the axis, one term a row."""
     terms_at = [bound(slug).terms(scenario.at(x).setting) for x in scenario.grid]
@@ -211,7 +211,7 @@ def terms_of(scenario: Scenario, slug: str) -> Array:
 def test_the_prediction_is_the_range_of_the_slopes_of_the_terms(
     axis: Any, grid: tuple[float, ...], expected: tuple[float, float]
 ) -> None:
-    """Coordinate-wise clipping at p = 4 has sqrt(d/n) by sampling and sqrt(d) (sqrt(d)/(n
+    """At p = 4 coordinate-wise clipping has the term sqrt(d/n) by sampling, and sqrt(d) (sqrt(d)/(n
     eps))^(3/4) by privacy.
     """
     scenario = replace(SWEPT, axis=axis, grid=grid, methods=("mean.cwme-cdp",), p=4)
@@ -257,9 +257,6 @@ def test_a_rate_that_is_void_or_not_published_predicts_nothing() -> None:
     assert math.isnan(rate_range(SWEPT, "upper.sco.phased-sgd", np.array(SWEPT.grid))[0])
 
 
-# -- Verdicts -------------------------------------------------------------------------------------
-
-
 def fit(low: float, high: float, points: int = 3) -> FittedSlope:
     """Return a fitted slope with this interval."""
     return FittedSlope(fitted=(low + high) / 2, low=low, high=high, points=points)
@@ -287,7 +284,7 @@ def test_every_verdict_has_its_case_and_no_theorem_fails() -> None:
 
 
 def test_a_verdict_never_contradicts_the_digits_beside_it() -> None:
-    """The sample mean at -0.51 (-0.51 to -0.50) is not steeper than -0.50."""
+    """The sample mean at -0.51 (-0.51 to -0.50) is not called steeper than -0.50."""
     assert verdict(fit(-0.514, -0.5024), -0.5, -0.5) == CONSISTENT
     assert verdict(fit(-0.524, -0.512), -0.5, -0.5) == CONSISTENT_UPPER_BOUND
 
@@ -296,7 +293,7 @@ def test_a_verdict_never_contradicts_the_digits_beside_it() -> None:
 def test_a_sum_of_the_terms_is_rejected_in_at_most_5_of_100_fits(
     share: float,
 ) -> None:
-    """600 simulated sweeps, whose true means are a mix of the terms of the rate."""
+    """The 600 simulated sweeps have true means that are mixtures of the terms of the rate."""
     rng = np.random.default_rng(4)
     scenario = replace(SWEPT, grid=GRID, methods=("mean.cwme-cdp",), p=4)
     x = np.array(GRID, dtype=float)
@@ -344,10 +341,7 @@ def test_coordinate_wise_clipping_is_not_reported_to_break_its_rate(
     (row,) = slopes(scenario, frame(study(scenario))).to_dict("records")
     assert row["verdict"] == CONSISTENT
     middle = (row["predicted_low"] + row["predicted_high"]) / 2
-    assert abs(row["fitted"]) > abs(middle)  # A single slope for the whole rate would be here.
-
-
-# -- The rows of the table -------------------------------------------------------------------------
+    assert abs(row["fitted"]) > abs(middle)  # A single slope for the whole rate would be `middle`.
 
 
 def test_fewer_than_three_points_are_too_few_to_say() -> None:

@@ -34,9 +34,6 @@ def outcome(error: float, *, trial: int = 0, x: float | None = None, **fields: o
     return Outcome(error=error, trial=trial, x=x, **filled)  # type: ignore[arg-type]
 
 
-# -- Frames ---------------------------------------------------------------------------------------
-
-
 def test_a_frame_has_one_row_per_cell() -> None:
     scenario = replace(SMALL, axis="n", grid=(50, 60), trials=2)
     outcomes = list(study(scenario))
@@ -56,9 +53,6 @@ def test_no_outcomes_make_empty_tables() -> None:
     assert list(cells.columns) == list(COLUMNS)
     assert list(summary(cells).columns) == SUMMARY_COLUMNS
     assert len(cells) == len(summary(cells)) == 0
-
-
-# -- Summaries ------------------------------------------------------------------------------------
 
 
 def test_a_summary_agrees_with_numpy() -> None:
@@ -105,9 +99,6 @@ def test_rows_keep_the_order_in_which_the_methods_were_chosen() -> None:
     assert tuple(table["method"]) == chosen
 
 
-# -- Budgets --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("budget", "fields"),
     [
@@ -122,7 +113,9 @@ def test_a_budget_states_its_kind(budget: object, fields: object) -> None:
 
 
 def test_the_expected_error_is_in_the_summary_and_in_the_json() -> None:
-    """One function computes it for the figure too; without a scenario the trials are averaged."""
+    """One function computes the expected error for the figure too, and without a scenario the
+    trials are averaged.
+    """
     hard = Scenario(
         problem="linear",
         distribution="hypercube",

@@ -34,8 +34,8 @@ def test_the_sample_mean_without_a_variance_has_no_standard_error_but_a_median()
 
 
 def test_where_the_law_has_a_variance_there_is_a_standard_error():
-    # Normal records have a variance at every p; at p = 1.8 and a margin of a half so have
-    # Student's.
+    # Normal records have a variance at every p, and so have Student's at p = 1.8 with a margin of a
+    # half.
     assert results(p=1.5, distribution="gaussian")["mean.sample"]["standard_error"] > 0
     assert results(p=1.8)["mean.sample"]["standard_error"] > 0
     assert results(p=2.0)["mean.sample"]["standard_error"] > 0

@@ -43,7 +43,9 @@ def test_keys_and_data_of_independent_items_are_unchanged() -> None:
 
 
 def _words(place: Scenario) -> list[str]:
-    """Return the label of a data set as before the field for correlated items was added."""
+    """Return the words of a data set's label as they were before the field for correlated items was
+    added.
+    """
     return [f"{k}={to_text(v)}" for k, v in place.to_dict().items() if k not in ADDED_FIELDS]
 
 

@@ -144,7 +144,7 @@ def test_the_quick_estimate_of_the_cost_is_an_upper_bound_and_makes_no_slow_plan
         n=1000,
         m=10,
         axis="epsilon",
-        grid=(0.313, 3.3),  # No other test uses these points.
+        grid=(0.313, 3.3),  # No other test uses these points, so nothing of them is cached.
     )
     with monkeypatch.context() as patch:
         for method in SLOW_TO_PLAN:

@@ -164,7 +164,7 @@ def test_a_deepest_point_costs_more_with_each_of_the_first_dimensions(
     price = method_class(slug).cost
     steps = [price.seconds(1000, d) for d in (1, 2, 3)]
     assert steps[0] < steps[1] / 2 < steps[2] / 10
-    # The part added to the fixed cost stays the same.
+    # The part of the price that is added to the fixed cost stays the same.
     rest = price.seconds(5000, 2) - price.seconds(1000, 2)
     assert rest == pytest.approx(1e-9 * 4000 * (price.per_row + 2 * price.per_element))
 
@@ -264,7 +264,7 @@ def test_every_geometry_and_problem_has_its_part_of_a_price() -> None:
 
 
 def test_a_step_costs_less_where_the_minimiser_lies_inside_the_set() -> None:
-    """A point inside needs no search; a linear loss is least on the boundary."""
+    """A minimiser inside the set needs no search, while a linear loss is least on the boundary."""
     small_set, large_set = (
         replace(SMALL, problem=problem, geometry="lq", q=1.5).setting
         for problem in ("logistic", "linear")
@@ -365,7 +365,7 @@ def test_a_risk_that_is_an_average_costs_its_evaluation(
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", [m.card.slug for m in OPTIMISERS])
 def test_predictions_are_of_the_right_order(slug: str) -> None:
-    """Within a factor of 10 of the thread's own CPU time, summed over the problems.
+    """A prediction is within a factor of 10 of the thread's own CPU time, summed over the problems.
 
     Wall time is not used, since other work of the machine does not belong to the cell.
     """
@@ -391,7 +391,7 @@ def test_the_speed_of_the_machine_is_the_processor_time_of_one_thread_where_ther
     ticks = itertools.count()
 
     def wait_for_others() -> float:
-        """Return a time in which other threads had most of the processor."""
+        """Return a time that includes long waits for other threads."""
         return 100 * REFERENCE_SECONDS * next(ticks)
 
     clocks = {"perf_counter": wait_for_others}

@@ -101,7 +101,7 @@ class Local:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
-    """Return a running scheduler without workers."""
+    """Yield a running scheduler without workers, and end it after the tests."""
     started = Local(tmp_path_factory.mktemp("dask"))
     started.wait()
     yield started
@@ -110,7 +110,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
 
 @pytest.fixture(scope="module")
 def two_workers(empty: Local) -> Iterator[Local]:
-    """Return the scheduler with two workers, which may start slowly on a busy machine."""
+    """Yield the scheduler with two workers, which may start slowly on a busy machine."""
     for _ in range(2):
         empty.work()
     with pytest.MonkeyPatch.context() as patch:
@@ -229,7 +229,7 @@ class Blinking:
         self.call: Future[int] = Future()
 
     def get_executor(self, pure: bool) -> Blinking:
-        """Return itself as the executor."""
+        """Return this object as the executor."""
         return self
 
     def submit(self, *_: object) -> Future[int]:

@@ -56,9 +56,8 @@ def numbers(outcomes: list[Outcome]) -> dict[tuple[object, ...], float]:
     return {(o.method, o.x, o.trial): o.error for o in outcomes}
 
 
-WORKER_SETTINGS: dict[
-    str, str | None
-] = {}  # Settings of this process after the workers had been started.
+# These are environment variables of this process after the workers had been started.
+WORKER_SETTINGS: dict[str, str | None] = {}
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +185,8 @@ def test_workers_that_die_at_once_are_reported(monkeypatch: pytest.MonkeyPatch) 
         list(in_groups(pool, os._exit, [1], str))
 
 
-# A worker is interrupted while it starts, and then has calls for which nobody would wait.
+# This program's worker is interrupted while it starts, and then has calls for which nobody would
+# wait.
 BUSY = """
 import multiprocessing, os, signal, sys, time
 from dpsco_core.base.dispatch import in_groups
@@ -230,7 +230,7 @@ def test_busy_workers_end_at_once_with_the_process_that_started_them(way: signal
             os.killpg(process.pid, signal.SIGKILL)
 
 
-# A call that ends its worker in the middle of sending a result, at the first attempt only.
+# This program's call ends its worker in the middle of sending a result, at the first attempt only.
 SENDING = """
 import os, struct, sys
 from pathlib import Path

@@ -43,7 +43,7 @@ def test_every_optimiser_can_be_stopped_between_two_steps(slug: str) -> None:
 
     with asked_between_steps(stop), pytest.raises(Stopped):
         run_cell(cell)
-    between_steps()  # After the block no callback is asked.
+    between_steps()  # After the block the callback is not called.
     signals: list[int] = []
     with asked_between_steps(lambda: signals.append(1)):
         outcome = run_cell(cell)

@@ -25,8 +25,8 @@ from tests.accepted_problems import accepts
 LARGEST_SHARE = 0.2  # The largest allowed memory, as a share of the input.
 ITEMS = Scenario(problem="logistic", n=100_000, d=50, epsilon=2.0, trials=1, methods=())
 USERS = replace(ITEMS, n=4000, m=36, d=36)
-# A generalised linear model never forms gradients, a loss of points does; a further loss is
-# smoothed by some methods with points of a ball.
+# A generalised linear model never forms gradients, while a loss of points does. For the hinge loss,
+# some methods smooth with points of a ball.
 PROBLEMS = ("mean", "logistic", "quadratic", "hinge")
 QUICK = (
     ("mean.clipped", "mean"),
@@ -71,7 +71,7 @@ def prepare_release(slug: str, problem: str) -> tuple[int, Callable[[], Any]]:
 
 
 def peak_memory(release: Callable[[], Any]) -> int:
-    """Return the most bytes that a release allocated at once, besides its input."""
+    """Return the largest number of bytes that a release held at once, besides its input."""
     tracemalloc.start()
     try:
         release()

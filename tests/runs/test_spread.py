@@ -102,14 +102,16 @@ class LateExecutor(Executor):
         self.waiting: list[tuple[Future[Any], Any, tuple[Any, ...]]] = []
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Keep a call waiting, and note how many wait."""
+        """Keep a call waiting, and record how many wait."""
         future: Future[Any] = Future()
         self.waiting.append((future, fn, args))
         self.most_waiting = max(self.most_waiting, len(self.waiting))
         return future
 
     def check(self) -> None:
-        """Do the last call that waits, or die if its turn is deadly."""
+        """Do the last call that waits, or fail like a dead worker if the call's number
+        is `deadly`.
+        """
         future, fn, args = self.waiting.pop()
         self.finished += 1
         if self.finished == self.deadly:

@@ -121,7 +121,7 @@ def test_equal_scenarios_have_the_same_cells(
         (stored,) = store.scenarios()
         assert stored == whole == real
         assert store.outcomes(stored) == store.outcomes(real) == outcomes
-        # The stored seconds show that nothing ran again.
+        # The stored seconds are unchanged, so nothing ran again.
         assert list(study(real, store=store)) == outcomes
         assert len(store) == whole.cells and store.scenarios() == (real,)
     assert [o.error for o in study(real)] == [o.error for o in outcomes]
@@ -229,7 +229,8 @@ def test_a_damaged_outcome_is_found(tmp_path: Path, text: str) -> None:
     with Store(tmp_path / "results.sqlite") as store:
         store.put(cell, run_cell(cell))
         (whole,) = store._base.execute("SELECT outcome FROM cells").fetchone()
-        if text.startswith("{") and text not in ("{", "{}"):  # One field is replaced by another.
+        # In this case one field of the stored text is replaced by another.
+        if text.startswith("{") and text not in ("{", "{}"):
             text = whole[:-1] + ", " + text[1:]
         store._base.execute("UPDATE cells SET outcome = ?", (text,))
         with pytest.raises(StoreError, match=r"results\.sqlite, which is damaged\.$"):
@@ -276,7 +277,7 @@ def test_a_file_without_write_permission_is_read_and_reported() -> None:
         path.chmod(0o444)
         folder.chmod(0o555)
         user = os.geteuid()
-        if user == 0:  # No file is read-only for root.
+        if user == 0:  # For root no file is read-only, so the test acts as another user.
             os.seteuid(65534)
         try:
             with Store(path, read_only=True) as store:

@@ -27,7 +27,8 @@ MEAN = Scenario(n=12_001, d=20, trials=1, seed=3)
 IN_ORDER_SLUGS = {m.card.slug for m in METHODS if m.reads != "whole"}
 LOGISTIC = replace(MEAN, problem="logistic")
 QUADRATIC = replace(MEAN, problem="quadratic")
-# Further runs of a method, or another one where `usual` would have too many records.
+# These are further runs of a method, or another one where the scenario of `usual` would have too
+# many records.
 LARGE_STUDIES = {
     "sco.sgd": (LOGISTIC, QUADRATIC),
     "sco.automatic": (LOGISTIC, QUADRATIC),

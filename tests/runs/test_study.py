@@ -49,7 +49,7 @@ RISKS = tuple(p for p in PROBLEM_SLUGS if p != "mean")
 
 
 def key(outcome: Outcome) -> tuple[Any, ...]:
-    """Return the method, the place on the axis and the trial of an outcome."""
+    """Return what identifies an outcome: its method, its place on the axis and its trial."""
     return outcome.method, outcome.x, outcome.trial
 
 
@@ -72,9 +72,6 @@ def fingerprint(sample: Sample) -> tuple[float, ...]:
 def summarise_data(point: Scenario, trial: int = 0) -> tuple[float, ...]:
     """Return the fingerprint of the sample that the optimisers get at `point`."""
     return fingerprint(_cached_dataset(data_point(canonical(point)), trial)[1])
-
-
-# -- Order and executors --------------------------------------------------------------------------
 
 
 def test_cells_come_trial_by_trial_so_that_every_curve_is_complete_early() -> None:
@@ -138,7 +135,7 @@ def test_a_reader_who_stops_cancels_the_waiting_cells() -> None:
 
 def test_an_error_in_a_worker_reaches_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
-        """Fail."""
+        """Raise a RuntimeError, whatever the arguments are."""
         raise RuntimeError("a fault")
 
     monkeypatch.setattr(SampleMean, "release", broken)
@@ -152,9 +149,6 @@ def test_a_study_checks_its_scenario_first() -> None:
         next(study(Scenario(n=0)))
     assert list(study(Scenario(methods=()))) == []
     assert public_study is study
-
-
-# -- Seeds ----------------------------------------------------------------------------------------
 
 
 def test_streams_are_equal_only_for_equal_seed_label_and_trial() -> None:
@@ -172,7 +166,7 @@ def test_no_two_cells_of_a_study_share_a_stream(monkeypatch: pytest.MonkeyPatch)
     first_words: dict[tuple[int, str, int], bytes] = {}
 
     def recorded(seed: int, label: str, trial: int) -> np.random.Generator:
-        """Note the first bytes of a stream, and return it."""
+        """Record the first bytes of a stream, and return the stream."""
         first_words[seed, label, trial] = stream(seed, label, trial).bytes(16)
         return stream(seed, label, trial)
 
@@ -200,7 +194,7 @@ def test_all_methods_of_a_trial_see_the_same_records(
         original = DenseRows.blocks
 
         def spy(self: DenseRows, *args: Any, slug: str = slug, original: Any = original) -> Any:
-            """Note the records that a method reads, and read them."""
+            """Record the records that a method reads, and read them."""
             data_by_method.setdefault(slug, self.x)
             return original(self, *args)
 
@@ -221,7 +215,7 @@ def test_all_optimisers_of_a_trial_see_the_same_records(
 
     class Watched:
         def __init__(self, slug: str, *tuned: Any) -> None:
-            """Wrap the method with a slug."""
+            """Keep the method with a slug, whose calls are watched."""
             self.slug = slug
             self.optimiser = make_method(slug, *tuned)
             self.card = self.optimiser.card
@@ -231,7 +225,7 @@ def test_all_optimisers_of_a_trial_see_the_same_records(
             return self.optimiser.plan(*arguments)
 
         def release(self, sample: Sample | ItemSample, *arguments: Any) -> Any:
-            """Note the records, and release by the optimiser."""
+            """Record a fingerprint of the records, and release them by the optimiser."""
             records = sample.records if isinstance(sample, ItemSample) else sample
             data_by_method[self.slug] = fingerprint(records)
             return self.optimiser.release(sample, *arguments)
@@ -334,9 +328,6 @@ def test_another_seed_gives_other_numbers() -> None:
     assert not set(errors) & set(other_errors)
 
 
-# -- Outcomes -------------------------------------------------------------------------------------
-
-
 def test_canonical_points_of_different_studies_are_equal() -> None:
     grid_cell = next(
         cells(replace(SMALL, axis="n", grid=(300,), trials=9, methods=("mean.sample",)))
@@ -359,7 +350,7 @@ def test_the_error_of_an_optimiser_is_its_excess_risk() -> None:
     scenario = replace(SMALL_RISK, problem="quadratic", methods=("sco.erm",), trials=1)
     (outcome,) = study(scenario)
     sample = _cached_dataset(data_point(canonical(scenario)), 0)[1]
-    # The average of the records, which lies inside the ball.
+    # The expected answer is the average of the records, which lies inside the ball.
     average = -sample.mean_gradient(np.zeros(scenario.d))
     mean = np.full(scenario.d, scenario.offset / math.sqrt(scenario.d))
     assert np.linalg.norm(average) < scenario.diameter / 2
@@ -435,9 +426,9 @@ def test_a_refusal_draws_no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     assert next(study(scenario)).not_applicable
 
 
-# Published numbers depend on these. To renew them after an intended change of the streams or of a
-# method, print {o.method: f"{o.error:.12g}" for o in study(GOLDEN)}, and state in CHANGELOG.md that
-# results change.
+# Published numbers depend on the errors below. To renew them after an intended change of the
+# streams or of a method, print {o.method: f"{o.error:.12g}" for o in study(GOLDEN)}, and state in
+# CHANGELOG.md that results change.
 GOLDEN = Scenario(n=400, d=3, trials=1, seed=11, methods=MEAN_METHODS)
 GOLDEN_ERRORS = {
     "mean.sample": 0.0354134797709,

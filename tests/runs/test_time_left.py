@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_core.runs.time_left import Kind, TimeLeft
 
-# For each method and each point of the axis: predicted seconds, those of trial 1, and those of
+# Each method has, for each point of the axis, the predicted seconds, those of trial 1, and those of
 # later trials.
 LOGISTIC = {
     "erm": [
@@ -35,8 +35,8 @@ MIRROR = {
 
 
 def replay(recorded: dict[str, list[tuple[float, float, float]]], trials: int) -> list[list[float]]:
-    """Return, after every cell, the seconds so far, the seconds left, and the estimate of the
-    seconds left.
+    """Return after every cell the seconds so far, the seconds left, and the estimate of the seconds
+    left.
     """
     points = len(next(iter(recorded.values())))
     order = [
@@ -64,7 +64,9 @@ def test_the_time_left_is_within_a_factor_soon_after_the_start(
     warm_up: float,
     factor: float,
 ) -> None:
-    """A machine half as fast as predicted, one-off work at the start, and a method that refuses."""
+    """The cases are a machine half as fast as predicted, one-off work at the start, and a method
+    that refuses.
+    """
     predictions = [
         (left, said) for spent, left, said in replay(recorded, trials) if spent > warm_up
     ]

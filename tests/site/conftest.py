@@ -30,15 +30,15 @@ from tests.browser.conftest import browser_type_launch_args
 __all__ = ["browser_type_launch_args"]
 
 ROOT = Path(__file__).resolve().parents[2]
-# Two of the presets, which take a second each: `make site` prepares all.
+# These presets take a second each, and `make site` prepares all presets.
 PREPARED = (FIRST.slug, "hardest-input")
-# Three of the lessons: one that asks for a number, one with a choice, and one with two figures.
+# The lessons are one that asks for a number, one with a choice, and one with two figures.
 TAUGHT = ("heavy-tails", "clipping", "epsilon")
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the page, once for all workers of a run."""
+    """Build the page's folder, once for all workers of a run, and return its path."""
     base = tmp_path_factory.getbasetemp()
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
     shared.mkdir(exist_ok=True)
@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
+        """Suppress the log message of a request."""
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -76,21 +76,21 @@ def live(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def tab(browser: Browser, live: str) -> Iterator[Page]:
-    """Return a tab that the tests of a module share."""
+    """Yield a tab that the tests of a module share."""
     with tab_of(browser, live, 1400, "light") as page:
         yield page
 
 
 @contextmanager
 def tab_of(browser: Browser, live: str, width: int, scheme: Any) -> Iterator[Page]:
-    """Open a tab, in which an error or a request to any other host fails the test."""
+    """Yield a new tab in which an error, or a request to any other host, fails the test."""
     size: Any = {"width": width, "height": 900}
     with browser.new_context(viewport=size, color_scheme=scheme) as context:
         foreign_urls: list[str] = []
         errors: list[str] = []
 
         def refuse(route: Route) -> None:
-            """Note a request to another host, and abort it."""
+            """Record a request to another host, and abort it."""
             foreign_urls.append(route.request.url)
             route.abort()
 
@@ -116,7 +116,7 @@ def axe(page: Page) -> None:
 
 
 def numbers(page: Page) -> dict[str, object]:
-    """Return what the page saves as JSON."""
+    """Return the document that the page saves as JSON."""
     with page.expect_download() as saved:
         page.get_by_role("button", name="JSON").click()
     document: dict[str, object] = json.loads(saved.value.path().read_text(encoding="utf-8"))

@@ -45,7 +45,7 @@ class Release(http.server.BaseHTTPRequestHandler):
     paths: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
-        """Send a file, one that is cut short, or an error."""
+        """Send a file, a file that is cut short, or an error."""
         self.paths.append(self.path)
         name = self.path.removeprefix("/full/")
         if name not in self.files:
@@ -57,12 +57,12 @@ class Release(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content or b"half")
 
     def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
+        """Suppress the log message of a request."""
 
 
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Release]]:
-    """Serve the engine's files; return the address that stands in place of a folder."""
+    """Serve the engine's files; yield the class of the server, whose `files` a test may change."""
     try:
         files = engine.engine_files(ROOT / "build" / "pyodide", ROOT / "here")
     except engine.EngineMissing as problem:
@@ -163,7 +163,9 @@ def test_a_lazily_loaded_package_has_the_names_of_the_original() -> None:
 
 
 def test_a_first_visit_downloads_little_beside_the_engine(folder: Path) -> None:
-    """Plotly's basic bundle is most of it: the whole library would be four times as much."""
+    """Plotly's basic bundle is most of the download, and the whole library would be four times as
+    much.
+    """
     page = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     assert (folder / "plotly.js").stat().st_size < 1_200_000 and page < 1_700_000
     assert (folder / "plotly.LICENSE.txt").read_text(encoding="utf-8") == plotly_licence()

@@ -16,12 +16,12 @@ from tests.site.conftest import TAUGHT, axe, state, tab_of
 from tests.site.test_views import screens
 
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
-# The grip of the prediction, once Plotly has drawn and the layer lies over the figure.
+# This selects the grip of the prediction, once Plotly has drawn and the layer lies over the figure.
 GRIP = "svg.prediction .grip"
 
 
 def said_natively(lesson: Lesson, answer: int) -> str:
-    """Return the verdict on an answer, from runs of this process."""
+    """Return the verdict on an answer to a lesson, from runs in this process."""
     results = KeptResults()
     for item in work(lesson):
         results.run(item)
@@ -30,7 +30,7 @@ def said_natively(lesson: Lesson, answer: int) -> str:
 
 
 def at_step(page: Page, slug: str) -> None:
-    """Wait until the step is drawn."""
+    """Wait until the step of a lesson is drawn."""
     page.wait_for_function(
         "slug => new URLSearchParams(document.body.dataset.address).get('lesson') === slug"
         " && document.body.dataset.drawn === 'done'",

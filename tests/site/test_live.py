@@ -36,7 +36,7 @@ from dpsco_core.scenario import Scenario
 made = [run_cell(next(cells(Scenario.from_json(q)))) for q in json.loads(queries)]
 json.dumps([o.error for o in made])
 """
-# Modules that take memory and that few methods need, or none.
+# These modules take memory, and few methods need them, or none.
 NOT_AT_ONCE = ("scipy.spatial", "scipy.interpolate", "scipy.optimize", "scipy.stats")
 SETS = ({}, {"geometry": "l1"}, {"geometry": "lq", "q": 1.5}, {"geometry": "lq", "q": 3.0})
 BUDGETS = ({}, {"delta": 0.0}, {"epsilon": None, "delta": None, "rho": 0.5})
@@ -201,7 +201,7 @@ def test_a_setting_that_is_not_allowed_is_reported_in_one_sentence(tab: Page, li
 def test_the_prepared_figure_is_there_and_axe_finds_nothing(
     browser: Browser, live: str, scheme: Any, width: int
 ) -> None:
-    """Without WebAssembly the page keeps its prepared figures, and says so."""
+    """Without WebAssembly the page keeps its prepared figures, and tells the visitor so."""
     size: Any = {"width": width, "height": 900}
     with browser.new_context(viewport=size, color_scheme=scheme) as context:
         page = context.new_page()

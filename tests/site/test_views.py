@@ -36,14 +36,15 @@ def drag(page: Page, scenario: Scenario) -> None:
     box = canvas.bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    scale = (box["height"] - 2) / 2 / (1.5 * drawing.start)  # pixels per unit
+    scale = (box["height"] - 2) / 2 / (1.5 * drawing.start)  # The scale is in pixels per unit.
     page.mouse.move(x + drawing.start * scale, y)
     page.mouse.down()
     page.mouse.move(x + scale, y)
     page.mouse.up()
     expect(page.locator("label [data-value=radius]")).to_have_text("1")
     assert page.locator("p.summary").inner_text() != old_summary
-    assert squares(page) == pytest.approx(expected(drawing, 1.0)[1:], rel=0.05)  # to a pixel
+    # The squares agree to a pixel.
+    assert squares(page) == pytest.approx(expected(drawing, 1.0)[1:], rel=0.05)
     page.locator("input[name=radius]").fill("60")
     low, high = drawing.clipped.radii[[0, -1]]
     error, *parts = expected(drawing, low * (high / low) ** (60 / 200))
@@ -53,7 +54,9 @@ def drag(page: Page, scenario: Scenario) -> None:
 
 
 def expected(drawing: Picture, radius: float) -> list[float]:
-    """Return the typical error at a radius, and the squares of its parts."""
+    """Return the typical error at a radius, and the squares of its parts: sampling,
+    bias and noise.
+    """
     noise_std = gaussian_noise_std(2 * radius / drawing.n, drawing.rho)
     parts = drawing.clipped.parts(drawing.n, radius, noise_std)
     return [parts.error, parts.sampling, parts.bias, parts.noise]
@@ -116,6 +119,6 @@ def test_the_story_goes_through_all_its_steps_by_keyboard(
             *("Curves", "A private mean", "Lessons", "A story in five minutes")
         ]
         assert page.locator("#notes a").count() == 3
-        links[1].click()  # back, with the settings of the visit
+        links[1].click()  # This link leads back, with the settings of the visit.
         page.wait_for_url(f"{live}/index.html?p=3#picture")
         expect(page.locator("#views [aria-current]")).to_have_text("A private mean")

@@ -17,7 +17,9 @@ def test_equation_15_has_the_value_of_the_note() -> None:
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.3])
 def test_equation_15_spends_epsilon_by_the_papers_own_conversion(delta: float) -> None:
-    """rho + 2 sqrt(rho ln(1/delta)) is at most epsilon, and rho is 1 at the end of the range."""
+    """The number rho + 2 sqrt(rho ln(1/delta)) is at most epsilon, and rho is 1 at the end of the
+    range.
+    """
     for epsilon in (0.01, 0.7, zhao.equation_15_reach(delta)):
         rho = zhao.equation_15_rho(epsilon, delta)
         assert rho + 2 * math.sqrt(rho * math.log(1 / delta)) <= epsilon * (1 + 1e-12)
@@ -42,7 +44,7 @@ def test_equation_19_has_the_value_of_the_note_and_the_units_of_the_moment() -> 
     assert radius == pytest.approx(22.802973, abs=1e-6)
     scaled = zhao.equation_19_radius(10_000, 10, 0.0140588188106, 3.0, 2.5)
     assert scaled == pytest.approx(2.5 * radius, rel=1e-15)
-    # With rho beyond 1/d the sample, and not the noise, decides.
+    # With rho beyond 1/d the radius depends on the sample and not on the noise.
     assert zhao.equation_19_radius(80, 10, 5.0, 3.0) == pytest.approx(2 * math.sqrt(10))
 
 
@@ -65,7 +67,9 @@ def test_the_sensitivity_of_appendix_b3_is_twice_that_of_a_block_mean() -> None:
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_the_threshold_of_corollary_4_2_balances_bias_and_noise(noise: kamath.Noise) -> None:
-    """tau^(1-p) against tau times the noise of a unit threshold, constants left out."""
+    """The threshold balances tau^(1-p) with tau times the noise of a unit threshold, without
+    constants.
+    """
     n, d, level, order = 5000, 8, 0.3, 3.0
     unit = math.sqrt(d / level) / n if noise == "gaussian" else d / (level * n)
     balance = brentq(lambda tau: tau ** (1 - order) - unit * tau, 1e-3, 1e6)

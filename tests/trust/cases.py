@@ -56,7 +56,12 @@ class Case:
     def play(
         self, data: Any, seed: int = 0, replay: Tape | None = None, *, blind: bool = False
     ) -> Tape:
-        """Run the method once on `data`, on a ledger of its own."""
+        """Run the method once on `data`, on a ledger of its own, and return the tape of its
+        releases.
+
+        `replay` gives the run the releases of another tape, and `blind` hides the data from every
+        release.
+        """
         setting, rng = self.point.setting, np.random.default_rng(seed)
 
         def run() -> Any:
@@ -70,7 +75,9 @@ class Case:
 
     @contextmanager
     def planning(self) -> Iterator[None]:
-        """Let the method plan as its small run says, also where a fault asks for a plan."""
+        """Let the method plan by the function `planned` of its small run, also where a fault asks
+        for a plan.
+        """
         family, planned = type(self.method), self.planned
         if planned is None:
             yield
@@ -78,7 +85,7 @@ class Case:
         honest = family.plan
 
         def plan(method: Any, setting: Setting) -> Any:
-            """Plan by the other function, which may call the honest one."""
+            """Return the plan of the function `planned`, which may call the honest one."""
             with pytest.MonkeyPatch.context() as inner:
                 inner.setattr(family, "plan", honest)
                 return planned(method, setting)
@@ -93,9 +100,10 @@ class Case:
             return self.method.plan(self.point.setting)
 
     def pairs(self) -> Iterator[Neighbours]:
-        """Yield worst-case neighbours: beyond every clip, and just inside of a truncation.
+        """Yield worst-case neighbours: beyond every clip, and just inside a truncation.
 
-        The record, or the user, is the first one; of methods in phases, the first of the last too.
+        The replaced record, or user, is the first one; for methods in phases, the first one of the
+        last phase too.
         """
         plan = self.plan()
         yield neighbours(self.point)
@@ -129,14 +137,16 @@ class Case:
         )
 
     def crowd(self, seed: int, scale: float = 1.0) -> Any:
-        """Return ordinary data of the stage, `scale` times as far out."""
+        """Return ordinary data of the stage, with records multiplied by `scale`."""
         data = neighbours(self.point).data
         rng = np.random.default_rng(seed)
         rows = rows_of(data)
         return with_rows(data, scale * rng.standard_t(3, size=rows.shape))
 
     def broken(self, seed: int) -> Any:
-        """Return data of the stage in which many records are not numbers, or beyond all others."""
+        """Return data of the stage in which many records are not numbers, or are farther out than
+        all others.
+        """
         data = self.crowd(seed)
         rows, rng = rows_of(data), np.random.default_rng(seed)
         return with_rows(
@@ -152,7 +162,7 @@ def rows_of(data: Any) -> np.ndarray:
 
 
 def with_rows(data: Any, x: np.ndarray) -> Any:
-    """Return the data set with other records, of the same targets."""
+    """Return the data set with the records x and the same targets."""
     match data:
         case UserRows() | ItemSample():
             return replace(data, records=with_rows(data.records, x))
@@ -164,7 +174,9 @@ def with_rows(data: Any, x: np.ndarray) -> Any:
 
 
 def with_target(data: Any, block: slice, target: float) -> Any:
-    """Return the data with other targets of the records `block`, where there are any."""
+    """Return the data with `target` as the target of the records in `block`, where records have
+    targets.
+    """
     if isinstance(data, ItemSample):
         return replace(data, records=with_target(data.records, block, target))
     if not isinstance(data, LinearSample):
@@ -174,7 +186,8 @@ def with_target(data: Any, block: slice, target: float) -> Any:
     return replace(data, targets=y)
 
 
-# The second ways in which methods are private, by "slug, name": another mechanism, or accounting.
+# Each variant is a second way in which a method is private, by "slug, name": another mechanism, or
+# another accounting.
 VARIANTS: dict[str, tuple[str, SmallRun]] = {
     f"{m.card.slug}, {name}": (m.card.slug, variant)
     for m in METHODS

@@ -25,21 +25,21 @@ from tests.trust.plain import plain_shares, spends
 from tests.trust.tape import Statistic, Tape
 
 FALSE_ALARM = 1e-6
-SEEDS = range(3)  # Seeds of the runs on each pair; some methods draw the records that they look at.
+# The seeds of the runs on each pair of neighbours, since some methods draw the records that they
+# use.
+SEEDS = range(3)
 ROUNDING = 1e-9  # The relative rounding error of sums of records.
-DRAWS = 80  # The least degrees of freedom; half of the scale has a quarter of the energy.
+# This number of degrees of freedom is enough, since half of the scale has a quarter of the energy.
+DRAWS = 80
 
 
 def check_sensitivity(case: Case) -> float:
-    """Check that on worst-case neighbours no statistic moves further than the ledger records.
+    """Return the largest move of a statistic over its claim on worst-case neighbours; fail if a
+    move exceeds its claim.
 
     Both runs have the same sequence of releases. Of disjoint blocks, steps or groups at most one
-    moves. The claim is attained to a half at least (of filters: it is at least its theorem's), so
-    that half of it would be found out. Returns the largest move over its claim.
-
-    Along one and the same sequence of releases. Of disjoint blocks, steps or groups one moves at
-    most. The claim is attained to a half at least (of filters: it is at least its theorem's), so
-    that half of it would be found out. Returns the largest move over its claim.
+    moves. The claim is attained to a half at least (for filters, it is at least that of the
+    theorem), so that half of it would fail.
     """
     reached = 0.0
     for pair in case.pairs():
@@ -59,8 +59,8 @@ def compare(case: Case, data: Any, neighbour_data: Any, seed: int = 0) -> float:
 
 
 def sound(case: Case, data: Any, seed: int, replay: Tape | None = None) -> Tape:
-    """Run a case; check that no record that the ledger or a test refuses has
-    reached it unclipped.
+    """Run a case; fail if the ledger or a test refuses the exact value of a release, which means
+    that a record was not clipped.
     """
     try:
         return case.play(data, seed, replay)
@@ -75,7 +75,9 @@ def booked(tape: Tape) -> tuple[Entry, ...]:
 
 
 def largest_move(statistics: list[Statistic], neighbour_statistics: list[Statistic]) -> float:
-    """Return the largest move over its claim; at most one block of a partition moves."""
+    """Return the largest move of a statistic over its claim; fail if more than one block of a
+    partition moves.
+    """
     assert len(statistics) == len(neighbour_statistics), "as many releases on neighbours"
     reached, places = 0.0, defaultdict(set)
     for a, b in zip(statistics, neighbour_statistics, strict=True):
@@ -100,7 +102,7 @@ def largest_move(statistics: list[Statistic], neighbour_statistics: list[Statist
 
 
 def length(gap: np.ndarray, exponent: float) -> float:
-    """Return the l_r norm of all entries; nothing overflows."""
+    """Return the l_exponent norm of all entries of an array, without overflow."""
     size = float(np.abs(gap).max())
     return size * float(np.linalg.norm((gap / size).ravel(), exponent))
 
@@ -118,8 +120,8 @@ def check_attained(case: Case) -> None:
 
 
 def check_filters(tape: Tape) -> None:
-    """Check that the claim of a filtered mean is at least what is proven at the
-    floor of its test.
+    """Check that the claim of each filtered mean is at least what is proven at the floor of its
+    test.
     """
     for keep, count, test, entry in tape.filters:
         floor = test.threshold - slack(test) - 2.0
@@ -133,17 +135,18 @@ def slack(test: Any) -> float:
     """
     if test.kind == "single":
         return 2 / test.epsilon * math.log(1 / (2 * test.failure))
-    if isinstance(test, SeparateTests):  # Separate tests have a share of the failure each.
+    # Each of several separate tests has an equal share of the failure probability.
+    if isinstance(test, SeparateTests):
         return 2 / test.epsilon * math.log(test.steps / (2 * test.failure))
-    # AboveThreshold adds Lap(4 D/eps) to T scores and Lap(2 D/eps) to the threshold; each may use
-    # half of the failure.
+    # The test AboveThreshold adds Lap(4 D/eps) to T scores and Lap(2 D/eps) to the threshold; each
+    # may use half of the failure probability.
     spread = 4 * 2 / test.epsilon
     return spread * math.log(test.steps / test.failure) + spread / 2 * math.log(1 / test.failure)
 
 
 def proven_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
-    """Return the sharp sensitivity of the mean by weights, written out again and maximised by
-    search.
+    """Return the sharp sensitivity of the weighted mean of `count` points at a score of `floor`,
+    written out again and maximised by search.
     """
     a, b = keep.lower, keep.upper
     weight = (floor - a * count) / (1 - a)
@@ -164,11 +167,8 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
     """Check by chi-square that all noise of some runs has the scale that the ledger records.
 
     Laplace noise is tested apart, since its energy is linear in the scale and more draws are
-    needed. For choices the score is tested: half of the noise makes it larger by about its
+    needed. For choices the score is tested: half of the noise makes the score larger by about its
     variance.
-
-    Laplace noise apart from the rest: its energy is linear in the scale, and it takes more of it.
-    Of choices it is the score: half of the noise makes it larger by about its variance.
     """
     energy, freedom, total = {True: 0.0, False: 0.0}, {True: 0, False: 0}, 0.0
     excess, spread = 0.0, 0.0
@@ -194,14 +194,14 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
         assert chance > FALSE_ALARM, f"noise {ratio:.4f} times the ledger's"
     # A false alarm has probability 6e-7.
     assert abs(total) <= 5 * math.sqrt(freedom[False]), "the noise is centred"
-    # The false-alarm rate is 6e-7 in the normal approximation of the sum; the noise is 1/(1 +
+    # The false-alarm rate is 6e-7 in the normal approximation of the sum, and the noise is 1/(1 +
     # excess/spread) of the claim.
     is_off = abs(excess) > 5 * math.sqrt(spread)
     assert not is_off, f"noise {1 / (1 + excess / spread):.4f} times the ledger's"
 
 
 def check_scales(entries: tuple[Entry, ...]) -> None:
-    """Check that each entry with a share of its own has the noise of its sensitivity."""
+    """Check that each entry with a share of its own has at least the noise of its sensitivity."""
     for entry in entries:
         if entry.mechanism == "gaussian":
             least_noise = entry.sensitivity / math.sqrt(2 * entry.rho)
@@ -224,8 +224,8 @@ def check_ledger(case: Case) -> None:
 
 
 def check_spent(entries: tuple[Entry, ...], budget: Budget, *, whole: bool = True) -> None:
-    """Check that the shares add up to the budget to 1e-12, by plain sums and the exact Gaussian
-    curve.
+    """Check that the shares of entries add up to the budget to 1e-12, or, if not `whole`, to at
+    most the budget.
     """
     assert entries
     assert spends(plain_shares(entries), budget, whole=whole), f"{plain_shares(entries)}"
@@ -255,15 +255,11 @@ def check_books(tape: Tape) -> None:
 
 
 def check_plan_is_fixed(case: Case) -> None:
-    """Check that nothing of a run moves with the data where the releases say nothing.
+    """Check that nothing of a run moves with the data if the releases say nothing.
 
     Radii, steps, entries, diagnostics, notes, the whole path and the number of draws must be the
     same for data of quite another size, and for broken ones. So no radius, step count or seed is
     taken from the data past the ledger.
-
-    Radii, steps, entries, diagnostics, notes, the whole path, how many numbers are drawn: the same
-    for data of quite another size, and for broken ones. So no radius, step count or seed is taken
-    from the data past the ledger.
     """
     plan_text = repr(case.plan())
     data = (case.crowd(7), case.crowd(7, 1e3), case.broken(7))
@@ -282,8 +278,8 @@ def check_plan_is_fixed(case: Case) -> None:
 
 
 def check_noise_is_fresh(case: Case) -> None:
-    """Check that a generator adds the same noise to any data, and that no two draws or generators
-    add the same.
+    """Check that a generator adds the same noise whatever the data are, and that no two draws or
+    generators add equal noise.
     """
     noise, repeated_noise, fresh_noise = (
         sound(case, case.crowd(data), seed).noise() for data, seed in ((0, 1), (1, 1), (0, 2))

@@ -55,8 +55,8 @@ def nan_is_kept(patch: Patch) -> None:
 
 
 def radius_over_the_length_of_the_row(patch: Patch) -> None:
-    """Divide the radius by the row's length: a denormal ratio has a relative rounding error of a
-    fifth.
+    """Divide the radius by the row's length before any scaling, where a denormal ratio has a
+    relative rounding error of a fifth.
     """
 
     def careless(rows: Array, c: Array, norms: Array, radius: float) -> tuple[Array, Array]:
@@ -87,7 +87,7 @@ def level_from_the_data(patch: Patch) -> None:
     honest = DescentMethod.release
 
     def fitted(self: Any, sample: Any, plan: Any, *rest: Any) -> Any:
-        """Release with the median of the entries as the clip level."""
+        """Release with the median absolute entry of the gradients as the clip level."""
         level = float(np.median(np.abs(features(sample.gradients(np.zeros(sample.d))))))
         (name,) = {"radius", "threshold", "tau"}.intersection(vars(plan.statistic))
         fitted_plan = replace(plan, statistic=replace(plan.statistic, **{name: level}))
@@ -137,12 +137,14 @@ def last_step_without_noise(patch: Patch) -> None:
 
 
 def in_every_method(patch: Patch, run: Any) -> None:
-    """Let every method release by this function."""
+    """Make every descent release by the function `run`."""
     patch.setattr(DescentMethod, "release", run)
 
 
 def a_step_sees_other_records_too(patch: Patch) -> None:
-    """Let gradients depend on another record, by subtracting the mean of all of them."""
+    """Subtract the mean of all gradients from each, so that every gradient depends on the other
+    records.
+    """
     for family in (PointSample, LinearSample):
         honest = family.gradients
 

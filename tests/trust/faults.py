@@ -43,7 +43,9 @@ DRAWING = {
 
 
 def no_clip(patch: Patch, case: Case) -> None:
-    """Shorten, omit and filter no record, gradient, feature or user."""
+    """Take away all shortening, omission and filtering of records, gradients, features
+    and users.
+    """
     descent_faults.no_clip(patch)
     patch.setattr(statistics, "normalise_rows", lambda base, c, *_: (base, np.ones(len(base))))
     patch.setattr(ladder, "ball_weights", lambda norms, radius: np.ones(len(norms)))
@@ -80,7 +82,7 @@ def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -
     choose = _current(place)
 
     def choice(weights: Any, rng: Any) -> Any:  # The scores are in units of the noise.
-        """Choose with a changed scale or generator."""
+        """Draw a choice with a changed scale or generator."""
         scale, rng = change(1.0, rng)
         return choose(weights / scale, rng)
 
@@ -109,7 +111,7 @@ def half_the_sensitivity(patch: Patch, case: Case) -> None:
 
 
 def radius_from_the_data(patch: Patch, case: Case) -> None:
-    """Estimate the public constants, from which clip levels are made, on the records."""
+    """Estimate on the records the public constants from which clip levels are made."""
 
     def fitted(honest: Any, self: Any, data: Any, plan: Any, *rest: Any) -> Any:
         """Release with a plan that is made from the data."""
@@ -135,7 +137,9 @@ def measured(setting: Setting, data: Any) -> Setting:
 
 @lru_cache
 def reads_no_constant(case: Case) -> str:
-    """Return why no radius can come from the constants; empty where a plan follows them."""
+    """Return the reason why no radius can come from the constants, or "" where the plan follows the
+    constants.
+    """
     setting, plans = case.point.setting, {repr(case.plan())}
     for scale in (1.0, 1e3):
         with case.planning():
@@ -145,16 +149,16 @@ def reads_no_constant(case: Case) -> str:
 
 
 def budget_spent_twice(patch: Patch, case: Case) -> None:
-    """Run twice on one ledger that ignores the second run, and average both."""
+    """Run twice on one ledger that does not count the second run, and average both."""
     patch.setattr("dpsco_core.privacy.ledger.fits", lambda *_: True)
     _release(patch, case, _average_two_runs)
 
 
 def second_run_off_the_books(patch: Patch, case: Case) -> None:
-    """Run twice, with a ledger that knows only one of the runs."""
+    """Run twice with a ledger that accounts for only one of the runs."""
 
     def run(honest: Any, self: Any, data: Any, plan: Any, ledger: Ledger, rng: Any) -> Any:
-        """Release the average of two runs, the second off the ledger."""
+        """Release the average of two runs, the second of which the ledger does not count."""
         result = honest(self, data, plan, ledger, rng)
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(Ledger, "_record", lambda book, *new: book._entries.extend(new))
@@ -171,23 +175,25 @@ def _average_two_runs(honest: Any, self: Any, *args: Any) -> Any:
 
 
 def _release(patch: Patch, case: Case, run: Any) -> None:
-    """Let the method of a case release by another function, which is given the honest one."""
+    """Replace the `release` of a case's method by `run`, which is given the honest one first."""
     family = type(case.method)
     honest = family.release
     patch.setattr(family, "release", lambda self, *args: run(honest, self, *args))
 
 
-# For each way of `Split` by which methods divide their records, a fault that is made from the
+# Each way of `Split` by which methods divide their records has a fault, which is made from the
 # honest function.
 
 
 def _range(honest: Any) -> Any:
-    """Return the function with every part of the records, or of the users, taken from the start."""
+    """Return the function changed so that every part of the records, or of the users, begins at the
+    first.
+    """
     return lambda self, low, high: honest(self, 0, high - low)
 
 
 def _phase(honest: Any) -> Any:
-    """Return the function with every phase starting at the first record."""
+    """Return the function changed so that every phase begins at the first record."""
 
     def first_part(argument: Any) -> Any:
         """Return the argument for the first part of the records."""
@@ -199,12 +205,12 @@ def _phase(honest: Any) -> Any:
 
 
 def _positions(honest: Any) -> Any:
-    """Return the function with every batch being the first one."""
+    """Return the function changed so that every batch is the first one."""
     return lambda rows, batch, *rest: honest(rows, np.arange(len(batch)), *rest)
 
 
 def _groups(honest: Any) -> Any:
-    """Return the function with every group having the first records."""
+    """Return the function changed so that every group has the records of the first."""
 
     def means(rows: Any, group: np.ndarray, groups: int, *rest: Any) -> np.ndarray:
         """Return the mean of the first group for each group."""
@@ -215,7 +221,7 @@ def _groups(honest: Any) -> Any:
 
 
 def _blocks(honest: Any) -> Any:
-    """Return the function with every block being the first one."""
+    """Return the function changed so that every block is the first one."""
 
     def rows(*args: Any) -> np.ndarray:
         """Return the first block for each block."""
@@ -226,7 +232,9 @@ def _blocks(honest: Any) -> Any:
 
 
 def _order(honest: Any) -> Any:
-    """Return the function whose order reads the first records in both halves of the steps."""
+    """Return the function changed so that both halves of the steps read the first half of the
+    records.
+    """
 
     def order(*args: Any) -> Any:
         """Return an order that reads the first half of the records twice."""
@@ -247,7 +255,7 @@ REUSED: dict[Told, Callable[[Any], Any]] = {
 
 
 def splits_nothing(case: Case) -> str:
-    """Return why no split can be reused; empty where a method names one."""
+    """Return the reason why no split can be reused, or "" where a method names a split."""
     splits = method_class(case.slug).stage.splits
     return "" if splits else "every release looks at all records"
 

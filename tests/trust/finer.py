@@ -27,29 +27,36 @@ MIRRORS = (
     "lp.euclidean-reduction",
 )
 DRAWS = 240  # This many degrees of freedom detect noise divided by root 2.
-TINY = 6.9e-16  # A clip level whose ratio to the length of a far record is not a normal double.
+TINY = 6.9e-16  # At this clip level the ratio to the length of a far record is no normal double.
 
 
 def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
+    """Divide the scale of every draw of noise by the square root of 2, without telling
+    the ledger.
+    """
     each_draw(patch, lambda scale, rng: (scale / 2**0.5, rng))
 
 
 def check_noise(place: Case) -> None:
-    """Check the noise of more coordinates, so that a fault of a third is seen."""
+    """Check the noise of a case in three dimensions, so that a fault of a third is seen."""
     with hostile.without_the_walk():
         checks.check_noise(replace(place, point=replace(place.point, d=3)), DRAWS)
 
 
 def logistic(name: str) -> Case:
-    """Return a case whose gradients are features times a slope."""
+    """Return the case of a method with logistic losses, whose gradients are features
+    times a slope.
+    """
     return hostile.with_loss(name, Logistic.card.slug)
 
 
 def at_a_tiny_level(name: str) -> Case:
+    """Return the case of a method at the clip level TINY."""
     return hostile.at_level(hostile.wide(name), TINY)
 
 
 def logistic_at_the_smallest_level(name: str) -> Case:
+    """Return the case of a method with logistic losses at the smallest clip level."""
     return hostile.at_level(logistic(name), hostile.LEVELS[0])
 
 
@@ -60,7 +67,8 @@ class Finer:
     make: Callable[[pytest.MonkeyPatch], None]
     check: checks.Check
     cases: tuple[str, ...]
-    place: Callable[[str], Case] = case  # the case of a name, or one at other settings
+    # The function returns the case of a name, or one at other settings.
+    place: Callable[[str], Case] = case
 
 
 FINER = (
@@ -149,7 +157,7 @@ FINER = (
     Finer(
         make=mirror_faults.no_l2_ratio,
         check=checks.check_sensitivity,
-        cases=MIRRORS[:3],  # those whose noise is Gaussian, in a norm that is not l2
+        cases=MIRRORS[:3],  # These methods have Gaussian noise in a norm other than l2.
     ),
     Finer(
         make=mirror_faults.batches_overlap,

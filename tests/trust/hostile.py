@@ -23,13 +23,17 @@ from tests.trust.cases import Case, case, rows_of, with_rows, with_target
 from tests.trust.checks import compare
 
 LOSSES = (Logistic.card.slug, Quadratic.card.slug)
-LEVELS = (1e-150, 6.9e-16, 1e15, 1e150)  # clip levels, from the smallest to the largest
-NARROWER = (1e-120, 6.9e-16, 1e15, 1e120)  # where the run itself moves on from the level
+# The clip levels go from the smallest to the largest that are allowed.
+LEVELS = (1e-150, 6.9e-16, 1e15, 1e150)
+# The levels for runs that themselves move on from the given level.
+NARROWER = (1e-120, 6.9e-16, 1e15, 1e120)
 DIMENSIONS = 3
-# A gradient whose length is 10^325 times the smallest level: their ratio has no digits.
+# The length of this gradient is 10^325 times the smallest level, so the ratio of the two has no
+# digits.
 STEEP = (((1.234e23, 0.0, 0.0), -1e150), ((1.234e23, 0.0, 0.0), 1e150))
 ORDINARY = (1.0, -2.0, 0.3)
-FLIPPED = ((1.0, -2.0, 0.5), (1e9, 0.0, 0.0), (1e149, 1e149, 0.0))  # features of any target
+# These features get a target of either sign.
+FLIPPED = ((1.0, -2.0, 0.5), (1e9, 0.0, 0.0), (1e149, 1e149, 0.0))
 MOST_PLACES = 64
 TWO_STEPS = Descent(steps=2, step_size=0.1)
 
@@ -41,12 +45,12 @@ def wide(name: str) -> Case:
 
 
 def other_losses(name: str) -> tuple[str, ...]:
-    """Return the problems whose gradients are of another kind than those of the case's stage."""
+    """Return the problems of LOSSES that a method takes, other than that of its stage."""
     return tuple(problem for problem in every_other_loss(name) if problem in LOSSES)
 
 
 def every_other_loss(name: str) -> tuple[str, ...]:
-    """Return all problems of a method but that of its stage."""
+    """Return all problems that a method takes, other than that of its stage and means."""
     place = case(name)
     problems = place.method.card.problems
     return tuple(p for p in problems if p not in (place.point.problem, MeanEstimation.card.slug))
@@ -59,14 +63,16 @@ def with_loss(name: str, problem: str) -> Case:
 
 
 def in_two_steps(place: Case) -> Case:
-    """Return the case in two steps where its steps are a field: a plan need not look for them."""
+    """Return the case with two steps if the number of steps is a field of its method, so that no
+    plan has to search for one.
+    """
     if not place.method.stage.free_steps:
         return place
     return replace(place, method=replace(place.method, descent=TWO_STEPS))
 
 
 def runs(place: Case) -> bool:
-    """Whether the method has a plan there."""
+    """Whether the method of a case has a plan at its point."""
     try:
         place.plan()
     except NotApplicable:
@@ -98,9 +104,10 @@ def check_where_it_runs(places: Iterable[Case]) -> int:
 
 
 def check_any_record(place: Case) -> None:
-    """No record moves a statistic further than the ledger says, however broken it or all are.
+    """Check that no record moves a statistic further than the ledger says, however broken some or
+    all records are.
 
-    The first record, or user, is replaced: each of the list by the next one; then an ordinary one
+    The first record, or user, is replaced: each of a list by the next one; then an ordinary one
     among records that are all broken; then one target by another.
     """
     with without_the_walk():
@@ -109,13 +116,16 @@ def check_any_record(place: Case) -> None:
 
 @contextmanager
 def without_the_walk() -> Iterator[None]:
-    """Skip the search of iterative updating, which sees nothing but what is released."""
+    """Skip the search of iterative updating, which sees only what is released."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(groups, "walk_to_centre", lambda points, *_: points.mean(axis=0))
         yield
 
 
 def _replace_records(place: Case) -> None:
+    """Check the moves when the first record, or all items of the first user, are replaced by each
+    of a list of extreme ones.
+    """
     data, replaced = place.crowd(0), slice(0, place.point.m)
     records = (*RECORDS, *STEEP)
     for old, new in zip(records, (*records[1:], records[0]), strict=True):
@@ -135,7 +145,7 @@ def _replace_records(place: Case) -> None:
 
 
 def with_records(data: Any, block: slice, pattern: tuple[float, ...], target: float) -> Any:
-    """Return the data with other records, all of them alike."""
+    """Return the data with the records in `block` replaced by one pattern and one target."""
     rows = np.array(rows_of(data))
     rows[block] = adversarial(pattern, rows.shape[1])
     return with_target(with_rows(data, rows), block, target)

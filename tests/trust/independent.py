@@ -22,7 +22,7 @@ from dpsco_core.problems.base import Setting
 from tests.bound_marks import declared
 
 Vector = NDArray[np.float64]
-GRID = np.exp(np.linspace(-9, 14, 60_001))  # The values over which a bound is minimised.
+GRID = np.exp(np.linspace(-9, 14, 60_001))  # A bound is minimised over these values.
 
 
 class Inputs:
@@ -48,7 +48,7 @@ class Inputs:
 
 
 def sample(inputs: Inputs) -> float:
-    """Return the bound on the error of the sample mean."""
+    """Return the bound on the root mean squared error of the sample mean."""
     return math.sqrt(inputs.trace / inputs.n)
 
 
@@ -122,7 +122,7 @@ def clipped_probability(inputs: Inputs) -> float:
 
 
 def _directional(inputs: Inputs) -> Vector:
-    """Return the bias of clipping at each radius, from moments along directions."""
+    """Return the bias of clipping at each radius of GRID, from moments along directions."""
     scale = math.sqrt(inputs.d) * inputs.moment
     return (
         inputs.kappa * inputs.moment * np.exp((inputs.p - 1) * np.log(scale / GRID)).clip(max=1e200)
@@ -305,7 +305,9 @@ def gaussian(inputs: Inputs) -> float:
 
 
 def hypercube_closed(inputs: Inputs) -> float:
-    """Return the closed bound of the hypercube under zCDP."""
+    """Return the closed-form lower bound of the hypercube under zCDP, maximised over spike
+    probabilities.
+    """
     q = np.exp(np.linspace(math.log(1e-7), 0, 60_001))
     q = q[q ** (1 - 1 / inputs.p) * math.sqrt(inputs.d) <= inputs.mean]
     value = (
@@ -378,7 +380,8 @@ _DISTORTION = (
 )
 _FLOORS = "tests/bounds/floors/test_values.py::test_every_floor_"
 
-# Where each explicit bound is compared with a second implementation; a test may say so itself.
+# Each explicit bound has the test that compares it with a second implementation; a test may also
+# declare that itself.
 COUNTERPARTS: dict[str, str] = {
     **dict.fromkeys(FORMULAS, _MEAN_TEST),
     **{

@@ -34,7 +34,7 @@ MECHANISMS = "dpsco_core.privacy.mechanisms."
 
 
 def patch_everywhere(patch: Patch, function: str, broken: Callable[..., Any]) -> None:
-    """Replace a function, in every module that has imported it by name too."""
+    """Replace a function in its own module, and in every module that has imported it by name."""
     honest = pkgutil.resolve_name(function)
     place, _, name = function.rpartition(".")
     patch.setattr(pkgutil.resolve_name(place), name, broken)
@@ -63,7 +63,7 @@ def with_noise(patch: Patch, change: Callable[[Any, float, Any], tuple[float, An
 
 
 def no_noise(patch: Patch) -> None:
-    """Take all noise away."""
+    """Set the scale of all noise to 0."""
     with_noise(patch, lambda value, scale, rng: (0.0, rng))
 
 
@@ -78,7 +78,7 @@ def noise_depends_on_the_data(patch: Patch) -> None:
 
 
 def one_draw_for_all_coordinates(patch: Patch) -> None:
-    """Add the same noise to all coordinates."""
+    """Add one draw of the noise to all coordinates."""
 
     def draw(value: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
         """Add one draw to all coordinates."""
@@ -116,10 +116,10 @@ def half_the_sensitivity(patch: Patch) -> None:
 
 
 def no_clip(patch: Patch) -> None:
-    """Shorten no record to a ball and no entry to an interval, for any caller."""
+    """Take away the clips of records to a ball and of entries to an interval, for every caller."""
 
     def keep(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows with weights of 1."""
+        """Return the rows unchanged, with weights of 1."""
         return block, np.ones(len(block))
 
     entries = base.sum_of_clipped_entries
@@ -155,7 +155,9 @@ def nan_is_kept(patch: Patch) -> None:
 
 
 def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
-    """Use weights radius/norm even below the normal doubles: 6.9e-16/9e307 is a third too large."""
+    """Use weights radius/norm even below the normal doubles, where 6.9e-16/9e307 is rounded to a
+    third too much.
+    """
 
     def careless(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
         """Clip rows by weights whose rounding may leave them outside the ball."""
@@ -167,8 +169,8 @@ def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
 
 
 def bare_closed_form(patch: Patch) -> None:
-    """Use the printed closed form of the smooth truncation without a clamp; large entries cancel in
-    it.
+    """Use the printed closed form of the smooth truncation without a limit, although it cancels at
+    large entries.
     """
 
     def printed(u: np.ndarray, c: float) -> np.ndarray:
@@ -186,7 +188,7 @@ def bare_closed_form(patch: Patch) -> None:
 
 
 def cubic_for_every_entry(patch: Patch) -> None:
-    """Use the cubic with which the smooth truncation begins near 0 for large entries as well."""
+    """Use for large entries too the cubic with which the smooth truncation begins near 0."""
     patch.setattr(
         smooth_clip, "smoothed_clip", lambda u, c: replace(smooth_table(c), bulk=1e100).smooth(u)
     )
@@ -211,7 +213,7 @@ def level_from_the_data(patch: Patch) -> None:
             honest: Any = honest,
             name: str = name,
         ) -> Any:
-            """Release with the largest entry as the clip level."""
+            """Release with the largest absolute entry as the clip level."""
             level = float(np.nanmax(np.abs(rows.x)))
             fitted_method = replace(self, **{name: level})
             return honest(fitted_method, rows, fitted_method.plan(plan.setting), *rest)
@@ -273,7 +275,9 @@ def split_reuses_its_seed(patch: Patch) -> None:
 
 
 def in_order(n: int, groups: int) -> np.ndarray:
-    """Return the group of every record, the first ones in the first group."""
+    """Return the group of every record if groups are filled in order; a number beyond the last is
+    left out.
+    """
     return np.minimum(np.arange(n) // (n // groups), groups).astype(np.int32)
 
 
@@ -295,7 +299,7 @@ def last_records_are_always_left_out(patch: Patch) -> None:
 
 
 def half_of_the_budget(patch: Patch) -> None:
-    """Spend half of the budget."""
+    """Spend half of the budget, and leave the rest."""
     for module in ("clipped.zhao_share", "iterative.zhao_share"):
         patch.setattr(
             f"dpsco_core.methods.mean.{module}", lambda setting, _: setting.gaussian_rho / 2

@@ -16,7 +16,12 @@ Array = np.ndarray
 
 
 def a_nan_is_kept(patch: Patch) -> None:
+    """Keep gradients that are not numbers where they should be left out."""
+
     def careless(rows: Any, batch: Array, level: float, exponent: float, lengths: Any) -> Array:
+        """Return the sum of a batch's gradients without those that are too long, but with those
+        that are not numbers.
+        """
         block = rows.take(batch)
         with np.errstate(all="ignore"):
             is_long = np.linalg.norm(block, exponent, axis=1) > level
@@ -31,6 +36,7 @@ def no_l2_ratio(patch: Patch) -> None:
 
 
 def batches_overlap(patch: Patch) -> None:
+    """Add record 7 to every batch."""
     honest = lp_mirror.truncated_sum
     patch.setattr(
         lp_mirror,
@@ -40,9 +46,11 @@ def batches_overlap(patch: Patch) -> None:
 
 
 def budget_twice(patch: Patch) -> None:
+    """Record twice the rho of every sequence of shaped steps."""
     honest = ShapedSteps.entries
 
     def double_entries(self: ShapedSteps, label: str) -> Any:
+        """Return the entries of a sequence with twice its rho."""
         release = replace(self.release, rho=2 * self.release.rho)
         return honest(replace(self, release=release), label)
 

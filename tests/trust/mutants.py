@@ -18,7 +18,7 @@ class Fault:
     name: str
     make: Callable[[pytest.MonkeyPatch, Case], None]
     check: checks.Check
-    # The reason why a case cannot have the fault, or an empty string.
+    # The function returns the reason why a case cannot have the fault, or an empty string.
     without: Callable[[Case], str] = lambda case: ""
     # Advice for a method in which the fault is not found.
     advice: str = "a small run that shows it is set by Stage.small"
@@ -67,7 +67,7 @@ class Mutant:
 
     @property
     def not_applicable(self) -> str:
-        """Return why the method cannot have the fault; an empty text if it can."""
+        """Return the reason why the method cannot have the fault, or "" if it can."""
         return self.fault.without(case(self.case))
 
 
@@ -75,7 +75,9 @@ MUTANTS = tuple(Mutant(case=name, fault=fault) for name in CASES for fault in FA
 
 
 def killed(mutant: Mutant, patch: pytest.MonkeyPatch) -> str:
-    """Break the method; return the message of the check that fails, or "" if it passes."""
+    """Return the message of the check that fails on the broken method, or "" if the
+    check passes.
+    """
     place = case(mutant.case)
     mutant.fault.make(patch, place)
     try:

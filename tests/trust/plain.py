@@ -22,7 +22,7 @@ CURVED = ("gaussian",)
 CONCENTRATED = ("generalized gaussian",)
 TOLERANCE = 1e-12
 Array = NDArray[np.float64]
-SPARE = 1.015  # How much more rho a budget with choices must not allow.
+SPARE = 1.015  # A budget with choices must not allow this factor more rho.
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,9 @@ class Spent:
 
 
 def plain_shares(entries: tuple[Entry, ...]) -> Spent:
-    """Add up what entries spend: all of one part, and of a partition the dearest part."""
+    """Return the sums of what entries spend: all entries outside partitions, and the most expensive
+    part of each partition.
+    """
     parts: dict[object, list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 6)
     choices: list[float] = []
     chosen: dict[object, dict[object, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -67,7 +69,8 @@ def plain_shares(entries: tuple[Entry, ...]) -> Spent:
             cost = Fraction(plain_rho(kind, entry.epsilon))
             share = [zero, zero, epsilon, zero, zero, cost]
         parts[entry.part] = [x + y for x, y in zip(parts[entry.part], share, strict=True)]
-    for blocks_of in chosen.values():  # The most expensive choice of each position in a block.
+    # Of each position in the blocks the most expensive choice counts.
+    for blocks_of in chosen.values():
         choices += [max(place) for place in zip_longest(*blocks_of.values(), fillvalue=0.0)]
     partitions: dict[object, list[list[Fraction]]] = defaultdict(list)
     for part, share in parts.items():
@@ -94,7 +97,7 @@ def plain_rho(kind: str, epsilon: float) -> float:
 
 
 def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
-    """Whether the shares are the budget to 1e-12; with `whole` false, whether they fit into it."""
+    """Whether the shares are the budget to 1e-12 or, if not `whole`, fit into the budget."""
     if spent.choices:
         return _with_choices(spent, budget, whole)
     match budget:
@@ -106,7 +109,7 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
             return not spent.epsilon and not spent.delta and _is_close(spent_part, rho, whole)
         case ApproxDP(epsilon=epsilon, delta=delta):
             if spent.epsilon:
-                # Both kinds of costs are added by basic composition.
+                # The costs of both kinds are added by basic composition.
                 if spent.gaussian or spent.other_rho or spent.pure:
                     rest = delta - float(spent.delta)
                     spent_part = gaussian_delta(
@@ -122,7 +125,7 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
                 spent_part = zcdp_delta(float(spent.gaussian + spent.other_rho), epsilon)
             else:
                 spent_part = gaussian_delta(float(spent.gaussian), epsilon)
-            # The curve is steep: a relative 1e-12 of rho is at most 1e-9 of delta here.
+            # The curve is steep, so a relative 1e-12 of rho is at most 1e-9 of delta here.
             return spent_part <= delta * (1 + 1e-9) and (
                 not whole or spent_part >= delta * (1 - 1e-9)
             )
@@ -130,8 +133,8 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
 
 
 def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
-    """Return whether exponential mechanisms, and then noise of one kind, spend
-    at most the budget.
+    """Return whether exponential mechanisms, and then noise of one kind, spend the budget or, if
+    not `whole`, at most the budget.
     """
     chosen = sum(map(Fraction, spent.choices))
     has_others = spent.other_rho or spent.epsilon or spent.delta
@@ -157,7 +160,9 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
             spent_delta = float(rule(float(spent.gaussian), spent.choices, target)[0])
 
             def exceeds_with_more() -> bool:
-                """Whether 1.5 % more rho is too much: delta is steep where epsilon is small."""
+                """Return whether 1.5 % more rho would exceed delta, which is steep where epsilon is
+                small.
+                """
                 enlarged_choices = tuple(math.sqrt(SPARE) * e for e in spent.choices)
                 return (
                     float(rule(SPARE * float(spent.gaussian), enlarged_choices, target)[0]) > delta
@@ -176,7 +181,9 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
 
 
 def choices_delta(rho: float, choices: tuple[float, ...], epsilons: Array) -> Array:
-    """Return delta of choices before Gaussian noise, the supremum over a fine grid of t."""
+    """Return delta at each epsilon of choices before Gaussian noise, the supremum over a fine grid
+    of t.
+    """
     if not choices:
         if rho == 0:
             return np.maximum(-np.expm1(epsilons), 0.0)

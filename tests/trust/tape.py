@@ -45,8 +45,8 @@ Array = NDArray[np.float64]
 
 LINEAR_TERMS = (ObjectiveGaussian, ObjectiveLaplace)
 
-# Its sensitivity is a bound on the distance of the solver's point from the minimiser on the same
-# records; the linear term hides the neighbours
+# The sensitivity of this entry bounds the distance of the solver's point from the minimiser on the
+# same records; the linear term hides the neighbours
 # (tests/methods/euclidean/test_objective_distance.py).
 SOLVER = "what the solver left open"
 
@@ -87,7 +87,7 @@ class NoiseDraw:
 
     @property
     def energy(self) -> float:
-        """Return a chi-square variable with `freedom` degrees of freedom, made of the draw."""
+        """Return the part of the draw's chi-square statistic, with `freedom` degrees of freedom."""
         if self.score is not None:
             return 0.0  # The function `check_noise` explains the value 0.
         if self.spherical:
@@ -111,7 +111,7 @@ class NoiseDraw:
 
 
 def norm_of(mechanism: Any) -> float:
-    """Return the norm of a mechanism's claim."""
+    """Return the exponent of the norm in which a mechanism's sensitivity is measured."""
     if isinstance(mechanism, Exponential):
         return math.inf
     if isinstance(mechanism, Shaped) and mechanism.noise != "gaussian":
@@ -120,7 +120,7 @@ def norm_of(mechanism: Any) -> float:
 
 
 def drawn_by(mechanism: Any, noise: Array, entry: Entry) -> NoiseDraw:
-    """Return the noise of a mechanism in units of its entry's scale."""
+    """Return the noise that a mechanism has drawn, in units of its entry's scale."""
     spherical = isinstance(mechanism, SphericalLaplaceNoise | ObjectiveLaplace)
     law = 1.0 if spherical or isinstance(mechanism, LaplaceNoise) else 2.0
     if isinstance(mechanism, Shaped):
@@ -131,7 +131,9 @@ def drawn_by(mechanism: Any, noise: Array, entry: Entry) -> NoiseDraw:
 def choice_drawn(
     mechanism: Exponential, scores: Array, place: int, generator_state: Any, entry: Entry
 ) -> NoiseDraw:
-    """Return the noise of a choice: a number of its own stream, and its score in units of noise."""
+    """Return the noise of a choice: the number that it draws from the generator's state, and its
+    score in units of noise.
+    """
     unit = mechanism.epsilon / (2 * mechanism.sensitivity)
     log_base = np.zeros(len(scores)) if mechanism.log_base is None else mechanism.log_base
     scaled = (scores - scores.max()) * unit
@@ -178,7 +180,7 @@ def play(run: Callable[[], Any], replay: Tape | None = None, *, blind: bool = Fa
 
 @contextmanager
 def _watched(tape: Tape, replay: Tape | None, blind: bool) -> Iterator[None]:
-    """Record the releases on a tape, or replay them, while the context is open."""
+    """Record the releases on a tape, or replay those of another, while the context is open."""
     with pytest.MonkeyPatch.context() as patch:
         watch = _Watch(tape, replay, blind)
         watch.values(patch)
@@ -196,11 +198,13 @@ class _Watch:
     blind: bool
     statistics_seen: int = 0
     scores: list[float] = field(default_factory=list)
-    # Open sequences of steps, with the norm of each.
+    # The list has the entry of each open sequence of steps, with the exponent of its norm.
     opened: list[tuple[Entry, float]] = field(default_factory=list)
 
     def release(self, out: Any) -> Any:
-        """Return the output of this run, or of the same release of the run that is replayed."""
+        """Return the output of a release in this run or, on a replay, that of the same release in
+        the other run.
+        """
         place = len(self.tape.released)
         self.tape.released.append(out)
         if self.replay is None:
@@ -209,7 +213,7 @@ class _Watch:
         return self.replay.released[place]
 
     def values(self, patch: pytest.MonkeyPatch) -> None:
-        """Put the releases of single values on the tape."""
+        """Patch the ledger so that releases of single values go onto the tape."""
         honest = Ledger.release
 
         def watched(ledger: Ledger, mechanism: Any, value: Array, rng: Any, **label: Any) -> Any:
@@ -220,7 +224,8 @@ class _Watch:
                 return out
             shown_value = np.zeros_like(value) if self.blind else value
             chooses = isinstance(mechanism, Exponential)
-            generator_state = copy.deepcopy(rng.bit_generator) if chooses else None  # It is slow.
+            # Copying the generator is slow, so only choices do it.
+            generator_state = copy.deepcopy(rng.bit_generator) if chooses else None
             out = honest(ledger, mechanism, shown_value, rng, **label)
             entry = ledger.entries[-1]
             if entry.label != SOLVER:
@@ -239,11 +244,13 @@ class _Watch:
         patch.setattr(Ledger, "release", watched)
 
     def sequences(self, patch: pytest.MonkeyPatch) -> None:
-        """Put the entries that account for a sequence of releases on the tape."""
+        """Patch the ledger so that entries which account for a sequence of releases go onto the
+        tape.
+        """
         honest = Ledger.open
 
         def opened(ledger: Ledger, sequence: Any, **label: Any) -> Any:
-            """Open a sequence of steps, and remember its entry."""
+            """Open a sequence of steps, and keep its entry for the tape."""
             steps: Any = honest(ledger, sequence, **label)
             steps.tape_entries = ledger.entries[-2:]
             entry = steps.tape_entry = ledger.entries[-1]
@@ -260,7 +267,9 @@ class _Watch:
         patch.setattr(Ledger, "open", opened)
 
     def steps(self, patch: pytest.MonkeyPatch) -> None:
-        """Put the noise of steps on the tape, which the ledger hands out and the method adds."""
+        """Patch the steps so that their noise, which the ledger hands out and the method adds, goes
+        onto the tape.
+        """
         noise_of, summed = Steps._noise_of, Steps.summed_noise
         idle, idling = Steps.idle_noise, [False]
 
@@ -294,10 +303,13 @@ class _Watch:
         patch.setattr(Steps, "idle_noise", idle_noise)
 
         def record(exact: Array) -> Array:
-            """Put a step's value on the tape; return it, or that of the run which is replayed."""
+            """Put a step's value on the tape; return the value or, on a replay, that of the other
+            run.
+            """
             entry, norm = self.opened[-1]
             place = len(self.tape.statistics)
-            block = place if entry.releases == 1 else None  # a record may be in several steps
+            # If a mechanism releases several times, a record may be in several of its steps.
+            block = place if entry.releases == 1 else None
             self.tape.statistics.append(Statistic(np.array(exact), entry, norm, block=block))
             if self.blind:
                 return np.zeros_like(exact)
@@ -337,8 +349,8 @@ class _Watch:
         patch.setattr(objective_perturbation, "draw_linear_term", tilted)
 
     def encodings(self, patch: pytest.MonkeyPatch) -> None:
-        """Put steps with correlated noise on the tape: what is hidden is C G, of all steps
-        together.
+        """Patch steps with correlated noise so that what is hidden, C G for all steps together,
+        goes onto the tape.
         """
         fresh, noisy = CorrelatedSteps._fresh, CorrelatedSteps.release
 
@@ -361,7 +373,7 @@ class _Watch:
         patch.setattr(CorrelatedSteps, "release", released)
 
     def tests(self, patch: pytest.MonkeyPatch) -> None:
-        """Put the releases behind noisy tests on the tape."""
+        """Patch noisy tests so that the releases behind them go onto the tape."""
         passes, examine = TestedSteps.passes, RobustFilter.examine
         noisy, number = TestedSteps.noisy, TestedSteps._noisy
         latest: list[tuple[RobustFilter, int]] = []
@@ -408,7 +420,7 @@ class _Watch:
             return self.release(out)
 
         def examined(keep: RobustFilter, points: Array) -> Any:
-            """Examine points, and remember the filter and their number."""
+            """Examine points, and keep the filter and the number of points for the next release."""
             latest.append((keep, len(points)))
             return examine(keep, points)
 

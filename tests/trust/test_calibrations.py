@@ -19,8 +19,9 @@ from tests.trust.cases import PRIVATE, Case, case
 from tests.trust.tape import Tape
 
 COMBINATIONS = tuple(product(("tight", "paper"), ("practical", "theory")))
-OPPOSITE = (COMBINATIONS[0], COMBINATIONS[-1])  # each calibration and each tuning once
-DIMENSIONS = 3  # A single draw for all coordinates would be detected.
+# These two combinations have each calibration and each tuning once.
+OPPOSITE = (COMBINATIONS[0], COMBINATIONS[-1])
+DIMENSIONS = 3  # In this many dimensions a single draw for all coordinates would be detected.
 DRAWS = 240  # This many degrees of freedom also detect noise divided by root 2.
 MOST_CHANGES = 3  # The largest number of changes of a setting that refusals may ask for.
 
@@ -40,8 +41,8 @@ def combinations(slug: str, pairs: Iterable[tuple[str, str]] = COMBINATIONS) -> 
 
 
 def follow(place: Case) -> Case | None:
-    """Return the case where its method has a plan, after the changes that refusals suggest; else
-    None.
+    """Return the case with the changes that refusals suggest until its method has a plan, or None
+    if it gets none.
     """
     for _ in range(MOST_CHANGES):
         try:
@@ -57,8 +58,8 @@ def follow(place: Case) -> Case | None:
 
 
 def check(place: Case) -> None:
-    """Check that sensitivity, noise and ledger are as claimed, and that nothing is read past the
-    ledger.
+    """Check that sensitivity, noise and ledger of a case are as claimed, and that nothing is read
+    past the ledger.
 
     Printed noise may be more than is needed, and the papers' conversions are loose.
     """
@@ -89,6 +90,9 @@ def test_every_calibration_and_tuning_that_runs_passes_the_checks(slug: str) -> 
 
 
 def check_combinations(slug: str, pairs: Iterable[tuple[str, str]]) -> None:
+    """Check a method's small run in each calibration and tuning in which it runs, and that there is
+    at least one.
+    """
     runs = 0
     for place in combinations(slug, pairs):
         check(place)
@@ -96,7 +100,7 @@ def check_combinations(slug: str, pairs: Iterable[tuple[str, str]]) -> None:
     assert runs > 0
 
 
-# Every fault is tried, also those that `mutants.py` leaves to larger runs, each in one calibration.
+# Every fault is tried in one calibration each, even those that `mutants.py` leaves to larger runs.
 FINER = (
     ("mean.clipped", mean_faults.half_the_sensitivity),
     ("mean.clipped", mean_faults.noise_over_root_2),
@@ -141,7 +145,7 @@ def test_a_fault_of_the_printed_calibration_alone_is_caught(
 def test_data_of_another_size_than_the_plan_are_refused_before_anything_is_released(
     slug: str,
 ) -> None:
-    """The noise of n = 1000 would not hide a record among 100."""
+    """The noise for n = 1000 would not hide a record among 100."""
     place = case(slug)
     point, plan = place.point, place.plan()
     for size in ({"n": 2 * point.n}, {"n": point.n + 1}, {"d": point.d + 1}):

@@ -12,10 +12,10 @@ from tests.kinds import DTYPES, extremes
 from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, case, rows_of, with_rows
 
-# Negation wraps around for integers, and a product rounds outward for floats.
+# For these dtypes negation of integers wraps around, or a product of floats rounds outward.
 TELLING = ("uint32", "float32")
-# One method for each way of reading data: gradients one by one, in blocks, by index, entries,
-# users, chains of users.
+# The list has one method for each way of reading data: gradients one by one, in blocks, by index,
+# entries, users, chains of users.
 READERS = (
     "mean.clipped",
     "mean.cwme-cdp",
@@ -34,8 +34,8 @@ WIDE = {"offset": 1.0, "diameter": 4.0}
 
 
 def neighbours_of(name: str, dtype: str, seed: int) -> float:
-    """Return the largest move over its claim where a record is replaced, and all are ends of a
-    dtype.
+    """Return the largest move over its claim when a record is replaced and all entries are extreme
+    values of a dtype.
     """
     place, rng = case(name), np.random.default_rng(seed)
     place = replace(place, point=replace(place.point, **WIDE))
@@ -59,7 +59,7 @@ def test_records_of_any_dtype_move_no_statistic_by_more_than_the_ledger_records(
 def test_no_method_that_reads_records_exceeds_its_sensitivity_for_any_dtype(
     slug: str, dtype: str
 ) -> None:
-    # Eight further seeds are in the slow suite, below.
+    # The slow suite tries eight further seeds below.
     assert max(neighbours_of(slug, dtype, seed) for seed in range(4)) > 0
 
 

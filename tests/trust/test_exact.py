@@ -21,8 +21,8 @@ from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, Case, case, rows_of, with_rows, with_target
 from tests.trust.faults import each_draw
 
-DRAWS = 8000  # draws: 5 % too little noise is at 6 standard deviations
-WIDE = {"l2": 200, "lq": 60}  # dimensions, so that few runs give many draws
+DRAWS = 8000  # The number of draws; 5 % too little noise is then at 6 standard deviations.
+WIDE = {"l2": 200, "lq": 60}  # Dimensions at which few runs give many draws.
 SPECIAL = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1.7e308, 5e-324, -5e-324, 1e-300, 0.0)
 NUMBERS = st.sampled_from(SPECIAL) | st.floats(-5, 5) | st.floats(allow_nan=True)
 MOST_STEPS = 5000  # A theorem may ask for 10^5 steps, which take minutes and have equal entries.
@@ -37,7 +37,9 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 
 
 def replaced_records(name: str, examples: int) -> None:
-    """Try neighbours that hypothesis makes: records of few values, and a replaced user."""
+    """Check neighbours that hypothesis makes: records of few values, of which those of a user are
+    replaced.
+    """
     place = case(name)
     base = place.crowd(0)
     total, d = rows_of(base).shape
@@ -70,7 +72,9 @@ def replaced_records(name: str, examples: int) -> None:
 
 @pytest.mark.parametrize("slug", PRIVATE)
 def test_replaced_records_move_no_statistic_further_than_the_ledger_says(slug: str) -> None:
-    """Ties, duplicates, denormals, what is not a number: for a record, or all items of a user."""
+    """The records have ties, duplicates, denormals and values that are not numbers, and one record
+    or all items of a user are replaced.
+    """
     replaced_records(slug, 6)
 
 
@@ -81,7 +85,7 @@ def test_no_search_finds_neighbours_that_exceed_the_sensitivity(name: str) -> No
 
 
 def at_budget(slug: str, budget: dict[str, Any], calibration: str, tuning: str) -> Case | None:
-    """Return a method at a budget; None where it refuses to run."""
+    """Return the case of a method at a budget, or None where the method refuses to run."""
     place = case(slug)
     point = replace(place.point, **({"rho": None} | budget))
     method: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
@@ -94,7 +98,9 @@ def at_budget(slug: str, budget: dict[str, Any], calibration: str, tuning: str) 
 
 
 def spent_at(slug: str, calibrations: tuple[str, ...], tunings: tuple[str, ...]) -> int:
-    """Check the ledger at every budget, calibration and tuning; return at how many it runs."""
+    """Check the ledger at every budget, calibration and tuning; return the number of combinations
+    that run.
+    """
     runs = 0
     for budget in BUDGETS:
         for calibration in calibrations:
@@ -103,7 +109,9 @@ def spent_at(slug: str, calibrations: tuple[str, ...], tunings: tuple[str, ...])
                 if place is None or steps_of(place) > MOST_STEPS:
                     continue
                 tape = place.play(place.crowd(0))
-                whole = calibration == "tight"  # the papers' conversions are loose
+                # The papers' conversions are loose, so only the tight calibration spends the whole
+                # budget.
+                whole = calibration == "tight"
                 checks.check_spent(checks.booked(tape), place.point.budget, whole=whole)
                 checks.check_books(tape)
                 checks.check_scales(checks.booked(tape))
@@ -135,7 +143,7 @@ def wide(name: str) -> Case:
     return replace(place, point=replace(place.point, d=WIDE[kind]))
 
 
-# Quick where a run draws one noisy value, which many draws cost little.
+# Such a test is quick where a run draws one noisy value, since many draws then cost little.
 AT_ONCE = [
     pytest.param(name, marks=[] if case(name).method.stage.at_once else [pytest.mark.slow])
     for name in CASES
@@ -155,10 +163,12 @@ def test_five_percent_too_little_noise_is_caught(
 
 @pytest.mark.parametrize("slug", PRIVATE)
 def test_only_methods_that_say_so_choose_their_noise_from_the_data(slug: str) -> None:
-    """What is booked on data a hundred times as far out is the same, but for a private radius."""
+    """On data a hundred times as far out the ledger has the same entries, except for a private
+    radius.
+    """
     place = case(slug)
     if place.point.m == 1:
-        # With this many records and this epsilon a private look at the data is worth its share.
+        # With this many records and this epsilon a private choice of the radius is worth its share.
         place = replace(place, point=replace(place.point, n=3000, epsilon=8.0))
     booked = []
     for scale in (0.01, 1.0):

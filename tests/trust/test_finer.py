@@ -20,7 +20,9 @@ PARAMETERS = [
 
 @lru_cache
 def honest(name: str, place: Callable[[str], Case], check: Check) -> None:
-    """Pass the check without a fault: raises AssertionError otherwise."""
+    """Run the check without a fault, which raises AssertionError if it fails; a second call for the
+    arguments is free.
+    """
     check(place(name))
 
 

@@ -10,13 +10,14 @@ from tests.trust import hostile
 from tests.trust.cases import PRIVATE, VARIANTS, case
 
 SECONDS = [pytest.mark.slow]
-# Hundreds of steps, or thousands of users.
+# These methods take hundreds of steps, or need thousands of users.
 LONG = ("lp.regularized-mirror-descent", "user.accelerated-strong", "user.phased-sgd")
 STAGES = {name: case(name).method.stage for name in PRIVATE}
 SPLIT = [n for n in PRIVATE if STAGES[n].splits and case(n).method.card.level == "item"]
 SPLIT_USERS = [n for n in PRIVATE if STAGES[n].splits and n not in SPLIT]
 OPTIMISERS = [
-    # Quick where the number of steps is a field: other plans, users and solvers take seconds.
+    # A method is quick where the number of steps is a field, while other plans, users and solvers
+    # take seconds.
     pytest.param(name, marks=[] if STAGES[name].free_steps else SECONDS)
     for name in PRIVATE
     if hostile.other_losses(name)
@@ -34,7 +35,8 @@ def test_no_record_moves_a_statistic_further_than_the_ledger_says(name: str) -> 
 @pytest.mark.parametrize("name", OPTIMISERS)
 def test_no_record_does_with_the_losses_of_other_problems(name: str) -> None:
     places = [hostile.with_loss(name, loss) for loss in hostile.other_losses(name)]
-    needs_curvature = case(name).point.problem == Quadratic.card.slug  # The other has none.
+    # The other loss has no curvature.
+    needs_curvature = case(name).point.problem == Quadratic.card.slug
     assert hostile.check_where_it_runs(places) > 0 or needs_curvature
 
 
@@ -53,7 +55,7 @@ def test_no_record_does_in_the_second_ways_to_be_private(name: str) -> None:
 
 @pytest.mark.parametrize("name", one_in(3, [name for name in PRIVATE if STAGES[name].clip]))
 def test_no_record_does_at_any_clip_level(name: str) -> None:
-    """Of gradients c x: their length overflows or underflows where neither factor does."""
+    """The length of a gradient c x overflows or underflows where neither factor does."""
     losses = hostile.other_losses(name)
     places = (hostile.wide(name), *(hostile.with_loss(name, loss) for loss in losses))
     for level in hostile.levels(name):

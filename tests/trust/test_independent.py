@@ -36,7 +36,7 @@ def make_setting(source: random.Random, pure: bool) -> Setting:
 
 @pytest.mark.parametrize("slug", FORMULAS)
 def test_a_bound_on_the_mean_is_what_its_formula_says(slug: str) -> None:
-    """A grid is no better than the minimum; lower bounds are maxima, and it is no higher."""
+    """A grid gives no less than the minimum, and for lower bounds, which are maxima, no more."""
     bound: Bound = next(b for b in EXPLICIT if b.card.slug == slug)
     source, compared = random.Random(slug), 0
     for _ in range(3):

@@ -20,7 +20,7 @@ from tests.trust.cases import CASES, PRIVATE, VARIANTS, case
 from tests.trust.faults import REUSED
 from tests.trust.mutants import FAULTS, MUTANTS, SPLIT, Mutant, killed
 
-# Whether a plan reads a constant is checked only where no fault is found, since the check takes a
+# Whether a plan reads a constant is checked only where no fault is found, since that check takes a
 # plan.
 APPLICABLE = [m for m in MUTANTS if m.fault is not SPLIT or not m.not_applicable]
 PARAMETERS = [  # `make test` runs all methods; the slow suite runs their second ways to be private.
@@ -31,7 +31,9 @@ PARAMETERS = [  # `make test` runs all methods; the slow suite runs their second
 
 @lru_cache
 def honest(name: str, check: checks.Check) -> None:
-    """Pass the check without a fault: raises AssertionError otherwise."""
+    """Run the check without a fault, which raises AssertionError if it fails; a second call for the
+    arguments is free.
+    """
     check(case(name))
 
 

@@ -31,14 +31,14 @@ from tests.trust.theory import (
 # delta is divided by 1 + e^epsilon. The step is still private, but its noise is not the least
 # possible.
 SHUFFLED_RISE = 1.25
-# The constants of a risk that is not strongly convex, and further changes for a smooth and for a
-# rough one.
+# These are the constants of a risk that is not strongly convex, and further changes for a smooth
+# and for a rough one.
 FLAT = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0}
 ROUGH: dict[int, dict[str, float]] = {
     1: {},
     2: {"smoothness": math.inf, "sample_smoothness": math.inf},
 }
-GROUPS = 10  # the number of groups into which the slow suite divides its thousands of settings
+GROUPS = 10  # The slow suite divides its thousands of settings into this number of groups.
 
 
 def in_order(points: Iterator[object], fewest: int) -> None:
@@ -67,7 +67,9 @@ def test_no_lower_bound_is_above_an_upper_bound_at_ten_thousand_settings(group: 
 
 
 def test_a_lower_bound_that_is_too_large_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison finds a fault: thirty times the squared error of the best form is too much."""
+    """The planted fault multiplies the squared error of the best form by thirty, which
+    is too much.
+    """
     honest = Bound.value
     monkeypatch.setattr(
         Bound,
@@ -108,7 +110,7 @@ def rows_of(area: str) -> list[Bound]:
 
 
 def larger(budget: Budget) -> Budget:
-    """Return twice the budget."""
+    """Return a budget with twice the rho, or twice the epsilon."""
     return ZCDP(rho=2 * budget.rho) if isinstance(budget, ZCDP) else double(budget)
 
 
@@ -118,8 +120,8 @@ def double(budget: Budget) -> Budget:
 
 
 def falls(bound: Bound, setting: Setting, changed: Setting) -> bool:
-    """Check that a bound does not rise from one setting to another; False if it does not hold at
-    both.
+    """Return whether a bound holds at both settings; fail if it rises from the first to
+    the second.
     """
     if bound.failures(setting) or bound.failures(changed):
         return False
@@ -135,8 +137,8 @@ def falls(bound: Bound, setting: Setting, changed: Setting) -> bool:
 
 
 def check_falling(area: str, count: int) -> set[str]:
-    """Check that explicit rows fall with n and the budget, and that lower
-    bounds fall with p too.
+    """Return the slugs of the explicit rows that fall with n and the budget; fail if one rises, or
+    if a lower bound rises with p.
     """
     slugs = set()
     for base in settings(area, count, 3):
@@ -165,8 +167,9 @@ def test_explicit_bounds_fall_with_the_records_and_the_budget_at_many_settings(
     area: str, count: int
 ) -> None:
     missed = {b.card.slug for b in rows_of(area)} - check_falling(area, count)
-    # 2,397 groups of records; and Gaussian data have all moments, of which one number is known.
-    # A floor is about a law, and the settings know only a class: see tests/bounds/floors.
+    # These rows need 2,397 groups of records, or use that Gaussian data have all moments, of which
+    # one number is known. A floor is about a law, and the settings know only a class: see
+    # tests/bounds/floors.
     of_laws = {b.card.slug for b in rows_of(area) if b.card.of_law}
     assert missed - of_laws <= {
         "upper.mean.iterative-paper",
@@ -182,7 +185,9 @@ def test_explicit_bounds_fall_with_the_records_and_the_budget_at_many_settings(
     ids=lambda b: b.card.slug,
 )
 def test_with_more_and_more_records_a_bound_on_the_mean_vanishes(bound: Bound) -> None:
-    """To n = 10^10, where a library's binomial law has lost all its digits."""
+    """The numbers of records go up to n = 10^10, where a library's binomial law has lost all its
+    digits.
+    """
     card = bound.card
     pure = card.privacy == "pure" or (card.kind, card.privacy) == ("lower", "approx")
     budget: Budget = PureDP(epsilon=1.0) if pure else ZCDP(rho=0.5)
@@ -202,7 +207,9 @@ def test_with_more_and_more_records_a_bound_on_the_mean_vanishes(bound: Bound) -
 
 
 def test_without_privacy_what_is_left_is_the_error_of_an_average() -> None:
-    """At rho = 10^6 a record is not hidden: the best clip is far out, and the noise is nothing."""
+    """At rho = 10^6 a record is not hidden, so the best clip is far out, and the noise is
+    negligible.
+    """
     rows = {b.card.slug: b for b in UPPER}
     for d, n in ((3, 1000), (40, 10**5)):
         setting = helpers.make_setting(n=n, d=d, order=3, budget=ZCDP(rho=1e6), mean_bound=0.5)

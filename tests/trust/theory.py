@@ -24,7 +24,8 @@ EXPLICIT = tuple(b for b in BOUNDS if b.card.constant == "explicit")
 LOWER = tuple(b for b in EXPLICIT if b.card.kind == "lower")
 # A mean error may exceed a bound on a quantile, so only bounds on expectations are compared.
 UPPER = tuple(b for b in EXPLICIT if b.card.kind == "upper" and b.card.guarantee == "expectation")
-# Under (epsilon, delta)-DP their noise may be that of shuffling, which no bound on zCDP binds.
+# Under (epsilon, delta)-DP the noise of these methods may be that of shuffling, which no bound on
+# zCDP binds.
 SHUFFLED = (
     "sco.private-sgd",
     "lp.shuffled-mirror-descent",
@@ -35,8 +36,8 @@ RISKS = ("linear", "quadratic")
 LAWS = ("spike", "hypercube", "tracing")
 INSTANCES = tuple((problem, law) for problem in ("mean", *RISKS) for law in LAWS)
 ROUNDING = 1e-9
-# Printed parameters, and schedules of a coarse grid, are nobody's minimum: the bound at them may
-# rise by as much while what it bounds does not.
+# Printed parameters, and schedules of a coarse grid, are not the best ones, so a bound at them may
+# rise by this factor while what it bounds does not.
 RISES = {
     "upper.lp.regularized-mirror-descent-paper": 1.25,
     "upper.lp.shuffled-mirror-descent-paper": 1.1,
@@ -48,14 +49,15 @@ RISES = {
     "upper.mean.cwme-pure-interval": 1.15,
     # The best separation of this bound is found by a search.
     "lower.mean.approx-assouad-squared": 1 + 1e-6,
-    # At the steps and the radius of a run, which suit a model of accuracy: its gradients may be
-    # much smaller than those of the worst law. Measured in 400 settings: at most 2.7 and 1.8, where
-    # one or two steps are taken. At their own best parameters the rows fall. A plan that left some
-    # records out would not mend it: it would choose them by its model, which falls with n already.
+    # These bounds are at the steps and the radius of a run, which suit a model of accuracy: its
+    # gradients may be much smaller than those of the worst law. In 400 settings the rise was at
+    # most 2.7 and 1.8, where one or two steps are taken. At their own best parameters the rows
+    # fall. A plan that left some records out would not mend the rise, as its model falls with n
+    # already.
     "upper.sco.fresh-batches-run": 3,
     "upper.sco.fresh-batches-pure-run": 2,
-    # Searched for its best probability, with a chance of a hit that is solved for. Measured in 200
-    # settings: rises by 2.8e-8 and 5.4e-8, where the budget is small.
+    # The best probability of these bounds is searched for, with a chance of a hit that is solved
+    # for. In 200 settings the rise was 2.8e-8 and 5.4e-8, where the budget is small.
     "lower.mean.fano-distance-cdp": 1 + 1e-7,
     "lower.mean.fano-distance-cdp-squared": 1 + 1e-7,
     # The number of steps is an integer, and small where there are few records.
@@ -105,7 +107,9 @@ def random_points(
 
 
 def class_of(upper: Bound, budget: Budget) -> tuple[str, ...]:
-    """Return the privacy of the lower bounds that bind the method of an upper bound."""
+    """Return the notions of privacy whose lower bounds bind the method of an upper bound at a
+    budget.
+    """
     card = upper.card
     if card.ignores_data:
         return tuple(BINDING)
@@ -136,7 +140,7 @@ def at_level(bounds: tuple[Bound, ...], point: Scenario) -> list[Bound]:
 
 
 def of_moments(setting: Setting) -> Setting:
-    """Return the setting in which no more is certified than the moments of every coordinate.
+    """Return the setting in which only the moments of every coordinate are certified.
 
     A lower bound without an instance of the catalogue is about some law with these moments, of
     which the certified constants of the law at hand may not be true.
@@ -153,7 +157,9 @@ def of_moments(setting: Setting) -> Setting:
 
 
 def disorder(point: Scenario) -> tuple[list[str], int]:
-    """Return every pair that is in the wrong order at a point, and how many were compared."""
+    """Return a sentence for every pair of bounds that is in the wrong order at a point, and the
+    number of compared pairs.
+    """
     point_setting = point.setting
     wrong, compared = [], 0
     for setting, on_instance in ((point_setting, True), (of_moments(point_setting), False)):
@@ -182,6 +188,6 @@ def disorder(point: Scenario) -> tuple[list[str], int]:
 
 def comparable(lower: Bound, upper: Bound, budget: Budget) -> bool:
     """Whether a lower bound is about algorithms and losses that an upper bound covers."""
-    same = upper.card.quantity in lower.card.quantity  # a bound on a squared error counts too
+    same = upper.card.quantity in lower.card.quantity  # A bound on a squared error counts too.
     bound = lower.card.privacy in class_of(upper, budget)
     return same and bound and lower.card.instance_class.has_curvature_of(upper.card.loss_class)

@@ -15,7 +15,7 @@ from tests.trust.theory import EXPLICIT
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "verification.md"
-# The folders of tests in which methods have their own tests.
+# Methods have their own tests in these folders.
 METHOD_AREAS = ("methods", "audit", "privacy")
 COMMAND = "WRITE_VERIFICATION=1 python -m pytest tests/trust/test_verification.py"
 
@@ -72,7 +72,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def short(check: checks.Check) -> str:
-    """Return the name of a check as the tables have it."""
+    """Return the name of a check as it stands in the tables."""
     return f"`{check.__name__.removeprefix('check_')}`"
 
 
@@ -112,7 +112,7 @@ def faults() -> str:
 
 
 def reasons() -> str:
-    """Return why some faults do not exist."""
+    """Return a line for each fault that a method cannot have, with the reason."""
     missing = [m for m in MUTANTS if m.case in PRIVATE and m.not_applicable]
     return "\n".join(f"- n/a: {m.case}, {m.fault.name}: {m.not_applicable}." for m in missing)
 
@@ -126,7 +126,7 @@ def bounds() -> str:
 
 
 def page() -> str:
-    """Return the whole page."""
+    """Return the whole text of docs/verification.md."""
     described = [[short(check), words] for check, words in CHECKS.items()]
     count = sum(not m.not_applicable for m in MUTANTS)
     kinds = {case(name).slug for name in VARIANTS}

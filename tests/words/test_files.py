@@ -19,8 +19,8 @@ from dpsco_core.words.stories import NAME, read_shared, read_story
 ROOT = Path(__file__).resolve().parents[2]
 STORIES = reading.FOLDER / "methods"
 FILES = sorted(path for path in STORIES.rglob("*.toml") if path.name != "shared.toml")
-LONG = 100  # in characters; a text of at least this length may occur only once
-# Imports a module, then prints which of the files of words were opened.
+LONG = 100  # A text of at least this number of characters may occur only once.
+# The program imports a module, then prints which of the files of words were opened.
 OPENED = """
 import sys
 opened = set()
@@ -99,7 +99,9 @@ def test_no_file_is_opened_before_its_text_is_asked_for() -> None:
 
 
 def test_the_wheel_has_every_file() -> None:
-    """Hatch packs what a package's folder holds, but for what git ignores or the target leaves."""
+    """Hatch packs every file of a package's folder, except those that git ignores or the target
+    leaves out.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert "dpsco_core" in wheel["packages"] and set(wheel) == {"packages", "force-include"}

@@ -66,7 +66,7 @@ modules = ["dpsco_core.methods"]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Return a folder of words with one story, one paper and a file of what stories share."""
+    """Yield a folder of words with one story, one paper and a file of what stories share."""
     monkeypatch.setattr(reading, "FOLDER", tmp_path)
     for name, text in (
         ("methods/mean/own.toml", STORY),
@@ -121,7 +121,7 @@ def test_a_story_without_a_proof_has_none(folder: Path) -> None:
     assert story is not None and story.privacy is None
 
 
-# The change in a story, and the sentence of the refusal.
+# Each case has the change in a story, and the sentence of the refusal.
 BROKEN = {
     "no TOML": ('"Two passes."', "Two passes.", "methods/mean/own.toml must be TOML, got"),
     "a missing key": ('cost = "Two passes."', "", "methods/mean/own.toml must .* got .*=no cost"),

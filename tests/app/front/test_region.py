@@ -49,7 +49,9 @@ def random_scenario(seed: int) -> Scenario:
 
 
 def crossings(scenario: Scenario, outcomes: Sequence[Outcome] | None = None) -> list[str]:
-    """Return where a private method's mean is below the region's edge by more than its noise."""
+    """Return a line of text for each point where a private method's mean error is below the
+    region's edge by more than its noise.
+    """
     measured = list(study(scenario)) if outcomes is None else outcomes
     study_of_one, edge = Study(scenario=scenario, outcomes=measured), dict(region(scenario))
     return [
@@ -96,7 +98,7 @@ def test_no_floor_of_a_preset_is_above_the_answer_without_data(preset: Preset) -
 def test_the_ladder_lists_the_window_of_each_panel_if_they_differ() -> None:
     """Each panel draws its own window: at p = 20 that of the hard instance reaches further down."""
     mean = Scenario(axis="n", grid=(1000, 10_000), n=10_000)
-    losses = ("quadratic", "linear")  # For another loss, the hardest case is of that loss.
+    losses = ("quadratic", "linear")  # Each of these losses has a hardest case of its own.
     cases = [mean, replace(mean, p=20.0), replace(mean, p=2.0, rho=0.5, epsilon=None, delta=None)]
     cases += [replace(mean, problem=loss, methods=()) for loss in losses]
     kinds = set()
@@ -132,16 +134,18 @@ def test_no_window_is_drawn_if_its_bounds_are_about_other_data() -> None:
     methods = ("mean.sample", "mean.clipped")
     equal = Study(scenario=Scenario(methods=methods, n=5000))
 
-    def second_panel(scenario: Scenario) -> Panel:
-        """Return the first of two panels, since a single panel shows no bounds on all data."""
+    def left_panel(scenario: Scenario) -> Panel:
+        """Return the left one of a figure's two panels, since a single panel shows no bounds on all
+        data.
+        """
         pair = [Study(scenario=scenario), Study(scenario=scenario, role="pin")]
         return front_figure(pair, View()).panels[0]
 
-    assert second_panel(equal.scenario).regions[-1].key == "window"
+    assert left_panel(equal.scenario).regions[-1].key == "window"
     unequal = replace(equal.scenario, decay=1.0)
     squares = Scenario(problem="least-squares", methods=("sco.erm", "sco.clipped"))
     for problem_case, reason in ((unequal, "equal scale"), (squares, "other losses")):
-        panel = second_panel(problem_case)
+        panel = left_panel(problem_case)
         assert "window" not in [r.key for r in panel.regions]
         assert reason in " ".join(line for words in panel.words for line in words.lines)
         worst = [line.y[0] for line in panel.lines if line.key == fano(problem_case)]

@@ -24,7 +24,7 @@ SOURCE = "n = 10,000, seed 7"
 
 
 @pytest.fixture(scope="module")
-def nested() -> Figure:
+def preset_figure() -> Figure:
     """Return the front figure of the first preset at two sizes and with two trials."""
     scenario = replace(FIRST.scenario, trials=2, grid=(1000, 10_000))
     whole = Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
@@ -44,9 +44,9 @@ def written_letters(pdf: bytes) -> str:
     return "".join(drawn_texts).replace("\\", "").replace("\0", "")
 
 
-def test_a_slide_is_one_16_to_9_page_with_embedded_fonts(nested: Figure) -> None:
-    document = slide(nested, HEADLINE, SOURCE)
-    assert document.startswith(b"%PDF") and document == slide(nested, HEADLINE, SOURCE)
+def test_a_slide_is_one_16_to_9_page_with_embedded_fonts(preset_figure: Figure) -> None:
+    document = slide(preset_figure, HEADLINE, SOURCE)
+    assert document.startswith(b"%PDF") and document == slide(preset_figure, HEADLINE, SOURCE)
     (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", document)
     width, height = map(float, box)
     assert width / height == pytest.approx(16 / 9, rel=1e-3)
@@ -54,17 +54,19 @@ def test_a_slide_is_one_16_to_9_page_with_embedded_fonts(nested: Figure) -> None
     assert fonts and document.count(b"/FontFile2") >= len(set(fonts)) > 1
 
 
-def test_a_slide_shows_the_headline_the_names_the_factors_and_the_source(nested: Figure) -> None:
-    text = written_letters(slide(nested, HEADLINE, SOURCE))
-    assert nested.ruler is not None
-    names = [rung.name for rung in nested.ruler.rungs]
-    factors = [rung.text.removeprefix("×") for rung in nested.ruler.rungs if rung.text]
+def test_a_slide_shows_the_headline_the_names_the_factors_and_the_source(
+    preset_figure: Figure,
+) -> None:
+    text = written_letters(slide(preset_figure, HEADLINE, SOURCE))
+    assert preset_figure.ruler is not None
+    names = [rung.name for rung in preset_figure.ruler.rungs]
+    factors = [rung.text.removeprefix("×") for rung in preset_figure.ruler.rungs if rung.text]
     assert len(names) > 3 and len(factors) > 3
-    for words in (*HEADLINE, *names, *factors, SOURCE, nested.y.title):
+    for words in (*HEADLINE, *names, *factors, SOURCE, preset_figure.y.title):
         assert words.replace(" ", "") in text.replace(" ", ""), words
 
 
-def test_slides_support_two_panels_and_the_dark_theme(nested: Figure) -> None:
+def test_slides_support_two_panels_and_the_dark_theme(preset_figure: Figure) -> None:
     hard = hardest(SWEEP)
     assert hard is not None
     studies = [
@@ -77,5 +79,7 @@ def test_slides_support_two_panels_and_the_dark_theme(nested: Figure) -> None:
         assert panel.title.replace(" ", "") in text
     for row in figure.ladder.rows:
         assert row.name.replace(" ", "") in text
-    assert slide(nested, HEADLINE, SOURCE, dark=True) != slide(nested, HEADLINE, SOURCE)
+    assert slide(preset_figure, HEADLINE, SOURCE, dark=True) != slide(
+        preset_figure, HEADLINE, SOURCE
+    )
     assert has_slide(figure) and not has_slide(replace(figure, square=True))

@@ -43,11 +43,13 @@ MEDIAN = Scenario(
 
 
 @pytest.fixture
-def without_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Hide the bounds that are proven with the loss of the geometric median."""
+def without_median_bounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hide the bounds that are proven on hard instances of the geometric median."""
 
-    def fewer(problem: str, level: Level = "item") -> tuple[Bound, ...]:
-        """Return the bounds for a problem but those of the geometric median."""
+    def bounds_without_median(problem: str, level: Level = "item") -> tuple[Bound, ...]:
+        """Return the bounds for a problem, except those proven with the loss of the geometric
+        median.
+        """
         rows = bounds_for(problem, level)
         return tuple(b for b in rows if b.card.instance_problem != MEDIAN.problem)
 
@@ -60,7 +62,7 @@ def without_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         cell,
     )
     for module in ("tables.wider", "window", "hardest", "tables.matrix"):
-        monkeypatch.setattr(f"dpsco_core.explain.{module}.bounds_for", fewer)
+        monkeypatch.setattr(f"dpsco_core.explain.{module}.bounds_for", bounds_without_median)
     for cached in caches:
         cached.cache_clear()
     yield
@@ -73,7 +75,7 @@ def figure_of(scenario: Scenario, **view: str) -> Figure:
     return front_figure([Study(scenario=scenario)], View(**view))
 
 
-@pytest.mark.usefixtures("without_words")
+@pytest.mark.usefixtures("without_median_bounds")
 def test_the_median_off_the_ball_has_a_thin_line_with_the_name_of_the_class_and_no_region() -> None:
     figure = figure_of(MEDIAN)
     (panel,) = figure.panels
@@ -92,7 +94,7 @@ def test_the_median_off_the_ball_has_a_thin_line_with_the_name_of_the_class_and_
     assert rung.name == f"L{NAME[1:]}" and not rung.is_tick
 
 
-@pytest.mark.usefixtures("without_words")
+@pytest.mark.usefixtures("without_median_bounds")
 def test_a_bound_that_is_also_requested_by_name_is_drawn_once() -> None:
     (limit, *_) = limit_of_wider_losses(MEDIAN)
     (panel,) = figure_of(MEDIAN, bound=limit.bound.card.slug).panels
@@ -106,7 +108,7 @@ def test_a_problem_with_its_own_lower_bound_has_no_line_of_a_wider_class(problem
     assert limit_of_wider_losses(scenario) == ()
 
 
-@pytest.mark.usefixtures("without_words")
+@pytest.mark.usefixtures("without_median_bounds")
 def test_the_line_appears_exactly_where_only_a_wider_class_has_a_bound() -> None:
     for problem, geometry in (
         ("geometric-median", "linf"),
@@ -130,7 +132,7 @@ def max_of(point: Scenario, slugs: tuple[str, ...]) -> float:
     return max(evaluate(point, bound(slug)).value for slug in slugs)
 
 
-@pytest.mark.usefixtures("without_words")
+@pytest.mark.usefixtures("without_median_bounds")
 def test_the_page_bounds_draws_a_wider_class_as_a_thin_upright_line_named_in_the_headline() -> None:
     point = canonical_point(with_fitting_methods(replace(MEDIAN, axis=None, grid=())))
     table = comparable(rows(point, fitting_table(point).slugs), "excess risk")

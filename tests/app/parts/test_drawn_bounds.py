@@ -98,8 +98,8 @@ def errors_of(scenario: Scenario, trials: range) -> np.ndarray:
 
 
 def excess(scenario: Scenario) -> tuple[float, float] | None:
-    """Return the measured mean, less its noise, and the proven bound, or None if the bound
-    holds.
+    """Return the lower end of the measured mean error and the proven bound that it exceeds, or None
+    if the bound holds.
     """
     proven = drawn_bound(scenario)
     if proven is None or proven.value == math.inf:

@@ -24,7 +24,8 @@ PRIVATE = re.compile(
 )
 CLASSES = re.compile(r"(\[class[*^$]?=[\"']?)([\w-]+)")
 KEY = "st-key-"  # The beginning of the class that Streamlit derives from a widget's key.
-MOST_PARTS = 7  # The largest allowed number of such parts; it may only become smaller.
+# The largest allowed number of places that reach into Streamlit's page; it may only fall.
+MOST_PARTS = 7
 
 
 def private_parts(text: str) -> list[str]:

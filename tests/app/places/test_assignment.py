@@ -163,7 +163,8 @@ def test_the_sheet_is_one_page_with_everything_escaped() -> None:
         and "src=" not in sheet_html
         and "href=" not in sheet_html
     )
-    assert "Some: more than one in a hundred" in sheet_html  # a choice to tick
+    # This label belongs to a choice that a student ticks.
+    assert "Some: more than one in a hundred" in sheet_html
 
 
 def test_the_page_without_a_server_takes_the_same_link() -> None:

@@ -90,9 +90,6 @@ def text_of(page: AppTest, key: str = "bounds_said") -> str:
     return str(page.container(key=key).markdown[0].value)
 
 
-# -- the figure ---------------------------------------------------------------------------------
-
-
 def test_the_figure_holds_every_comparable_value() -> None:
     table_rows = comparable(rows_of(MEAN, "kamath"), "l2 error")
     figure = bounds_figure(table_rows, "axis", "lower.mean.fano-cdp")
@@ -185,9 +182,6 @@ def test_the_rows_of_a_method_are_grouped_and_named_by_their_differences() -> No
     assert room_for_names(figure) < 400  # The plot takes more than half of the width.
 
 
-# -- words --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
 def test_a_headline_has_at_most_two_lines_and_keeps_its_numbers(problem: str) -> None:
     for change in ({}, {"m": 100}, {"n": 200_000}):
@@ -244,8 +238,8 @@ def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -
 
 
 def test_the_leading_bound_has_the_class_of_the_floor_or_names_its_class() -> None:
-    """There, 0.347 is a bound for the moments of these data in every direction, and 0.375 a
-    floor.
+    """On the data of this test the method has an upper bound of 0.347 by their moments in every
+    direction, and the lower bound for all data of the class is 0.375.
     """
     point = Scenario(
         n=20_000, d=75, p=2.0, epsilon=0.2, delta=1e-4, diameter=1.0, offset=0.3, methods=()
@@ -381,9 +375,6 @@ def test_a_row_shows_its_conditions_with_numbers_and_text_to_copy() -> None:
     assert any(text.startswith("@") for text in copied)
 
 
-# -- links --------------------------------------------------------------------------------------
-
-
 def test_explore_shows_the_bound_that_it_is_opened_for() -> None:
     point = canonical_point(Scenario(problem="huber", methods=("sco.erm",), n=2000, d=5))
     count_drawn = 0
@@ -403,9 +394,6 @@ def test_a_scenario_that_explore_does_not_run_is_refused_in_a_sentence() -> None
     (refused,) = [c.value for c in page.caption if "Explore does not run" in c.value]
     assert "must be" in refused
     assert not [x for x in page.get("page_link") if x.proto.label == "Open in Explore"]
-
-
-# -- the page -----------------------------------------------------------------------------------
 
 
 def test_the_page_draws_the_table_of_its_address() -> None:

@@ -312,7 +312,9 @@ def test_the_answer_names_its_settings_and_the_method_without_privacy() -> None:
 
 
 def test_points_that_become_too_large_disappear_and_return() -> None:
-    """The page without a server does the same; nobody has asked for these points."""
+    """Points of a default sweep, for which nobody has asked, are left out while they are too large,
+    as on the page without a server.
+    """
     page = open_page()
     whole = page.session_state["field_grid"]
     select_value(page, "field_d", 500)

@@ -32,7 +32,7 @@ def points(text: str, kind: str = "polyline") -> list[tuple[str, np.ndarray]]:
     ]
 
 
-def same_picture(a: str, b: str) -> bool:
+def is_same_picture(a: str, b: str) -> bool:
     """Whether two pictures show the same lines and areas, up to the rounding of other machines."""
     shapes_a, shapes_b = (points(text) + points(text, "polygon") for text in (a, b))
     return [c for c, _ in shapes_a] == [c for c, _ in shapes_b] and all(
@@ -50,7 +50,7 @@ def test_every_preset_has_its_picture(preset: Preset) -> None:
     if preset.open == "others":
         assert (
             len(colours_drawn) >= min(len({colour_of(m) for m in private}), 3) - 1
-        )  # A method may refuse to run.
+        )  # One colour may be missing, since a method may refuse to run.
     else:  # The picture has the best method, or no measured line.
         assert len(colours_drawn) == (preset.open == "")
     assert "http" not in preset.picture.read_text().replace("http://www.w3.org/2000/svg", "")
@@ -65,14 +65,14 @@ def test_a_picture_is_drawn_from_its_run(name: str) -> None:
     preset = next(p for p in PRESETS if p.name == name)
     another = next(p for p in PRESETS if p.name != name)
     fresh = thumbnail(preset)
-    assert same_picture(fresh, preset.picture.read_text(encoding="utf-8"))
-    assert not same_picture(fresh, another.picture.read_text(encoding="utf-8"))
+    assert is_same_picture(fresh, preset.picture.read_text(encoding="utf-8"))
+    assert not is_same_picture(fresh, another.picture.read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
 def test_every_picture_is_drawn_from_its_run(preset: Preset) -> None:
-    assert same_picture(thumbnail(preset), preset.picture.read_text(encoding="utf-8"))
+    assert is_same_picture(thumbnail(preset), preset.picture.read_text(encoding="utf-8"))
 
 
 def test_a_higher_error_is_drawn_higher_and_inside() -> None:

@@ -64,7 +64,7 @@ def open_geometry(**query: str) -> AppTest:
 
 
 def address_of(kind: str) -> dict[str, str]:
-    """Return the address of a set; groups of coordinates have five each."""
+    """Return the parameters of the address that chooses a kind of set; an lq ball gets q = 1.5."""
     return {"geometry": kind} | ({"q": "1.5"} if kind == "lq" else {})
 
 
@@ -194,9 +194,6 @@ def test_the_sweep_holds_what_is_measured_and_what_is_proven() -> None:
     assert lines_by_name[f"q = {q:g}"].x == [q, q]
 
 
-# -- the page -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_of_the_page_asks_one_question_and_has_one_figure(part: str) -> None:
     page = open_geometry(part=part)
@@ -217,7 +214,7 @@ def test_the_page_is_about_the_set_of_the_visits_scenario() -> None:
 
 
 def test_the_sidebar_has_the_set_alone() -> None:
-    """Nothing else of a scenario means anything to a set."""
+    """No other field of a scenario changes a set."""
     page = open_geometry(geometry="lq", q="3")
     assert [box.label for box in page.sidebar.selectbox] == ["Geometry"]
     assert [s.label for s in page.sidebar.select_slider] == ["Exponent q of the norm"]

@@ -46,8 +46,8 @@ from tests.app.places.test_one_run import open_at
 from tests.golden_sentences import GOLDEN
 
 
-def small(lesson: Lesson) -> Lesson:
-    """Return the lesson with two trials, and with the ends of its axis as its only points."""
+def shorten_lesson(lesson: Lesson) -> Lesson:
+    """Return the lesson with few trials: 2 at each end of its axis, or 20 if it has no axis."""
     scenario = lesson.scenario
     changes: dict[str, object] = {"trials": 20}
     if scenario.axis is not None:
@@ -61,7 +61,7 @@ def small(lesson: Lesson) -> Lesson:
 def short_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every lesson small."""
     for lesson in LESSONS:
-        monkeypatch.setitem(BY_SLUG, lesson.slug, small(lesson))
+        monkeypatch.setitem(BY_SLUG, lesson.slug, shorten_lesson(lesson))
         if lesson.experiment is not None:
             monkeypatch.setitem(experiments.TRIALS, lesson.experiment, 2)
 
@@ -91,7 +91,7 @@ def verdict(page: AppTest) -> str:
 
 
 def written(page: AppTest) -> str:
-    """Return all text of the page; between a number and its unit a plain space stands."""
+    """Return all text of the page, with ordinary spaces."""
     return written_text(page).replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -207,9 +207,6 @@ def test_a_finished_lesson_is_not_run_again(
     assert verdict(reopened) == verdict(check_page(page.run())) == old_verdict
 
 
-# -- the address --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("text", ["3", "epsilon"])
 def test_a_link_opens_a_step_by_number_or_name(text: str) -> None:
     page = open_at("learn", lesson=text)
@@ -253,7 +250,7 @@ def test_a_link_for_homework_opens_the_step_without_its_answer(short_path: None)
 
 
 def test_the_numbers_behind_a_study_name_the_set_where_there_are_two() -> None:
-    lesson = small(BY_SLUG["geometry"])
+    lesson = shorten_lesson(BY_SLUG["geometry"])
     evidence = measure(lesson)
     (figure,) = figures.figures(lesson, evidence, "", has_run=True)
     table = numbers_of(figure)
@@ -263,12 +260,9 @@ def test_the_numbers_behind_a_study_name_the_set_where_there_are_two() -> None:
             ("sco.objective-perturbation", "Objective perturbation"),
         ):
             assert list(table[f"{name}, {set_name}"]) == list(curve(points, method).values())
-    one_set = small(BY_SLUG["noise"])
+    one_set = shorten_lesson(BY_SLUG["noise"])
     (figure,) = figures.figures(one_set, measure(one_set), "", has_run=True)
     assert [line.name for line in figure.panels[0].lines] == ["Sample mean", "Simple clipping"]
-
-
-# -- doors, and what is handed in ---------------------------------------------------------------
 
 
 def test_learn_opens_with_three_doors_and_their_pictures() -> None:
@@ -310,9 +304,6 @@ def test_the_texts_to_hand_in_survive_a_reload(short_path: None) -> None:
     )
     with pytest.raises(InvalidInput, match="sentence must be at most 300 letters long"):
         LessonsView(sentence="x" * (MOST_LETTERS + 1)).validate()
-
-
-# -- figures ------------------------------------------------------------------------------------
 
 
 def test_the_figures_have_the_measured_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -408,8 +399,6 @@ def test_the_names_of_parts_can_be_read(dark: bool) -> None:
         assert contrast(ink, page) >= 4.5, part
 
 
-# -- the lessons as they are --------------------------------------------------------------------
-
 ANSWERS: dict[str, tuple[float, float] | str | int] = {
     "heavy-tails": (15, 40),
     "the-mean": "split",
@@ -429,7 +418,7 @@ ANSWERS: dict[str, tuple[float, float] | str | int] = {
 }
 
 
-# These lessons take long and resemble one that is kept; page behaviour is the same.
+# These lessons take long, and the page treats each of them like a shorter one that the test keeps.
 LONG = ("geometry", "dimension", "noise")
 
 

@@ -98,15 +98,13 @@ def series_of(curves: Curves, trials: int = 1) -> tuple[SeriesPoint, ...]:
 
 
 def outcomes_of(errors: Mapping[str, Sequence[float]]) -> tuple[Outcome, ...]:
-    """Return samples with these errors."""
+    """Return an outcome for each method and trial, with the given errors."""
     return tuple(
         Outcome(method=method, x=None, trial=i, error=error, seconds=0.0, spent=None)
         for method, errors_of_method in errors.items()
         for i, error in enumerate(errors_of_method)
     )
 
-
-# -- judging ------------------------------------------------------------------------------------
 
 NUMBER = BY_SLUG["dimension"]
 CHOICE = BY_SLUG["clipping"]
@@ -197,9 +195,6 @@ def test_both_ends_of_the_measured_interval_count_as_right(prediction: float, ve
     finding = replace(finding_of(2000.0), lower_end=1000.0)
     sentence = judge(BY_SLUG["users"], prediction, finding).sentence
     assert f"the measurement says **m = 1,000 to 2,000**. {verdict}" in sentence
-
-
-# -- finding ------------------------------------------------------------------------------------
 
 
 def test_the_largest_record_is_the_median_at_the_last_n() -> None:
@@ -356,9 +351,6 @@ def test_the_floor_is_compared_with_simple_clipping_at_the_last_n() -> None:
     assert "error of simple clipping is 3 times" in finding.headline
 
 
-# -- the table of lessons -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("lesson", LESSONS, ids=SLUGS)
 def test_a_lesson_has_all_its_texts_and_measurements(lesson: Lesson) -> None:
     words = lesson.words
@@ -380,9 +372,6 @@ def test_a_lesson_has_all_its_texts_and_measurements(lesson: Lesson) -> None:
     )
     for answer in (*lesson.choices, *lesson.numbers):
         assert answer_text(lesson, answer)
-
-
-# -- where the numbers of a prediction stand, and what lands there ------------------------------
 
 
 @pytest.mark.parametrize(

@@ -81,11 +81,10 @@ def small_text(page: AppTest) -> str:
     return page.container(key="lower_said").markdown[0].value
 
 
-# -- figures and words --------------------------------------------------------------------------
-
-
 def line_of(figure: Figure, name: str, width: float = 1.0) -> Line:
-    """Return the line of a name, or its mark alone at width 0."""
+    """Return a figure's only line with a given name: by default one that is drawn as a line, or, at
+    width 0, the one that is only a mark.
+    """
     (line,) = [e for e in figure.panels[0].lines if e.name == name and bool(e.width) == bool(width)]
     return line
 
@@ -128,7 +127,7 @@ def test_every_scene_shows_what_its_button_promises() -> None:
     """The test fails if a bound changes and the words on the buttons do not."""
 
     def bites(name: str) -> str:
-        """Return the sentence that says where privacy bites in a scene."""
+        """Return the sentence of a scene that says from where on privacy raises the lower bound."""
         view, scenario = SCENE_STATES[name]
         instance = instance_of(view, scenario)
         return bites_sentence(largest(curves(instance), notions_of(scenario)[0]), floors(instance))
@@ -181,9 +180,6 @@ def test_every_proof_ends_with_its_bound(name: str) -> None:
         "What the output reveals",
     )
     assert all("nan" not in s.number for s in steps)
-
-
-# -- the page -----------------------------------------------------------------------------------
 
 
 def test_the_proof_follows_the_budget_and_leads_to_runs_on_its_instance() -> None:
@@ -253,7 +249,9 @@ def test_the_floor_on_the_data_of_the_visit_is_proven_in_six_lines_with_numbers(
 
 
 def test_the_proof_on_all_signs_is_about_whom_the_budget_is_about() -> None:
-    """Every (ε, δ) algorithm and every pure one by expectiles, zCDP algorithms by Fano."""
+    """The proof by expectiles binds every (ε, δ) and every pure algorithm, and that by Fano's
+    inequality binds zCDP algorithms.
+    """
     last_of_all = "**0.0939**  \nleast expected error"
     for budget, last_step, step in (
         ({}, last_of_all, "The best conceivable posterior"),
@@ -279,8 +277,6 @@ def test_an_invalid_address_of_lower_bounds_is_reported() -> None:
     refused = open_lower(part="prove", hard="spike", d="1")
     assert "d must be at least 2" in line_below(refused)
 
-
-# -- the window, and the proof by tracing --------------------------------------------------------
 
 WINDOW = {"p": "2", "n": "10000", "d": "20"}
 
@@ -375,9 +371,6 @@ def test_a_small_probability_is_not_written_as_zero() -> None:
     columns = json.loads(page.dataframe[0].proto.columns)
     formats = {name: columns[name]["type_config"]["format"] for name in ("q", "n")}
     assert formats == {"q": "%.3g", "n": "localized"}
-
-
-# -- words that agree with each other ---------------------------------------------------------
 
 
 def test_each_smaller_floor_explains_why_it_is_smaller() -> None:

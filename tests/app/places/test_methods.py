@@ -72,9 +72,6 @@ def open_methods(**query: str) -> AppTest:
     return open_at("methods", **query)
 
 
-# -- one page a method ---------------------------------------------------------------------------
-
-
 def test_a_methods_page_has_the_values_of_its_recipe() -> None:
     page = open_methods(method="mean.clipped", n="2000", p="4")
     runnable = nearest(Scenario.from_query({"n": "2000", "p": "4"}), "mean.clipped")
@@ -223,9 +220,6 @@ def test_the_cost_of_a_method_is_stated_in_words() -> None:
     assert "the theorem's parameters" in theory and "ε = 0.5" in theory
 
 
-# -- the overview -------------------------------------------------------------------------------
-
-
 def spec(page: AppTest) -> dict[str, Any]:
     """Return the Plotly specification of the page's only chart."""
     (chart,) = page.get("plotly_chart")
@@ -250,7 +244,8 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     advised = advice(outcomes, default_methods("mean"), 1.0)
     assert headline_text(page) == start_with(advised, 1.0)
     assert reason_for(advised, 1.0) in line_below(page)
-    assert "What do you estimate?" in written_text(page)  # the guide
+    # This question begins the guide to a method.
+    assert "What do you estimate?" in written_text(page)
     best = method_card(advised.choice).name
     rows = ladder_numbers(page)
     names = row_names([m for m, _ in advised.ranked])
@@ -414,7 +409,9 @@ def test_the_advice_states_its_reason() -> None:
         "has error 0.04, 1.2 times smaller than the error of Adaptive clipping (0.05)" in blind_text
     )
     assert "no larger than the error of" in reason_for(clear, 0.05)
-    assert start_with(clear, 0.0) == start_with(clear, 1.0)  # the truth was put there
+    # With error 0 or 1 the answer without data changes nothing, since 0 means that the truth was
+    # put there.
+    assert start_with(clear, 0.0) == start_with(clear, 1.0)
     assert "the only private method" in reason_for(replace(clear, ranked=ranked[:1]), 1.0)
 
 
@@ -430,7 +427,8 @@ def test_on_a_phone_each_row_has_its_name_and_its_mean_above_it() -> None:
     }
     assert [*labels] == [f"{row.name} {row.values[0]}" for row in wide.ladder.rows]
     assert len(labels) == 3 and not narrow.ladder.rows
-    # Above the marks of its own row, below those of the next, and inside the figure.
+    # Each label is above the marks of its own row, below those of the next row, and inside the
+    # figure.
     for row, height in zip(wide.ladder.rows, labels.values(), strict=True):
         assert row.end + 0.3 < height < row.end + 0.7 and height + 0.3 < narrow.y.high
 
@@ -477,9 +475,6 @@ def test_errors_of_zero_are_mentioned_beside_the_logarithmic_figure() -> None:
     (caption,) = [c.value for c in page.caption if "find the exact minimiser" in c.value]
     name = caption.split(": ")[1].removesuffix(".").split(", ")[0]
     assert name not in ladder_numbers(page)
-
-
-# -- address and words --------------------------------------------------------------------------
 
 
 def test_the_address_restores_the_page() -> None:

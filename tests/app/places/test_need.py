@@ -21,7 +21,7 @@ def test_the_records_for_a_target_error_are_computed_only_when_the_button_is_pre
     solve = records_needed.need
 
     def counted(*arguments: Any, **options: Any) -> Any:
-        """Note the call, and solve as before."""
+        """Record the arguments of a call, and return the result of the original function."""
         calls.append(arguments)
         return solve(*arguments, **options)
 

@@ -134,8 +134,8 @@ def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
     for part, region in zip(PARTS, positive, strict=True):
         thick = np.subtract(region.upper, region.lower)
         assert thick == pytest.approx(np.maximum(getattr(errors, part), 0), abs=1e-12)
-    # Each bar begins where the one below it ends; the positive bars less the negative ones are the
-    # whole.
+    # Each bar begins where the one below it ends, and the positive bars less the negative ones add
+    # up to the whole error.
     assert [r.lower for r in positive[1:]] == [r.upper for r in positive[:-1]]
     reduction = sum(
         (np.subtract(r.upper, r.lower) for r in stack if r not in positive), np.zeros(1)

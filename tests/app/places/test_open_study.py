@@ -53,7 +53,7 @@ def offer_no_file(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     stored._served_outcomes.cache_clear()
 
 
-def written(path: Path, *scenarios: Scenario, leave_out: int = 0) -> Path:
+def write_results(path: Path, *scenarios: Scenario, leave_out: int = 0) -> Path:
     """Write the results of scenarios to a file, without their first `leave_out` cells.
 
     The outcomes of large scenarios are those of one small run per method.
@@ -74,7 +74,7 @@ def written(path: Path, *scenarios: Scenario, leave_out: int = 0) -> Path:
 OUTCOMES_BY_METHOD: dict[str, Outcome] = {}
 
 
-def opened(page: AppTest, file: bytes) -> AppTest:
+def open_file(page: AppTest, file: bytes) -> AppTest:
     """Choose a file in the dialog, and press its button."""
     page.button(key="presets").click().run()
     page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
@@ -85,14 +85,11 @@ def opened(page: AppTest, file: bytes) -> AppTest:
     return check_page(page)
 
 
-# -- in the page ------------------------------------------------------------------------------
-
-
 def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = open_page()
-    data = written(tmp_path / "r.sqlite", SMALL).read_bytes()
+    data = write_results(tmp_path / "r.sqlite", SMALL).read_bytes()
 
     def refuse(*args: Any) -> None:
         """Fail, since no cell may run."""
@@ -100,7 +97,7 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
 
     with monkeypatch.context() as patched:
         patched.setattr("dpsco_app.session.result.outcome_of", refuse)
-        opened(page, data)
+        open_file(page, data)
     assert [o.error for o in shown_result(page).outcomes] == [o.error for o in study(SMALL)]
     assert not is_stale(page) and status_line(page).startswith("Measured in 12 runs")
     live = open_page(**SMALL.to_query(BASE) | {"trials": "3"})
@@ -111,8 +108,8 @@ def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
 
 
 def test_missing_cells_of_a_file_can_be_run(tmp_path: Path) -> None:
-    data = written(tmp_path / "r.sqlite", SMALL, leave_out=5).read_bytes()
-    page = opened(open_page(), data)
+    data = write_results(tmp_path / "r.sqlite", SMALL, leave_out=5).read_bytes()
+    page = open_file(open_page(), data)
     assert not is_stale(page) and "Stopped at 7 of 12 runs" in status_line(page)
     press_button(page, "Run")
     run = shown_result(page)
@@ -124,8 +121,8 @@ def test_missing_cells_of_a_file_can_be_run(tmp_path: Path) -> None:
 
 
 def test_a_stored_study_above_the_limits_is_shown_read_only(tmp_path: Path) -> None:
-    data = written(tmp_path / "r.sqlite", LARGE, leave_out=900).read_bytes()
-    page = opened(open_page(), data)
+    data = write_results(tmp_path / "r.sqlite", LARGE, leave_out=900).read_bytes()
+    page = open_file(open_page(), data)
     assert not is_stale(page) and "Stored: 300 of 1,200 runs" in status_line(page)
     (run,) = [b for b in page.button if b.label == "Run"]
     assert run.disabled and "trials must be" in page.info[0].value
@@ -139,7 +136,7 @@ def test_the_server_offers_the_studies_of_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pareto_study = replace(SMALL, distribution="pareto", trials=2)
-    path = written(tmp_path / "r.sqlite", SMALL, pareto_study)
+    path = write_results(tmp_path / "r.sqlite", SMALL, pareto_study)
     old_bytes = path.read_bytes()
     monkeypatch.setenv(ENVIRONMENT, "")
     offer_study(str(path))
@@ -177,12 +174,9 @@ def test_the_page_mentions_studies_of_other_versions_beside_those_it_can_open(
     assert shown_result(check_page(page)).scenario == SMALL
 
 
-# -- files that do harm -----------------------------------------------------------------------
-
-
 def changed(path: Path, *statements: str) -> bytes:
     """Return the bytes of a results file of SMALL after SQL statements were run on it."""
-    written(path, SMALL)
+    write_results(path, SMALL)
     with closing(sqlite3.connect(path)) as base:
         for statement in statements:
             base.executescript(statement)
@@ -247,7 +241,7 @@ WRONG_VALUES = [(field, value) for field, values in WRONG.items() for value in v
 
 @pytest.mark.parametrize(("field", "value"), WRONG_VALUES)
 def test_an_outcome_with_a_wrong_value_is_refused(tmp_path: Path, field: str, value: Any) -> None:
-    path = written(tmp_path / "r.sqlite", SMALL)
+    path = write_results(tmp_path / "r.sqlite", SMALL)
     cell = next(cells(SMALL))
     values = json.loads(outcome_text(run_cell(cell))) | {field: value}
     with closing(sqlite3.connect(path)) as base:
@@ -285,7 +279,8 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "r.sqlite"
-    with Store(path) as writer:  # what it writes is still in the log beside the file
+    # While the store is open, its last writes are still in the log beside the file.
+    with Store(path) as writer:
         list(study(SMALL, store=writer))
         assert path.with_name("r.sqlite-wal").stat().st_size > 0
         read_a_copy(path, monkeypatch)
@@ -327,7 +322,7 @@ def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.Monke
     started: list[list[str]] = []
 
     def start(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
-        """Note the command that would start the server."""
+        """Record the command that would start the server, and report success."""
         started.append(command)
         return subprocess.CompletedProcess(command, 0)
 

@@ -290,7 +290,7 @@ def test_bounds_are_chosen_by_their_cards() -> None:
         "lower.sco.logistic-approx",
         "lower.sco.logistic-corners-cdp",
         "lower.sco.logistic-corners-approx",
-        *(  # every other kind of set has these three
+        *(  # Every other kind of set has these three bounds.
             f"lower.sco.{name}"
             for body in ("lq", "corners", "blocks")
             for name in (f"fano-{body}-cdp", f"two-sided-{body}-cdp", f"approx-{body}")

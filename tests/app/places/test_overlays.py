@@ -55,7 +55,8 @@ def test_a_formula_of_the_address_is_a_line_with_its_values() -> None:
     formula = parse_formula("sqrt(d/n) + d/(n*sqrt(rho))")
     points = [point for _, point in address_scenario(page).points()]
     expected = [formula.value(letters_of(p)) for p in points]
-    assert line_of(page, "Your formula")["y"][1:-1] == pytest.approx(expected)  # to the edges
+    # The line has one more point on each side, at the edges of the figure.
+    assert line_of(page, "Your formula")["y"][1:-1] == pytest.approx(expected)
     assert "Your formula" in ladder_numbers(page)
     low, high = first_figure(page)["layout"]["yaxis"]["range"]
     assert all(10**low < y < 10**high for y in expected)

@@ -29,8 +29,8 @@ def pareto(index: float, n: int = 4800, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).random(n) ** (-1 / index)
 
 
-def inside_the_dialog() -> None:
-    """Draw what the dialog shows, since a test cannot keep the dialog open."""
+def draw_dialog() -> None:
+    """Draw the part of the dialog that reads a file, since a test cannot keep the dialog open."""
     from dpsco_app.pages.explore import own_numbers
     from dpsco_app.shell import visit
     from dpsco_core.scenario import Scenario
@@ -42,7 +42,7 @@ def inside_the_dialog() -> None:
 
 def with_file(content: bytes) -> AppTest:
     """Return the dialog after a visitor has uploaded a file."""
-    page = check_page(AppTest.from_function(inside_the_dialog, default_timeout=60).run())
+    page = check_page(AppTest.from_function(draw_dialog, default_timeout=60).run())
     return check_page(
         page.file_uploader(key="own_numbers_file").set_value(("x.csv", content, "text/csv")).run()
     )
@@ -79,7 +79,8 @@ def test_the_tail_of_few_numbers_is_called_possibly_light() -> None:
 
 
 def test_the_margin_is_smaller_where_the_numbers_need_that() -> None:
-    fit = tail((np.arange(1, 100_001) / 100_000.5) ** (-1 / 2.3))  # quantiles
+    # These values are the quantiles of a Pareto law with tail index 2.3.
+    fit = tail((np.arange(1, 100_001) / 100_000.5) ** (-1 / 2.3))
     assert 2.1 < fit.index < 2.5
     matching = fitting([fit], Scenario())
     assert matching.p == 2 and matching.p + matching.margin <= fit.index
@@ -277,7 +278,8 @@ def test_a_column_that_cannot_be_analysed_is_named_and_none_may_be_chosen() -> N
     assert "column few: numbers must be at least 100 different ones" in words_of(page)
     (field,) = page.multiselect
     page = check_page(field.set_value([]).run())
-    assert len(page.session_state[READ]) == 2  # the default and the last choice
+    # The two kept readings are those of the default columns and of the last choice.
+    assert len(page.session_state[READ]) == 2
     assert [info.value for info in page.info] == ["Choose a column."] and not page.error
 
 
@@ -312,7 +314,7 @@ def test_the_plot_draws_a_line_for_every_column() -> None:
 
 
 def test_the_error_for_a_large_file_states_its_size_and_the_limit() -> None:
-    """One of 1,048,000 bytes was told that "1.0 MB must be 1.0MB or smaller"."""
+    """A file of 1,048,000 bytes was once refused with "1.0 MB must be 1.0MB or smaller"."""
     page = with_file(b"1.5\n" * 2_262_000)
     assert words_of(page).endswith(
         f"file must be at most {LARGEST_BYTES:,} bytes (8 MB), got file = 9,048,000 bytes."

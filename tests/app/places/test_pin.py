@@ -60,9 +60,6 @@ def titles(page: Any) -> list[str]:
     return [w for w in words if w.endswith(("data</b>", "tail</b>", "pinned</b>"))]
 
 
-# -- in the page ------------------------------------------------------------------------------
-
-
 def test_a_pinned_run_is_drawn_dashed_beside_the_next_run_and_can_be_removed() -> None:
     page = open_page(**TWO_METHODS, epsilon="0.2")
     old_errors = [o.error for o in shown_result(page).outcomes]
@@ -150,9 +147,6 @@ def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch
     assert not page.error and 40 < address_scenario(page).trials < 50
 
 
-# -- in a panel of its own --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -168,9 +162,6 @@ def test_a_pinned_run_that_cannot_be_overlaid_has_the_second_panel(
     assert "it has the second panel" in row(page)
     assert headline_text(page).endswith("in the pinned run") and shown_result(page).complete
     assert len(titles(page)) == 2 and titles(page)[1].endswith("pinned</b>")
-
-
-# -- after a change ---------------------------------------------------------------------------
 
 
 def test_the_stated_work_of_a_change_excludes_known_runs() -> None:
@@ -228,9 +219,6 @@ def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:
     assert not page.error and page.get_by_key("field_d").value == 200
 
 
-# -- words ------------------------------------------------------------------------------------
-
-
 def test_a_pinned_scenario_is_read_back_from_its_text() -> None:
     swept = Scenario(problem="quadratic", methods=("sco.erm",))
     for scenario in (
@@ -254,13 +242,11 @@ def test_the_differences_of_a_pinned_scenario_are_stated_in_words() -> None:
     assert "problem Mean estimation" in in_short(PINNED, regression)
     assert "trials 10" in in_short(replace(PINNED, trials=10), PINNED)
     swept = replace(PINNED, n=500)
-    assert differences(PINNED, swept) == ()  # n is on the axis
+    # The field n is on the axis, so its value is no difference.
+    assert differences(PINNED, swept) == ()
     assert fit_one_panel(PINNED, swept) and not fit_one_panel(
         PINNED, replace(PINNED, axis="d", grid=(5,))
     )
-
-
-# -- where curves come from -------------------------------------------------------------------
 
 
 def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:

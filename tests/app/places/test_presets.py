@@ -44,7 +44,7 @@ from tests.app.pages import (
 NOTIONS = {"approx": {}, "zcdp": {"rho": "0.1"}, "pure": {"delta": "0"}}
 
 
-# These presets take long, or resemble one that is kept; they run in `make test-slow`.
+# These presets take long, or resemble one that the quick test keeps; `make test-slow` runs them.
 LONG = (
     "Non-smooth: absolute",
     "Logistic regression in private",
@@ -149,13 +149,13 @@ def expect_one_number(page: AppTest, preset: Preset) -> None:
 
 
 def means(preset_name: str) -> dict[str, list[float]]:
-    """Return the mean errors of each method of a preset along its axis; use
-    stored results if any.
+    """Return the mean errors of each method of a preset along its axis, from the stored results if
+    there are any.
     """
     preset = next(p for p in PRESETS if p.name == preset_name)
     stored = RESULTS.get(
         preset.name
-    )  # A preset that is not opened here is opened in `make test-slow`.
+    )  # A missing result means that only `make test-slow` opens the preset.
     assert stored is None or stored.scenario == preset.scenario
     table = summary(frame(list(study(preset.scenario)) if stored is None else stored.outcomes))
     return {m: list(g.sort_values("x")["mean_error"]) for m, g in table.groupby("method")}
@@ -260,8 +260,8 @@ def test_more_records_cure_a_light_tail_and_not_a_heavy_one() -> None:
     assert all(light.prices(i)[0] == 1.0 for i in points)
 
 
-def said_of(page: AppTest, slug: str) -> list[str]:
-    """Return the page's refusals that name a method."""
+def refusals_of(page: AppTest, slug: str) -> list[str]:
+    """Return the refusals shown on the page that name a method."""
     return [i.value for i in page.info if method_card(slug).name in i.value.split("**")[1]]
 
 
@@ -326,7 +326,7 @@ def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
         if measured:
             assert name in trace_names(first_figure(page))
         if refused:
-            (reason,) = said_of(page, slug)
+            (reason,) = refusals_of(page, slug)
             assert reason.startswith(f"**{method_card(slug).name}**: ")
             assert "mean." not in reason
             for _ in range(2):  # A second reason may appear once the first is resolved.

@@ -69,11 +69,11 @@ def open_privacy(**query: str) -> Any:
 
 
 def texts(page: Any) -> str:
-    """Return what the page says, its head first."""
+    """Return the headline, the line below it and all other text of a page."""
     return f"{headline_text(page)}\n{line_below(page)}\n{pages.written_text(page)}"
 
 
-def alts(page: Any) -> list[str]:
+def alternative_texts(page: Any) -> list[str]:
     """Return the alternative texts of all charts of a page."""
     return [chart.proto.alt for chart in page.get("plotly_chart")]
 
@@ -84,13 +84,11 @@ def line(figure: Figure, key: str) -> Line:
     return curve
 
 
-# -- figures ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("point", "answer", "more"),
     [
-        # noise_for(1, 1e-6) is 8.449 and 4.225; zCDP of .5 by the exact curve; tanh(1/2).
+        # The expected noise of 4.225 is half of noise_for(1, 1e-6) = 8.449; the other rows state
+        # zCDP of 0.5 by the exact curve, and tanh(1/2).
         (Point(kind="approx", epsilon=1.0), "takes Gaussian noise of 4.22 times", "8.449 where"),
         (
             Point(kind="zcdp", rho=0.5),
@@ -191,13 +189,10 @@ def test_equal_steps_are_counted_in_one_row() -> None:
     assert figure.ladder.rows[0].values == ["100 %"]
 
 
-# -- the page -----------------------------------------------------------------------------------
-
-
 def test_the_first_figure_is_the_calculator() -> None:
     page = open_privacy()
     assert not page.warning and len(page.get("plotly_chart")) == 1
-    assert alts(page) == [headline_text(page)]
+    assert alternative_texts(page) == [headline_text(page)]
     assert "takes Gaussian noise of 4.22 times the sensitivity" in headline_text(page)
     assert "4.225" in line_below(page)
     assert set(QUESTIONS) == set(PARTS)
@@ -389,7 +384,7 @@ def test_explore_links_to_the_ledger_of_its_run() -> None:
 
 
 def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
-    """The clip radius follows from p, the diameter and the set: all of them reach the ledger."""
+    """The clip radius follows from p, the diameter and the set, so all three reach the ledger."""
     query = {"methods": "mean.sample,mean.clipped,mean.cwme-cdp", "p": "4", "diameter": "20"}
     # These are the settings with which the page opens.
     page = open_at("privacy", method="mean.clipped", **query)

@@ -12,7 +12,7 @@ from tests.app.places.test_one_run import open_at
 
 
 def sent(app: Any) -> dict[str, Any]:
-    """Return the sample that the browser draws from."""
+    """Return the sample of records that the page sends to the browser for its picture."""
     assert not app.exception
     (component,) = (c for c in app.get("bidi_component") if "dpsco_touch_picture" in str(c.proto))
     return dict(json.loads(component.proto.json)["samples"][0])

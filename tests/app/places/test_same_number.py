@@ -37,7 +37,7 @@ def test_explore_and_lower_bounds_agree_on_the_window_and_on_the_floor_of_the_da
         open_at("lower_bounds", **query_here, problem="mean", distribution="student-t")
     )
     floor, ceiling = map(float, re.findall(r"\d+\.\d+|\d+(?= is)", page_headline))
-    # One number stands for both panels if they agree.
+    # One number stands for both panels if their numbers agree.
     window_values = explore["promise for all data"]
     assert (window_values[0] or window_values[1]) == ranged(floor, ceiling)
     proof = open_at(

@@ -40,7 +40,9 @@ def test_the_lower_rate_for_users_is_drawn_beside_private_methods_at_their_level
 
 
 def listed(scenario: Scenario) -> list[Evaluation]:
-    """Return every bound of a problem at the scenario's own point, each once."""
+    """Return the value of every bound on a scenario's problem and level, at the scenario's point
+    without an axis.
+    """
     slugs = [b.card.slug for b in bounds_for(scenario.problem, scenario.level)]
     assert len(slugs) == len(set(slugs))
     return evaluations(replace(scenario, axis=None, grid=()), tuple(slugs))

@@ -94,7 +94,9 @@ def open_users(**query: str) -> AppTest:
 
 
 def errors_with(method: str, means: list[float]) -> Errors:
-    """Return the errors of a method at 1, 10, 100, ... items, two trials with these means."""
+    """Return the errors of a method at 1, 10, 100, ... items per user; its two trials average to
+    the given means.
+    """
     items = 10.0 ** np.arange(len(means))
     return Errors(method=method, items=items, risks=np.array([[m, 1.2 * m] for m in means]) / 1.1)
 
@@ -109,9 +111,6 @@ def lines(figure: Figure) -> dict[str, Line]:
     for theme in (Theme(), Theme(dark=True, size=COMPACT)):
         assert plotly(figure, theme)["data"]
     return {line.name: line for line in figure.panels[0].lines}
-
-
-# -- figures ------------------------------------------------------------------------------------
 
 
 def test_the_map_shows_the_smallest_bound_of_each_cell_and_marks_the_chosen_point() -> None:
@@ -142,16 +141,18 @@ def test_the_map_compares_methods_and_says_what_an_answer_without_data_errs_on_i
     assert f"an error of {rounded(without_data(cell.point))}" in small
     assert f"averages {SCENARIO.trials} runs, and the map {TRIALS}" in small
 
-    def one_run(cell: Cell) -> Outcome:
-        """Run each method once on each cell of the map, and say the same of the other runs."""
+    def run_first_trial(cell: Cell) -> Outcome:
+        """Return the outcome of a cell's first trial for every trial, so that each method runs
+        once.
+        """
         return replace(cached_cell(replace(cell, trial=0)), trial=cell.trial)
 
-    monkeypatch.setattr(users_page, "cached_cell", one_run)
+    monkeypatch.setattr(users_page, "cached_cell", run_first_trial)
     assert small.strip() in line_below(open_at("users", part="map"))
 
 
 def test_where_no_method_beats_an_answer_without_data_the_map_crowns_none() -> None:
-    """The chosen point comes first, and with one item per user nothing helps there."""
+    """With one item per user no method beats the answer without data at the chosen point."""
     scenario = replace(SCENARIO, n=500, m=1, d=20)
     first_map = next(_measured(scenario))
     row, column = nearest_cell(first_map.plane, scenario)
@@ -261,7 +262,9 @@ STEADY, DIP = (
             "Up to m = 10 items per user, nothing beats always answering 0; from m = 100 on, "
             "filtered gradients are best",
         ),
-        (  # the best method is another one where something first beats 0
+        # Another method is best from the number of items at which a method first beats the answer
+        # 0.
+        (
             [FALLING, FLAT],
             0.06,
             "Always answering 0 is never best; from m = 100 on, filtered gradients are best",
@@ -372,9 +375,6 @@ def test_the_page_links_to_the_table_of_gradient_counts() -> None:
     assert set(paper_table("lowy-gradients").slugs) == gradient_bounds and len(
         gradient_bounds
     ) >= len(COMPARISON)
-
-
-# -- the page -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -493,7 +493,9 @@ def test_the_sidebar_and_the_text_name_the_same_loss() -> None:
 
 
 def test_the_map_opens_on_what_the_title_above_it_is_about() -> None:
-    """Both show measured errors; the theorems' rates may favour another method."""
+    """The map and the title both show measured errors; the theorems' rates may favour another
+    method.
+    """
     assert View().basis == "measured" == READINGS[-1]
     assert "Measured errors may name another method" in written_text(open_users(part="map"))
 
@@ -526,6 +528,6 @@ def test_a_scenario_with_decay_is_fitted_to_equal_coordinates() -> None:
 
 
 def test_the_page_opens_with_the_margin_of_hard_data_that_have_no_tail_index() -> None:
-    # An address that a random test found: the page's own law is Gaussian and ignores the margin.
+    # A random test once found this address: the page's own law is Gaussian and ignores the margin.
     hard = replace(BASE, distribution="hypercube", p=1.999, margin=1e-6)
     assert fit(hard).validate(LIBRARY, sampling=False).distribution == "gaussian"

@@ -42,7 +42,7 @@ def test_the_page_has_its_steps_and_links_to_explore_and_to_further_pages() -> N
 def test_the_story_is_a_view_of_learn_to_which_explore_links() -> None:
     assert WHY not in MENU and [next(iter(views)) for views in VIEWS if WHY in views] == [LEARN]
     for name in ("learn", "explore"):
-        app = open_at(name, reading="rates")  # Rates need no runs.
+        app = open_at(name, reading="rates")  # The page compares rates, which need no runs.
         assert not app.exception
         assert any(link.proto.page.endswith(WHY) for link in app.main.get("page_link")), name
 

@@ -121,7 +121,7 @@ def test_no_more_runs_compute_at_once_than_there_are_slots(
     computing, peak, lock = [0], [0], threading.Lock()
 
     def counted(cell: Cell) -> Outcome:
-        """Run a cell, and note how many run at once."""
+        """Run a cell, and update the largest number of cells that have run at once."""
         with lock:
             computing[0] += 1
             peak[0] = max(peak[0], computing[0])
@@ -163,37 +163,37 @@ def test_a_head_start_continues_if_the_end_is_near(
 ) -> None:
     monkeypatch.setattr(curves, "HEAD_START_SECONDS", 0.0)
     monkeypatch.setattr(curves, "AT_ONCE_SECONDS", at_once)
-    session = opened(SMALL)
+    session = open_session(SMALL)
     session.curves.start_ahead()
     assert session.curves.is_running != goes_on
     assert session.curves.finished
 
 
 def test_cells_that_any_visit_has_run_are_available_at_once() -> None:
-    first_visit = opened(SMALL)
+    first_visit = open_session(SMALL)
     while first_visit.work(lambda: False):
         pass
-    second_visit = opened(SMALL)
+    second_visit = open_session(SMALL)
     assert second_visit.curves.finished == SMALL.cells and not second_visit.curves.is_running
     cells.forget_outcomes()
-    assert opened(SMALL).curves.finished == 0
+    assert open_session(SMALL).curves.finished == 0
 
 
 def test_no_more_cells_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dropped outcome is computed again, although the cell counts as having run."""
     monkeypatch.setattr(cells, "KEPT_CELLS", 3)
-    session = opened(SMALL)
+    session = open_session(SMALL)
     while session.work(lambda: False):
         pass
     assert session.curves.finished == SMALL.cells and len(cells._outcomes) == 3
-    reopened = opened(SMALL)
+    reopened = open_session(SMALL)
     assert reopened.curves.finished == 3
     while reopened.work(lambda: False):
         pass
     assert reopened.curves.finished == SMALL.cells
 
 
-def opened(scenario: Scenario) -> Session:
+def open_session(scenario: Scenario) -> Session:
     """Return a session that was told to run a scenario."""
     session = Session(DASHBOARD)
     session.open(CURVES, {"methods": "mean.sample", "n": "50", "trials": "1", "axis": "none"})
@@ -222,7 +222,7 @@ def test_a_click_ends_a_cell_of_the_dashboard_and_leaves_nothing_in_the_cache(
 
     class State:
         def get(self, key: str) -> None:
-            """Note that the state was asked, and raise a click."""
+            """Record the key that was asked for, and stop the page."""
             checks.append(key)
             raise Clicked
 

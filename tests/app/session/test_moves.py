@@ -41,7 +41,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(owner, name, counted)
 
-    count(explore, "style")  # is called once in each run of the page
+    count(explore, "style")  # The page calls this function once in each of its runs.
     for name in ("settle", "companions_of"):
         count(Curves, name)
     for name in ("change", "screen"):
@@ -66,7 +66,7 @@ def test_the_page_is_drawn_once_for_known_or_quick_runs_and_twice_for_others(
         and not is_stale(page)
     )
     assert (calls["style"], calls["change"]) == (page_runs, 1)
-    # The session settles once for the move, and once when its runs begin.
+    # The session fits its fields to each other once for the move, and once when its runs begin.
     assert calls["settle"] == 2
     calls.clear()
     check_page(page.select_slider(key="field_epsilon").set_value(1.0).run())
@@ -119,7 +119,7 @@ def test_while_others_wait_a_growing_figure_is_drawn_once_with_all_its_lines(
     check_page(page.select_slider(key="field_epsilon").set_value(2.0).run())
     result = shown_result(page)
     assert result.complete and len(result.parts) == 2
-    # One drawing begins each of the two page runs.
+    # Each of the two runs of the page begins with one drawing.
     growing = calls["front_screen"] - calls["style"]
     assert growing == 1 if is_contested else growing > 2
 

@@ -278,7 +278,7 @@ def test_a_session_runs_without_streamlit() -> None:
     assert (ended.returncode, ended.stdout.strip()) == (0, ""), ended.stderr
 
 
-def opened(address: str) -> Session:
+def open_session(address: str) -> Session:
     """Return a session that has opened an address."""
     session = Session(DASHBOARD)
     session.open(CURVES, dict(parse_qsl(address)))
@@ -286,7 +286,7 @@ def opened(address: str) -> Session:
 
 
 def test_the_previous_run_stays_and_is_marked_until_enough_of_the_new_run_is_done() -> None:
-    session = opened(f"{SMALL}&against=none")
+    session = open_session(f"{SMALL}&against=none")
     finish(session)
     session.change("p", 6)
     session.press_run()
@@ -302,7 +302,7 @@ def test_the_previous_run_stays_and_is_marked_until_enough_of_the_new_run_is_don
 
 
 def test_a_finished_run_starts_no_other_run() -> None:
-    session = opened(f"{SMALL}&against=none")
+    session = open_session(f"{SMALL}&against=none")
     finish(session)
     session.change("epsilon", 2)
     session.press_run()
@@ -315,7 +315,7 @@ def test_a_finished_run_starts_no_other_run() -> None:
 
 
 def test_settings_that_a_page_cannot_show_are_dropped_when_the_page_is_left() -> None:
-    session = opened(SMALL)
+    session = open_session(SMALL)
     old_scenario = session.visit_scenario
     session.change("methods", ())
     assert session.scenario.methods == () and session.visit_scenario == old_scenario
@@ -326,7 +326,7 @@ def test_settings_that_a_page_cannot_show_are_dropped_when_the_page_is_left() ->
 
 
 def test_a_field_that_another_one_hides_comes_back_with_its_value() -> None:
-    session = opened(f"{SMALL}&epsilon=2&delta=1e-4")
+    session = open_session(f"{SMALL}&epsilon=2&delta=1e-4")
     session.change(NOTION, "zcdp")
     assert (session.scenario.epsilon, session.scenario.rho) == (None, 0.1)
     session.change(NOTION, "pure")
@@ -347,7 +347,7 @@ def test_finished_runs_cost_nothing_and_are_not_refused_by_limits(
     assert session.screen(Theme()).is_complete
 
     def price(*_: Any, **__: Any) -> Any:
-        """Fail, since what has run has no price."""
+        """Fail, since finished runs have no price."""
         raise AssertionError("Somebody has asked for the price of what has run.")
 
     for name in ("estimate", "refusal"):
@@ -374,7 +374,7 @@ def test_another_budget_keeps_the_points_that_fit_and_the_old_budget_restores_th
 
 
 def test_settings_with_the_runs_of_others_are_refused_all_the_same() -> None:
-    """A sweep without an axis has the cells of none at all."""
+    """A sweep without an axis lists no cells, and is refused whatever cells of others are kept."""
     session = Session(DASHBOARD, runs_all=True)
     session.open(CURVES, {"axis": "none", "n": "60", "d": "3", "trials": "2"})
     session.work(lambda: False)

@@ -33,8 +33,10 @@ from tests.app.pages import BASES
 from tests.app.places.test_one_run import SMALL, open_anatomy, open_at, radius_text
 
 
-def printed(script: str) -> dict[str, pd.DataFrame]:
-    """Run a script, as a notebook's cells, and return the tables that it prints."""
+def printed_tables(script: str) -> dict[str, pd.DataFrame]:
+    """Run a script as a notebook would, cell by cell; return the tables that it prints, by their
+    titles.
+    """
     out = io.StringIO()
     names: dict[str, object] = {}
     with redirect_stdout(out):
@@ -60,7 +62,7 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
     expect_files(page)
     scenario = Scenario.from_query(SMALL, BASES["one_run"])
     point, method = canonical(scenario), scenario.methods[0]
-    tables = printed(anatomy_script(point, method, scenario.trials, parts=True))
+    tables = printed_tables(anatomy_script(point, method, scenario.trials, parts=True))
     path = table_with(page, "Excess risk")
     expected = np.concatenate(
         [
@@ -83,7 +85,7 @@ def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
     page = open_at("who_wins", reading="rates")
     expect_files(page)
     point = BASES["who_wins"]
-    tables = printed(regimes_script(point, "n-epsilon", "rates"))
+    tables = printed_tables(regimes_script(point, "n-epsilon", "rates"))
     table, values = table_with(page, "Tied"), tables["the best over the plane, row by row"]
     assert len(table) == len(values) == 33 * 25
     names = [c for c in table.columns if c.endswith(", holds")]
@@ -116,7 +118,7 @@ def users_at(**query: str) -> tuple[AppTest, dict[str, pd.DataFrame]]:
     page = open_at("users", n="2000", d="2", trials="2", **query)
     expect_files(page)
     scenario = fit(Scenario.from_query({"n": "2000", "d": "2", "trials": "2"}, BASE))
-    return page, printed(users_script(UsersView(**query), scenario))
+    return page, printed_tables(users_script(UsersView(**query), scenario))
 
 
 def test_the_script_of_users_prints_what_each_part_shows() -> None:

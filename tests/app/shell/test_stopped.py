@@ -80,14 +80,16 @@ def read_controls(page: AppTest) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _sent_value(widget: Any, value: Any, default: Any) -> Any:
-    """Return the value that the server sends for a widget: its own if it is set, or the default."""
+    """Return the value that the server sends for a widget: `value` if the page sets it, or else
+    `default`.
+    """
     return value if widget.proto.set_value else default
 
 
 @pytest.mark.parametrize("name", ALL_PAGES)
 def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: str) -> None:
     page = check_page(open_named(name).run())
-    page = check_page(page.run())  # Values set before the first run are not sent again.
+    page = check_page(page.run())  # Values that were set before the first run are not sent again.
     values = {key: value for key, value, _ in read_controls(page)}
     assert values
     assert {key: kept for key, _, kept in read_controls(page)} == values
@@ -189,7 +191,7 @@ def test_the_way_back_is_followed_however_soon(monkeypatch: pytest.MonkeyPatch) 
     say = query_params.from_dict
 
     def listen(self: Any, query: dict[str, str]) -> None:
-        """Note a query, and go there."""
+        """Record a query, and open the page there."""
         queries.append(query)
         say(self, query)
 
@@ -238,7 +240,9 @@ def test_going_back_to_another_page_restores_it_from_its_address_alone() -> None
 
 
 def leave(page: AppTest) -> None:
-    """Go to another page, and click the first page's link."""
+    """The browser reports whether Back or Forward was pressed; without that report, the page keeps
+    its opening address.
+    """
     page.session_state["elsewhere"] = True
     page.run()
     assert control_values(page) == {}

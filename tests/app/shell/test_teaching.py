@@ -88,7 +88,9 @@ def test_a_link_offers_what_its_page_has() -> None:
 
 
 def offered(page: AppTest, name: str) -> list[str]:
-    """Return the parts that a page offers to hide."""
+    """Return the parts that the teacher mode of a page offers to hide, by their names in the
+    address.
+    """
     pills = page.button_group(key=f"{name}_link_hide")
     labels = {HIDDEN_NAMES.get(part, f"controls: {part}"): part for part in PARTS}
     return [labels[option.content] for option in pills.proto.options]
@@ -156,12 +158,12 @@ def test_the_link_of_any_page_can_hide_parts_and_enlarge_the_type() -> None:
 
 
 def test_an_address_is_read_once_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The parts of a page ask for the result, and not for the address."""
+    """The parts of a page ask for the result and not for the address, so one reading is enough."""
     read: list[dict[str, str]] = []
     from_query = type(ADDRESS).from_query
 
     def listen(address: Address[Teaching], query: dict[str, str]) -> tuple[Teaching, list[str]]:
-        """Note a query, and read it."""
+        """Record a query, and read it as the original does."""
         read.append(query)
         return from_query(address, query)
 
@@ -179,7 +181,8 @@ def test_the_address_can_request_a_figure_alone_which_states_its_source() -> Non
     assert style(Teaching(extent="figure")) in sheets(page)
     (source,) = re.findall(r"<p class='source'>(.*?)</p>", sheets(page))
     assert "p = 4" in source.replace("\N{NO-BREAK SPACE}", " ") and source.endswith("Explorer")
-    page.query_params["extent"] = "page"  # The extent holds for the session until then.
+    # The extent holds for the session until the address names another.
+    page.query_params["extent"] = "page"
     page = check_page(page.run())
     assert "class='source'" not in sheets(page) and "extent" not in page.query_params
     page.toggle(key="explore_link_alone").set_value(True)

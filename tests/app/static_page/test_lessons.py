@@ -28,16 +28,16 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain import lessons as experiments
 from dpsco_core.explain.lessons import Part
 from dpsco_core.runs.study import Cell, study
-from tests.app.places.test_learn import small
+from tests.app.places.test_learn import shorten_lesson
 
 WIDE, PHONE = (lesson_theme(width, dark=False) for width in (SIDE_WIDTH + 1, SIDE_WIDTH))
 
 
 @pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_lessons(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every lesson short."""
     for lesson in LESSONS:
-        monkeypatch.setitem(BY_SLUG, lesson.slug, small(lesson))
+        monkeypatch.setitem(BY_SLUG, lesson.slug, shorten_lesson(lesson))
         if lesson.experiment is not None:
             monkeypatch.setitem(experiments.TRIALS, lesson.experiment, 2)
 
@@ -51,7 +51,7 @@ def finish(lessons: Lessons) -> dict[str, Any]:
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_lesson_is_predicted_run_and_judged_with_the_numbers_of_the_library(
-    short: None, slug: str
+    short_lessons: None, slug: str
 ) -> None:
     lesson, lessons = BY_SLUG[slug], Lessons()
     lessons.go(slug)
@@ -84,7 +84,7 @@ def test_a_lesson_is_predicted_run_and_judged_with_the_numbers_of_the_library(
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_figure_of_a_lesson_has_only_traces_that_the_script_draws(
-    short: None, slug: str
+    short_lessons: None, slug: str
 ) -> None:
     lessons = Lessons()
     lessons.go(slug)
@@ -100,7 +100,7 @@ def test_every_figure_of_a_lesson_has_only_traces_that_the_script_draws(
             assert all(("heard" in figure["table"]) == (theme is WIDE) for figure in figures)
 
 
-def test_before_its_run_a_lesson_shows_nothing_that_it_asks_for(short: None) -> None:
+def test_before_its_run_a_lesson_shows_nothing_that_it_asks_for(short_lessons: None) -> None:
     for slug, lesson in BY_SLUG.items():
         lessons = Lessons()
         lessons.go(slug)
@@ -140,7 +140,7 @@ class Canned:
         return experiments.run_part(part)
 
 
-def test_the_results_can_come_from_another_host(short: None) -> None:
+def test_the_results_can_come_from_another_host(short_lessons: None) -> None:
     results = Canned()
     lessons = Lessons(results)
     lessons.run("noise", 3)
@@ -149,7 +149,7 @@ def test_the_results_can_come_from_another_host(short: None) -> None:
     assert lessons.todo == [] and not lessons.step(0.0)
 
 
-def test_a_step_of_work_ends_in_time_and_keeps_its_results(short: None) -> None:
+def test_a_step_of_work_ends_in_time_and_keeps_its_results(short_lessons: None) -> None:
     lessons = Lessons()
     lessons.run("noise", 0)
     total = lessons.all
@@ -162,7 +162,9 @@ def test_a_step_of_work_ends_in_time_and_keeps_its_results(short: None) -> None:
     assert lessons.screen(WIDE)["verdict"] and lessons.todo == []
 
 
-def test_the_step_that_is_shown_is_run_and_drawn_before_the_other_answers(short: None) -> None:
+def test_the_step_that_is_shown_is_run_and_drawn_before_the_other_answers(
+    short_lessons: None,
+) -> None:
     lessons = Lessons()
     lessons.open("lesson=look&answers=noise:20,look:1.5")
     count_own, count_drawn = len(lessons._items_of_step), 0
@@ -177,7 +179,7 @@ def test_the_step_that_is_shown_is_run_and_drawn_before_the_other_answers(short:
     assert "2 of 15" in finish(lessons)["score"] and lessons.due()
 
 
-def test_an_address_opens_the_same_state_here_and_in_the_dashboard(short: None) -> None:
+def test_an_address_opens_the_same_state_here_and_in_the_dashboard(short_lessons: None) -> None:
     lessons = Lessons()
     assert lessons.address == f"lesson={SLUGS[0]}"
     lessons.run("clipping", 1)
@@ -226,7 +228,7 @@ def test_errors_in_a_lessons_address_are_reported() -> None:
     assert "lesson must be" in json.loads(page.shown(TAUGHT, 800, dark=False))["wrong"][0]
 
 
-def test_the_student_hands_in_the_report_with_the_sentence(short: None) -> None:
+def test_the_student_hands_in_the_report_with_the_sentence(short_lessons: None) -> None:
     lessons = Lessons()
     lessons.run("clipping", 1)
     lessons.say("Noise <b>hides</b> one record")
@@ -237,7 +239,7 @@ def test_the_student_hands_in_the_report_with_the_sentence(short: None) -> None:
     assert "4. Clipping" in screen["report"] and "6. Error" not in screen["report"]
 
 
-def test_the_lessons_and_the_visit_keep_their_own_state(short: None) -> None:
+def test_the_lessons_and_the_visit_keep_their_own_state(short_lessons: None) -> None:
     page = LivePage()
     page.handle(json.dumps([["open", "epsilon=2&lesson=noise"], ["change", "d", 5]]))
     curves, taught = page.visit.address, page.lessons.address
@@ -294,7 +296,7 @@ def test_the_lessons_need_neither_streamlit_nor_plotly_nor_pandas() -> None:
     assert (process.returncode, process.stdout.strip()) == (0, "False"), process.stderr
 
 
-def test_the_path_is_that_of_the_session_as_on_the_dashboard(short: None) -> None:
+def test_the_path_is_that_of_the_session_as_on_the_dashboard(short_lessons: None) -> None:
     page = LivePage()
     page.handle(json.dumps([["lesson", "run", "noise", 3]]))
     finish(page.lessons)

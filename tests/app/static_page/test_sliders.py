@@ -54,7 +54,8 @@ def test_each_place_of_the_sliders_has_its_own_answer_and_ladder(page: str) -> N
     data, sliders = packed(page), slider_places(STUDY, ("epsilon",))
     lengths = [len(values) for values in sliders.values()]
     assert data["lengths"] == lengths and len(data["screens"]) == lengths[0] * lengths[1]
-    place_index = lengths[1] + sliders["epsilon"].index(1)  # n = 1000, epsilon = 1
+    # The screen shown is that at n = 1000 and epsilon = 1.
+    place_index = lengths[1] + sliders["epsilon"].index(1)
     table = "".join(data["texts"][i] for i in data["screens"][place_index]["table light"])
     visit = Visit()
     visit.show(STUDY, visit.session.view)
@@ -76,7 +77,8 @@ def test_the_file_is_small_and_contacts_no_host(page: str) -> None:
     drawings = re.sub(r"id='plotly'>[^<]+<", "", page)
     sizes = len(page.encode()), len(drawings.encode())
     assert sizes[0] < 750_000 < MOST_BYTES and sizes[1] < 220_000
-    assert sizes[0] - sizes[1] < 530_000  # The difference is Plotly's compressed script.
+    # The two sizes, in bytes, differ by Plotly's compressed script.
+    assert sizes[0] - sizes[1] < 530_000
     assert not re.search(r"(src|href)=|https?://|@import|url\((?!#)", page)
     variables = set(re.findall(r"var\((--[\w-]+)\)", page))
     sheets = page.partition("</style>")[0]

@@ -86,7 +86,7 @@ def test_the_old_lines_are_faded_and_marked_at_the_start_of_a_new_run(visit: Vis
 
 
 def test_an_old_run_never_stands_under_a_new_title(visit: Visit) -> None:
-    """Panels, table, words and notes are of one run until the first of the new ones are there."""
+    """Panels, table, words and notes belong to one run until the first new results arrive."""
     parts = ("alt", "notes", "table")
     old = finish(visit).screen(WIDE)
     titles = [a["text"] for a in old["figure"]["layout"]["annotations"]]

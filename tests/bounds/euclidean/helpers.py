@@ -52,7 +52,7 @@ def make_setting(
 
 
 def with_constants(setting: Setting, **changes: Any) -> Setting:
-    """Return a setting with some of its constants changed."""
+    """Return the setting with some of its certified constants changed."""
     return replace(setting, constants=replace(setting.constants, **changes))
 
 

@@ -67,9 +67,6 @@ def hypercube_problem(problem: Any, d: int, radius: float) -> Any:
     return problem(features=law, radius=radius, offset=0.5 * radius)
 
 
-# -- Bounds at the parameters of the methods -----------------------------------------------------
-
-
 def clipped_descent_risk_bound(setting: Setting) -> float:
     """Return the risk bound of Zhao et al., (11) with Lemma 5, at the parameters of Theorem 4."""
     plan, c = ClippedDescent(tuning="theory").plan(setting), setting.constants
@@ -104,7 +101,9 @@ def private_sgd_risk_bound(setting: Setting) -> float:
 
 
 def phased_sgd_risk_bound(setting: Setting) -> float:
-    """Return the risk bound in the proof of Theorem 4.4 at the run's step size and phases."""
+    """Return the risk bound in the proof of Feldman et al., Theorem 4.4, at the run's step size and
+    phases.
+    """
     plan = PhasedSgd(tuning="theory").plan(setting)
     step_size = 4 * plan.phases[0].step_size
     return bounded_risk(setting, plan.rho, setting.constants.lipschitz, len(plan.phases), step_size)

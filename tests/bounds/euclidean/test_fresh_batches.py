@@ -38,7 +38,9 @@ def make_setting(n: int, p: float, budget: Any, d: int = 20, **changes: float) -
 
 
 def plain_risk_bound(setting: Setting, steps: int, clip: float, *, coordinates: bool) -> float:
-    """Return the risk bound at its best step size, written out in plain Python."""
+    """Return the risk bound of a run at its best step size, written out in plain Python;
+    `coordinates` says that single coordinates are clipped, not norms.
+    """
     c, d, p = setting.constants, setting.d, setting.moment_order
     kappa = (p - 1) ** (p - 1) / p**p
     b = setting.n // steps

@@ -62,7 +62,8 @@ def test_a_bound_has_the_unit_of_the_instance_that_is_drawn(bound, n, d):
     family = "fano" if card.instance == "spike" else "hypercube"
     notion = "pure" if card.privacy == "pure" else "cdp"
     form = f"{family}-{notion}-{'squared' if strong else 'convex'}"
-    raw = FORMS[form][0](setting.spike_probability, n, d, 3.0, level)  # Spikes have size q^(-1/p).
+    # The bound is in units of spikes of size q^(-1/p).
+    raw = FORMS[form][0](setting.spike_probability, n, d, 3.0, level)
     unit = 0.5 if strong else RADIUS
     assert bound.value(setting) == pytest.approx(unit * raw, rel=1e-12)
     if n == 1 and card.instance == "hypercube":
@@ -108,9 +109,6 @@ def test_hard_instances_are_certified_in_their_class():
         for problem in (Quadratic, Linear):
             moment = problem(distribution=law, radius=1.0).constants.coordinate_moment
             assert moment == 1.0 >= law.moment(3.0)
-
-
-# -- Algorithms that know the prior
 
 
 def gaussian_risks(setting: Setting, rho: float, strong: bool, trials: int) -> np.ndarray:
@@ -182,9 +180,6 @@ def test_randomised_response_attains_the_pure_bound_for_one_record(epsilon, d):
     if d == 1:  # 1 - sqrt(1 - 2g) is smaller than 2g; the l2 form is attained.
         l2 = RADIUS * FORMS["hypercube-pure"][0](q, 1, 1, 2.0, epsilon)
         assert l2 == pytest.approx(risk, rel=1e-9)
-
-
-# -- Wording
 
 
 def test_a_strict_condition_on_epsilon_is_worded_as_strict():

@@ -52,9 +52,10 @@ def assert_no_lower_exceeds_an_upper(setting):
         if card.privacy == "none" or private:
             for upper in MOMENT_UPPER if private else []:
                 if upper.card.loss_class.curvature == "strongly convex" and not strong:
-                    continue  # strongly convex losses only
+                    continue  # This upper bound is for strongly convex losses only.
                 if upper.card.losses:
-                    continue  # proven for one loss, for which there is no hard instance here
+                    # This bound is proven for one loss, for which no hard instance is tried here.
+                    continue
                 if upper.card.ignores_data and "lipschitz_second" in card.law_class.constants:
                     continue  # This class bounds the mean gradient by its moments, and not by R.
                 if not upper.failures(setting):
@@ -71,7 +72,9 @@ def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(part):
 
 
 def assert_no_lower_exceeds_the_centre(setting):
-    """Assert that no lower bound exceeds the risk of the centre of the ball."""
+    """Assert that no lower bound exceeds the risk of the ball's centre, the steepest slope times
+    the radius.
+    """
     c = setting.constants
     for lower in LOWER_SCO_BOUNDS:
         if lower.card.constant != "explicit" or lower.failures(setting):

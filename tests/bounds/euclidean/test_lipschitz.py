@@ -107,9 +107,6 @@ def test_the_noise_in_use_is_private_and_below_the_papers():
         assert noise == pytest.approx(std)
 
 
-# ---- Objective perturbation of Su, Zhao and Wang
-
-
 GOLDEN = Objective(
     n=10**5,
     epsilon=0.5,
@@ -162,7 +159,7 @@ def test_the_explicit_bound_b1_has_the_value_of_the_measured_example():
 
 
 def ball_width(d, diameter):
-    """Return the Gaussian width of a ball."""
+    """Return the Gaussian width of a ball in d dimensions with this diameter."""
     return diameter / 2 * normal_norm(d)
 
 

@@ -50,7 +50,7 @@ def random_settings(count: int, seed: int, kinds: tuple[str, ...]) -> Iterator[S
 
 
 def norm_of_nonzero_record(setting: Setting, q: float) -> float:
-    """Return the norm of a record other than 0."""
+    """Return the norm of a record other than 0 at spike probability q, which both moments limit."""
     c = setting.constants
     return min(
         c.lipschitz_second / math.sqrt(q), c.lipschitz_moment / q ** (1 / setting.moment_order)
@@ -58,7 +58,9 @@ def norm_of_nonzero_record(setting: Setting, q: float) -> float:
 
 
 def plain_sampling_bound(setting: Setting) -> float:
-    """Return the bound by signs with a bias, in plain loops and units of M/2."""
+    """Return the lower bound from records of a random sign with a bias, by plain loops over counts
+    and biases.
+    """
     best = 0.0
     counts = np.arange(setting.n + 1)
     for tau in np.linspace(0.2, 3, 57) / math.sqrt(setting.n):
@@ -122,7 +124,7 @@ def test_the_cdp_bound_from_its_formula(rho: float) -> None:
 
 @pytest.mark.parametrize(("epsilon", "delta"), one_in(2, [(1.0, 1e-4), (0.1, 1e-6)]))
 def test_the_approx_bound_from_its_formula(epsilon: float, delta: float) -> None:
-    """Every form of bound (T3), maximised on a grid."""
+    """The test evaluates every form of bound (T3) on a grid of parameters."""
     for setting in yield_extreme_settings(ApproxDP(epsilon=epsilon, delta=delta)):
         n, d = setting.n, setting.d
         leakage = approximate_leakage(epsilon, delta, d)

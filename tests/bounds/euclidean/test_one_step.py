@@ -36,14 +36,18 @@ def linear_loss_setting(order: float, budget: Budget) -> Setting:
 
 
 def least_parts(bias: Floats, noise: Floats, point: Setting) -> tuple[float, float]:
-    """Return the smallest root of a mean square over a grid, and the bias at that point."""
+    """Return the smallest root mean squared error over a grid of levels, and the bias at that
+    level.
+    """
     squares = point.d / point.n + bias**2 + noise
     best = int(np.argmin(squares))
     return math.sqrt(squares[best]), float(bias[best])
 
 
 def error_on_a_ball(point: Setting) -> tuple[float, float]:
-    """Return the error and the bias of records that are projected on a ball."""
+    """Return the least error bound of the mean of records projected on a ball, over GRID, and its
+    bias.
+    """
     inputs, reach = Inputs(point), point.constants.mean_gradient_bound
     root = math.sqrt(point.d)
     bias = inputs.kappa * root * (root / GRID) ** (inputs.p - 1)
@@ -52,7 +56,9 @@ def error_on_a_ball(point: Setting) -> tuple[float, float]:
 
 
 def error_on_a_cube(point: Setting) -> tuple[float, float]:
-    """Return the error and the bias of records whose coordinates are clipped."""
+    """Return the least error bound of the mean of records whose coordinates are clipped, and its
+    bias.
+    """
     inputs, reach, d = Inputs(point), point.constants.mean_gradient_bound, point.d
     radius, step = reach + GRID, 1e-5
     rise = (inputs.hinge(radius - step) ** 2 - inputs.hinge(radius + step) ** 2) / (2 * step)
@@ -64,7 +70,9 @@ def error_on_a_cube(point: Setting) -> tuple[float, float]:
 
 
 def error_of_smoothed_records(point: Setting) -> tuple[float, float]:
-    """Return the error and the bias of smoothed records at the level where bias equals noise."""
+    """Return the error bound of the mean of smoothed records, and its bias, where bias and noise
+    balance.
+    """
     reach = point.constants.mean_gradient_bound
     error = smoothed_mean_bound(point, reach)
     return error, math.sqrt((error**2 - 2 * (point.d + reach**2) / point.n) / 2)
@@ -172,7 +180,7 @@ def test_at_user_level_the_risk_is_half_the_error_and_the_bias_of_the_mean(
 
 
 def test_every_bound_is_at_most_the_risk_at_the_centre_and_below_it_somewhere() -> None:
-    """With few records the terms are void or those of a ball; the bound is then their sum."""
+    """With few records the terms are void or those of a ball, and the bound is then their sum."""
     for row in (b for b in BOUNDS if b.card.statement == ONE_STEP_RISKS[0].card.statement):
         pure, order = row.card.privacy == "pure", 1.5 if row.has_scope else 3.0
         is_below = False
@@ -252,7 +260,7 @@ def test_under_pure_dp_the_risk_is_half_the_error_and_the_bias_of_users(p: float
 
 @pytest.mark.parametrize("geometry", SETS, ids=str)
 def test_no_step_along_a_mean_has_a_larger_risk_than_its_lemma(geometry: Geometry) -> None:
-    """Finite laws of the error, whose means are exact; a third of the bound is reached."""
+    """The errors follow finite laws with exact means, and some reach a third of the bound."""
     rng, largest = np.random.default_rng(0), 0.0
     for d in (2, 3, 6):
         body = geometry.constraint(d, 1.0)

@@ -33,10 +33,12 @@ def terms(rate, setting):
 
 
 def slopes(slug, term, order, axes, changes=None):
-    """Return the exact log-log slopes of a term along some axes, from a step by the factor 8."""
+    """Return the exact slopes of a rate's term in logarithms, one per axis, for a step by the
+    factor 8.
+    """
 
     def case_at(axis, factor):
-        """Return the setting with one axis multiplied by a factor."""
+        """Return the setting in which the quantity of one axis is multiplied by a factor."""
         n, d = 10_000, 64
         rho, epsilon, diameter, unit = 0.5, 0.01, 2.0, 1.0
         n = int(n * factor) if axis == "n" else n
@@ -123,7 +125,7 @@ def test_the_sampling_terms_have_the_papers_exponents():
 @pytest.mark.parametrize("q", [0.5, 1.0, 1.3, 2.0])
 def test_the_exponents_of_theorem_55_at_a_fixed_q(q):
     def rate_at(n, d, rho, m):
-        """Return the printed rate at these sizes."""
+        """Return the printed rate of smoothing at these sizes."""
         return smoothed.printed_rate(make_zcdp_setting(n, d, 2, rho, m), q)
 
     base = rate_at(10_000, 64, 0.5, 2.0)
@@ -154,7 +156,7 @@ def test_the_direct_optimum_is_the_least_over_tau():
     n, d, rho, m = 10**5, 30, 0.2, 1.7
 
     def value(tau):
-        """Return the rate at a smoothing scale tau."""
+        """Return the printed rate of smoothing at a smoothing scale tau."""
         return m * (d**1.5 * tau / n + math.sqrt(d) / tau + tau * d / (math.sqrt(rho) * n))
 
     best = math.sqrt(n / (d + math.sqrt(d / rho)))

@@ -286,7 +286,7 @@ def test_where_all_hypotheses_should_hold_few_fail():
         10**12, 5, 2.0, ApproxDP(epsilon=1e-5, delta=1e-6), directional_moment=5.0
     )
     loud = {b.card.slug for b in SCO_BOUNDS if b.failures(setting)}
-    # Bounds by words and by corners need a set that has words or corners.
+    # Bounds by words or by corners need a set that has these.
     needs_shape = (*WORD_RISKS, *MEDIAN_WORD_RISKS, *CORNER_RISKS)
     loud -= {row.card.slug for row in needs_shape if row.refusal(setting)}
     loud -= {b.card.slug for b in SCO_BOUNDS if b.has_scope}
@@ -364,8 +364,8 @@ def scaled_setting(setting, unit=1.0, length=1.0):
 
 
 def has_own_unit(card):
-    """Whether the loss of a bound has a fixed length in it, such as the place of a kink, that
-    scaling changes.
+    """Whether the loss of a bound contains a fixed length, such as the place of a kink, which
+    scaling would have to change.
     """
     linear = (AnyLabels.card.slug, Absolute.card.slug)
     return bool(card.losses) and card.instance not in linear and card.instance_problem not in linear

@@ -15,7 +15,7 @@ FREE = {"strong_convexity": 0.0, "sample_strong_convexity": 0.0, "structure": "o
 
 
 def plain_risk_bound(setting) -> float:
-    """Return the bound for one record per step, by theory/bounds-of-runs.md, 3."""
+    """Return the risk bound of SGD with one record per step, by theory/bounds-of-runs.md, 3."""
     c, plan = setting.constants, Sgd(batch=1).plan(setting).descent
     t = np.arange(setting.n)
     eta = np.array([plan.size(k) for k in t])
@@ -65,7 +65,7 @@ def test_the_bounds_on_sgd_equal_their_sums_written_out(slug, constants, n):
 
 
 def exact_quadratic_risk(curvatures, bias, variance, steps, weights, queried, start):
-    """Return the exact mean excess risk on an unconstrained quadratic, from means and variances."""
+    """Return the exact mean excess risk of biased, noisy descent on an unconstrained quadratic."""
     h = np.asarray(curvatures)
     mean = np.asarray(start, dtype=float)
     count = len(steps)
@@ -89,7 +89,9 @@ def exact_quadratic_risk(curvatures, bias, variance, steps, weights, queried, st
 
 @pytest.mark.parametrize("seed", range(60))
 def test_the_three_arguments_are_above_the_exact_risk_of_quadratics(seed):
-    """60 random runs with steps of all sizes, biases in the worst direction, and tail averages."""
+    """The test tries 60 random runs with steps of all sizes, biases in the worst direction and
+    averages of last points.
+    """
     rng = np.random.default_rng([3, seed])
     count, d = int(rng.integers(1, 40)), 3
     h = np.sort(rng.uniform(0, 2, d))

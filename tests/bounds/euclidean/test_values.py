@@ -31,14 +31,20 @@ EXAMPLE = (10_000, 200, 4)
 @pytest.mark.parametrize(
     ("kind", "level", "p", "value"),
     [
-        ("fano-cdp-squared", 0.5, 3.436e-4, 2.0709e-5),  # Row E3 of the reference table.
-        ("hypercube-cdp-squared", 0.5, 9.380e-4, 0.0030456),  # Row E7 of the reference table.
-        ("fano-cdp-convex", 0.5, 2.711e-4, 4.4218e-4),  # Row E9 of the reference table.
-        ("hypercube-pure-squared", 1.0, 7.367e-3, 0.030462),  # Row P4 of the reference table.
-        ("hypercube-pure-convex", 1.0, 3.672e-3, 0.057835),  # Row P5 of the reference table.
-        # Row E6 of the reference table, at least E8 = 0.031225.
+        # These values are row E3 of the reference table.
+        ("fano-cdp-squared", 0.5, 3.436e-4, 2.0709e-5),
+        # These values are row E7 of the reference table.
+        ("hypercube-cdp-squared", 0.5, 9.380e-4, 0.0030456),
+        # These values are row E9 of the reference table.
+        ("fano-cdp-convex", 0.5, 2.711e-4, 4.4218e-4),
+        # These values are row P4 of the reference table.
+        ("hypercube-pure-squared", 1.0, 7.367e-3, 0.030462),
+        # These values are row P5 of the reference table.
+        ("hypercube-pure-convex", 1.0, 3.672e-3, 0.057835),
+        # These values are row E6 of the reference table, which is at least row E8, 0.031225.
         ("hypercube-cdp-convex", 0.5, 6.410e-4, 0.031848),
-        ("fano-pure-convex", 1.0, 1.256e-3, 0.014723 / 8),  # Row P1 of the reference table.
+        # These values are row P1 of the reference table.
+        ("fano-pure-convex", 1.0, 1.256e-3, 0.014723 / 8),
     ],
 )
 def test_the_lower_bounds_match_the_reference_table(kind, level, p, value):
@@ -78,7 +84,7 @@ def test_the_catalogues_bounds_are_the_forms_on_their_instances():
             make_setting(n, d, order, **wide),
             0.75984**2 * 0.02,
         ),
-    ):  # The risk is half the squared bound times the strong convexity.
+    ):  # The risk bound is half the squared bound times the modulus of strong convexity.
         value = BY_SLUG[slug].value(setting_of_row)
         assert value * setting_of_row.constants.strong_convexity * 2 == pytest.approx(
             square, rel=2e-4
@@ -86,7 +92,9 @@ def test_the_catalogues_bounds_are_the_forms_on_their_instances():
 
 
 def slow_convex_pure_bound(p, n, d, k, epsilon):
-    """Return the bound of pure DP for linear losses as a sum over the number of spikes."""
+    """Return the lower bound for linear losses under pure DP at spike probability p, as a sum over
+    the number of spikes.
+    """
     mean = helpers.mean_over(
         n, p, lambda b: 1 - math.sqrt(max(0.0, 1 - 2 * helpers.plain_wrong_signs(d, epsilon * b)))
     )
@@ -119,15 +127,15 @@ def test_the_code_factor_is_the_separation_of_the_normalised_means():
     for d in (2, 8, 9, 15, 200):
         w, distance = d // 2, d / 8
         separation = math.sqrt(distance / w)  # The separation is that of mu/|mu|.
-        norm_of_mean = math.sqrt(w)  # The norm of the mean, without its factor p^a.
-        # The expected risk, without its factor p^a p_e.
+        norm_of_mean = math.sqrt(w)  # This is the norm of the mean without its factor p^a.
+        # This is the expected risk without its factor p^a p_e.
         expected = 0.5 * norm_of_mean * separation**2 / 4
         assert convex_factor(d) * math.sqrt(distance) / 2 == pytest.approx(expected)
 
 
 def test_the_entropy_form_bounds_linear_losses():
-    # ln 2 - h((1+m)/2) is convex in m^2 as its coefficients are positive; checked by second
-    # differences.
+    # The function ln 2 - h((1+m)/2) is convex in m^2, as its coefficients are positive; second
+    # differences check that.
     u = np.linspace(0, 1, 2001)[1:-1]
     m = np.sqrt(u)
     f = math.log(2) + (1 + m) / 2 * np.log((1 + m) / 2) + (1 - m) / 2 * np.log((1 - m) / 2)
@@ -135,7 +143,7 @@ def test_the_entropy_form_bounds_linear_losses():
 
 
 def slow_bounded_signs_bound(delta, n):
-    """Return the bound from the signs of a biased coin as a sum over all counts."""
+    """Return the lower bound from the signs of a coin of bias `delta`, as a sum over all counts."""
     upward, downward = (
         helpers.exact_binomial_pmf(n, (1 + delta) / 2),
         helpers.exact_binomial_pmf(n, (1 - delta) / 2),
@@ -160,7 +168,7 @@ def test_the_bounded_signs_bound_agrees_with_its_definition(n, c):
 
 
 def test_a_stride_does_not_move_the_bounded_signs():
-    n = 4 * 10**6  # The stride is 31; the reference is the same sum over every count.
+    n = 4 * 10**6  # At this n the library sums every 31st count; the reference sums every count.
     delta = best_separation(n, 3, form="linear")
     counts = np.arange(n // 2 - 30_000, n // 2 + 30_001, dtype=float)
     plus = np.exp(log_pmf(counts, n, np.array([(1 + delta) / 2])))
@@ -179,9 +187,6 @@ def test_more_records_approach_the_limits_of_the_bounded_signs():
     assert squared * n / d == pytest.approx(0.478, abs=2e-3)
 
 
-# ---- Theorem 3.1 of Kamath et al. and its uniform oracles
-
-
 def test_theorem_31_holds_at_any_step_size():
     at_best = sum(convex_risk(2.0, 3.0, 0.1, 5.0, 40))
     assert all(at_best <= sum(convex_risk(2.0, 3.0, 0.1, 5.0, 40, step=s)) for s in (0.01, 0.1, 1))
@@ -190,8 +195,8 @@ def test_theorem_31_holds_at_any_step_size():
 
 
 def test_the_printed_number_of_steps_makes_theorem_52_vacuous():
-    # theory/kamath-liu-zhang.md, 2.4, at n = 1e6, d = 5, k = 4, unit constants, T = 5.35e6 and the
-    # paper's noise.
+    # The values are those of theory/kamath-liu-zhang.md, 2.4, at n = 1e6, d = 5, k = 4, unit
+    # constants, T = 5.35e6 and the paper's noise.
     n, d, order = 10**6, 5, 4
     tau = (n / d**1.5) ** (1 / order)
     steps = n**2 / (tau**2 * d**4)
@@ -213,7 +218,9 @@ def test_the_printed_number_of_steps_makes_theorem_52_vacuous():
 
 
 def slow_coordinatewise_bound(n, d, k, radius, product, rho, tau):
-    """Return the bias, the mean and second-moment errors and the step noise of Theorem 7."""
+    """Return the clipping bias, the bounds on the error's mean and second moment (the latter a
+    function of the steps), and a step's noise, by Theorem 7.
+    """
     m = 2 * math.ceil((4 * math.log(2 * d) + 8 * d * math.log(3 * n**3)) / 2)
     b = n // m
     t = 3 * tau - radius
@@ -227,7 +234,7 @@ def slow_coordinatewise_bound(n, d, k, radius, product, rho, tau):
 
 
 def slow_smoothed_bound(n, d, radius, product, rho, tau):
-    """Return the bias, the mean and second-moment errors and the step noise of smoothing."""
+    """Return the same four parts as `slow_coordinatewise_bound`, for smoothing."""
     top = 2 * math.sqrt(2) / 3 * (2 * norm.cdf(1) - 1)
     failure = (n**-3 / 3) ** d
     v = math.sqrt(d + 2 * radius**2 + radius**4)
@@ -239,7 +246,9 @@ def slow_smoothed_bound(n, d, radius, product, rho, tau):
 
 
 def slow_clipped_bound(n, d, p, moment, product, rho, radius, printed):
-    """Return the bias, the mean and second-moment errors and the step noise of clipping."""
+    """Return the same four parts as `slow_coordinatewise_bound`, for clipped norms; `printed` takes
+    the paper's constant of the bias.
+    """
     beta = 1 / n**2
     size = math.log(2 * 6**d * (1 + 2 * n) ** d / beta)
     sampling = max(math.sqrt(12 * moment**2 / n * size), 8 * radius / n * size)
@@ -255,7 +264,9 @@ def slow_clipped_bound(n, d, p, moment, product, rho, radius, printed):
 
 
 def slow_risk(parts, diameter, gradient):
-    """Return the risk of gradient descent whose gradients have these errors."""
+    """Return the risk of gradient descent whose gradients have the errors `parts`, from a start
+    within the diameter.
+    """
     _, bias, second_moment, step_noise = parts
     steps = max(1, math.floor(gradient**2 / step_noise))
     energy = gradient**2 + second_moment(steps)
@@ -304,9 +315,6 @@ def test_the_uniform_oracles_agree_with_their_definitions(n, d, k, radius, rho):
         assert value >= smallest * (1 - 5e-3), name  # The grid is fine and the minimum is flat.
 
 
-# ---- Strongly convex risks
-
-
 def test_the_contraction_and_the_algebra_of_theorem_32_hold():
     assert contraction(1, 1) == 0.75
     for weak, strong in ((0.1, 3.0), (1.0, 1.0), (2.0, 2.5)):
@@ -337,7 +345,7 @@ def test_minkowskis_bound_dominates_the_recursion(weak, strong):
 def test_the_prefactor_of_theorem_57_is_minkowskis():
     weak, strong, diameter, deviation = 0.5, 2.0, 3.0, 1e-3
     floor = (weak + strong) / (weak * strong) * deviation
-    # With q^T = floor: (M + 1)^2 (lambda + L)^2 G^2 / (2 lambda^2 L).
+    # This is the case q^T = floor of (M + 1)^2 (lambda + L)^2 G^2 / (2 lambda^2 L).
     risk = strong / 2 * (floor * diameter + floor) ** 2
     printed = (diameter + 1) ** 2 * (weak + strong) ** 2 / (weak**2 * strong) * deviation**2
     assert risk == pytest.approx(printed / 2)

@@ -62,7 +62,7 @@ def floor_bound(setting: Setting, kind: str = "") -> float:
 
 
 def shifts(setting: Setting) -> Shifts:
-    """Return the law of the shifts of a setting, which must have one."""
+    """Return the shifts of a setting's law, which must have some."""
     assert setting.law is not None
     shift_law = setting.law.shifts
     assert shift_law is not None
@@ -82,14 +82,16 @@ def first_bessel_zero(order: float) -> float:
 
 
 def least_total_variation(divergence: float) -> float:
-    """Return the T that solves T artanh T = divergence/2."""
+    """Return the total variation T that solves T artanh T = divergence/2."""
     if divergence == 0:
         return 0.0
     return float(brentq(lambda t: t * math.atanh(t) - divergence / 2, 0, 1 - 1e-16))
 
 
 def plain_overlap(b: int, budget: Budget) -> float:
-    """Return the overlap a(b) as printed in theory/instance-floors.md, 6."""
+    """Return the overlap a(b) of theory/instance-floors.md, 6: how far a change of b records can
+    stay hidden under the budget.
+    """
     if isinstance(budget, ZCDP):
         k = budget.rho * b * b
         return 1 - least_total_variation(k) if k < 30 else 0.0
@@ -101,7 +103,9 @@ def plain_overlap(b: int, budget: Budget) -> float:
 
 
 def plain_two_shift_floor(n: int, d: int, law: Shifts, budget: Budget, radius: float) -> float:
-    """Return the floor of Theorem 2, maximised on a grid of shifts and summed term by term."""
+    """Return the floor of Theorem 2 on instance floors, by a grid of shifts and exact sums over
+    counts.
+    """
     best = 0.0
     for theta in np.geomspace(1e-8, radius / math.sqrt(d), 400):
         t = float(law.distance(np.array(theta)))
@@ -115,7 +119,9 @@ def plain_two_shift_floor(n: int, d: int, law: Shifts, budget: Budget, radius: f
 
 
 def plain_near_floor(n: int, d: int, law: Shifts, kappa: Callable[[float], float]) -> float:
-    """Return the floor of Theorem 3 for independent coordinates, on 40,001 log odds."""
+    """Return the floor of Theorem 3 on instance floors for independent coordinates, on 40,001 log
+    odds.
+    """
     u = np.linspace(-34, 34, 40_001)
     p = 1 / (1 + np.exp(-u))
     weights = p * (1 - p) * (u[1] - u[0])

@@ -43,7 +43,8 @@ def count_uncovered_cells(u: float, b: int, w: float, *, limit: int = 4_000_000)
             return -1
         low, high, q1, q2 = cells.T
         cut = np.minimum(q2, 1 - u / high)
-        reveals_nothing = cut <= q1  # In these cells Lambda (1-q) <= u.
+        # In these cells Lambda (1-q) <= u, and an output reveals nothing.
+        reveals_nothing = cut <= q1
         with np.errstate(divide="ignore", over="ignore"):
             rest = high * cut * (high - u / (1 - q1))
             root = np.sqrt(q1)
@@ -133,7 +134,9 @@ def test_kappa_matches_the_table_of_section_2() -> None:
 
 
 def mirrored_leak(low: np.ndarray, law: np.ndarray) -> float:
-    """Return E omega^2 of a channel whose records are paired with their mirror images."""
+    """Return E omega^2 of a channel whose records are paired with their mirror images: what an
+    output tells of a shift.
+    """
     mean = law @ low
     density = low / mean
     omega = 0.5 * (density - density[::-1])
@@ -160,7 +163,7 @@ def test_channels_reveal_no_more_than_kappa_under_zcdp_and_pure_dp() -> None:
             kappa = concentrated(max(divergence), symmetric)
             tightest = max(tightest, leak / kappa**2)
             assert leak <= kappa**2
-    assert tightest > 0.9  # The constant is nearly attained.
+    assert tightest > 0.9  # The constant is nearly attained, so a smaller one would fail.
 
 
 def test_random_extreme_channels_reveal_no_more_than_kappa_and_some_attain_it() -> None:
@@ -202,9 +205,6 @@ def test_revealing_with_probability_delta_is_below_the_approximate_kappa() -> No
     leak = (1 - 1e-6) * math.tanh(0.05) ** 2 + 1e-6
     assert leak <= kappa**2
     assert leak > 0.7 * kappa**2
-
-
-# -- Wrong forms listed in theory/instance-floors.md, 14; each differs from the floor ----------
 
 
 def test_log_normal_data_are_neither_symmetric_nor_sub_gaussian() -> None:

@@ -40,8 +40,8 @@ RNG_SEED = 20_26
 
 def draw_prior(rng: np.random.Generator, count: int) -> tuple[Vector, Vector]:
     """Draw means of the prior on the unit ball of R^3, and the gradients of its log density."""
-    # The prior's density is U^2 with U = sin(pi r)/r: the radius has density 2 sin^2(pi r) on (0,
-    # 1).
+    # The prior's density is U^2 with U = sin(pi r)/r, so the radius has density 2 sin^2(pi r) on
+    # (0, 1).
     r = np.empty(0)
     while len(r) < count:
         tried = rng.random(2 * count)
@@ -54,7 +54,8 @@ def draw_prior(rng: np.random.Generator, count: int) -> tuple[Vector, Vector]:
 
 
 def test_the_identity_of_the_proof_holds_for_a_biased_estimator() -> None:
-    # A clipped mean with noise at d = 3 and n = 4; five standard errors, false alarms 1e-6.
+    # The estimator is a clipped mean with noise at d = 3 and n = 4; five standard errors give false
+    # alarms of 1e-6.
     rng, count = np.random.default_rng(RNG_SEED), 400_000
     law = StudentT(d=3, moment_order=2.0)
     nu, s = law.tail_index, law.scale
@@ -82,7 +83,9 @@ def test_the_identity_of_the_proof_holds_for_a_biased_estimator() -> None:
 
 
 def information_of_noisy_signs(n: int, rho: float) -> float:
-    """Return E g^2 for n fair signs whose sum is released with Gaussian noise at rho."""
+    """Return E g^2 for n fair signs whose sum is released with Gaussian noise of budget rho, where
+    g is the score of the output.
+    """
     std = 2 / math.sqrt(2 * rho)  # Replacing one sign moves the sum by 2.
     counts = np.arange(n + 1)
     total = 2.0 * counts - n
@@ -110,7 +113,7 @@ def test_sums_of_signs_reveal_at_most_and_nearly_what_lemma_3_allows() -> None:
             assert information <= information_bound * (1 + 1e-9)
             tightest = max(tightest, information / information_bound)
     assert tightest > 0.98  # The constant of the lemma is nearly attained.
-    # Both costs add up; their maximum would be wrong: n = 200 signs at the rho where they are
+    # The two costs add up: with their maximum, n = 200 signs would fail at the rho where both are
     # equal.
     rho = 2 / 200
     assert information_of_noisy_signs(200, rho) == pytest.approx(
@@ -159,7 +162,9 @@ def test_the_prior_of_the_simulation_is_the_ground_state() -> None:
 
 
 def estimate_with_shape(x: Vector, law: StudentT, rho: float, rng: np.random.Generator) -> Vector:
-    """Estimate the mean with knowledge of the law: a clipped mean first, then clipped scores."""
+    """Return an estimate of the mean by an algorithm that knows the law: first a clipped mean, then
+    clipped scores.
+    """
     n, d = x.shape
     nu, s = law.tail_index, law.scale
     information = (nu + 1) / (nu + 3) / s**2
@@ -190,9 +195,6 @@ def test_a_method_that_knows_the_shape_stays_above_the_floor_and_within_a_tenth(
     floor_value = floor_bound(make_setting("student-t", 10_000, 20, 2.0, DEFAULT))
     assert mean + 5 * spread > floor_value  # False alarms have probability 1e-6.
     assert mean / floor_value < 1.10
-
-
-# -- Every private method ------------------------------------------------------------------------
 
 
 def random_scenario(rng: np.random.Generator) -> Scenario:
@@ -260,7 +262,9 @@ def test_measured_errors_of_private_methods_are_above_the_floor_at_2000_scenario
 
 
 def upper_bounds_below_a_floor(rng: np.random.Generator) -> list[str]:
-    """Return the explicit upper bounds that lie below a floor on their method."""
+    """Return a sentence for each explicit upper bound that lies below a floor at a
+    random setting.
+    """
     budget: Budget = ZCDP(rho=float(10 ** rng.uniform(-4, 1)))
     if rng.random() < 0.4:
         budget = PureDP(epsilon=float(10 ** rng.uniform(-2, 1)))
@@ -305,9 +309,6 @@ def test_no_floor_is_above_an_explicit_upper_bound_at_20000_settings() -> None:
     rng = np.random.default_rng(5)
     for _ in range(19_850):
         assert upper_bounds_below_a_floor(rng) == []
-
-
-# -- The numbers printed in the note --------------------------------------------------------------
 
 
 def test_the_numbers_of_the_proof_lead_to_the_bound() -> None:

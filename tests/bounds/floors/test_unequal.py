@@ -44,7 +44,7 @@ def plain_floors(setting: Setting) -> Callable[[Vector], tuple[float, float]]:
     whole_prior = prior_information(d, setting.constants.mean_gradient_bound)
 
     def floors(b: Vector) -> tuple[float, float]:
-        """Return the floors of the error and of its square for a weight vector b."""
+        """Return the floors on the error and on its square for a vector of weights b."""
         a = b * scales
         whole = lam * float(b @ b)
         learnt = min(n * whole, 1 / (1 / (n * kappa) ** 2 / lam + (n - 1) / (n**2 * whole)))
@@ -85,13 +85,13 @@ def test_the_weights_are_those_of_theorem_one_where_scales_are_equal() -> None:
     ends = weightings(StudentT(d=12, decay=1.0))
     scales = StudentT(d=12, decay=1.0).scales
     assert (ends[-1].root, ends[-1].rank) == pytest.approx((scales.sum(), 12.0))
-    assert ends[0].root == pytest.approx(12 / scales[0])  # The largest b is 1 in these units.
+    assert ends[0].root == pytest.approx(12 / scales[0])  # In these units the largest weight is 1.
     assert ends[0].rank == pytest.approx(12 / scales[0] ** 2)
 
 
 def test_the_identity_holds_with_weights() -> None:
-    # The simulation is that for Theorem 1: d = 3, n = 4, a clipped mean with noise; false alarms
-    # 1e-6.
+    # The simulation is that for Theorem 1, at d = 3 and n = 4 with a clipped noisy mean; false
+    # alarms have probability 1e-6.
     rng, count = np.random.default_rng(RNG_SEED), 400_000
     law = StudentT(d=3, moment_order=2.0, decay=0.8)
     nu, scale, a = law.tail_index, law.scale * law.scales, np.array([1.0, 0.5, 0.2])
@@ -131,7 +131,9 @@ def test_without_privacy_the_floor_of_a_normal_law_is_the_error_of_the_sample_me
 def estimate_weighted_mean(
     x: Vector, law: Gaussian, rho: float, rng: np.random.Generator
 ) -> Vector:
-    """Estimate the mean with knowledge of the law, clipping in units of the roots of the scales."""
+    """Return an estimate of the mean by an algorithm that knows the law and clips in units of the
+    roots of the scales.
+    """
     n, _ = x.shape
     weights = np.sqrt(law.scales)
     sigma = math.sqrt(law.moment(2.0)) / law.lead

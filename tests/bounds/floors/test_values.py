@@ -31,8 +31,8 @@ from dpsco_core.scenario import Scenario
 from tests.bounds.floors import cases
 from tests.bounds.floors.cases import DEFAULT, floor_bound, make_setting, shifts
 
-# Table of theory/instance-floors.md, 10: law, n, d, p, R and budget, then lambda, kappa, J, G, the
-# mean and rms floors and Theorem 2, to their printed digits.
+# The rows are those of the table in theory/instance-floors.md, 10: law, n, d, p, R and budget, then
+# lambda, kappa, J, G, the floors on the mean and on the rms error, and Theorem 2.
 NO_NUMBER = math.nan
 REFERENCE: tuple[tuple[str, int, int, float, float, Budget, tuple[float, ...]], ...] = (
     ("student-t", 10_000, 20, 2.0, 2.0, DEFAULT,
@@ -64,7 +64,7 @@ REFERENCE: tuple[tuple[str, int, int, float, float, Budget, tuple[float, ...]], 
     ("skewed-pareto", 10_000, 20, 2.0, 2.0, ApproxDP(epsilon=1, delta=1e-6),
      (math.inf, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, NO_NUMBER, 0.0000440441)),
 )  # fmt: skip
-NEAR_VALUES = {  # Theorem 3 at the default budget, for n = 10^4 and 10^3.
+NEAR_VALUES = {  # These are the values of Theorem 3 at the default budget, for n = 10^4 and 10^3.
     "student-t": (0.0352719, 0.108533),
     "gaussian": (0.0424294, 0.143055),
     "log-normal": (0.0344812, 0.102462),
@@ -294,7 +294,8 @@ def test_every_floor_near_the_data_agrees_with_plain_quadrature(budget: Budget) 
 
 
 def test_the_floor_for_users_treats_a_block_as_one_record() -> None:
-    # theory/instance-floors.md, 8.1: m records count as one of information m lambda.
+    # By theory/instance-floors.md, 8.1, a block of m records counts as one record of information m
+    # lambda.
     budget = ZCDP(rho=0.1)
     single = make_setting("student-t", 2_000, 10, 2.0, budget, offset=1.0, problem="quadratic")
     users = replace(single, m=7)

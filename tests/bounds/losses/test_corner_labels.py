@@ -35,7 +35,9 @@ LOSSES: dict[str, Any] = {"hinge": linear_excess, "logistic": logistic_excess}
 
 
 def bounds_at(sizes: tuple[int, int, float], level: Level, problem: str) -> CornerBounds:
-    """Return the bounds of labelled corners at some sizes, for a problem's loss."""
+    """Return the lower bounds by labelled corners at sizes (n, d, moment order), for a problem's
+    loss.
+    """
     n, d, order = sizes
     return CornerBounds(n=n, d=d, moment_order=order, level=level, loss=LOSSES[problem])
 
@@ -65,7 +67,9 @@ def test_the_simplex_bounds_have_the_values_of_their_note(
 
 
 def plain_missed(d: int, level: Level, b: int) -> float:
-    """Return the chance of a wrong corner, by Brent's method on the binary divergence both ways."""
+    """Return the least chance to name a wrong one of d corners with b spikes, by Brent's method on
+    the binary divergence.
+    """
     if isinstance(level, tuple):
         epsilon, delta = level
         growth = math.exp(epsilon * b)
@@ -76,7 +80,9 @@ def plain_missed(d: int, level: Level, b: int) -> float:
         return 1 - g
 
     def excess(x: float) -> float:
-        """Return the divergence of a fraction x from g, less what is allowed."""
+        """Return the divergence of a success chance x from a guess's chance g, less what the budget
+        allows.
+        """
         ratio = math.log(x / g) - math.log1p(-x) + math.log1p(-g)
         return (x - g) * ratio - kappa * (1 - g)
 
@@ -86,7 +92,7 @@ def plain_missed(d: int, level: Level, b: int) -> float:
 
 
 def plain(n: int, d: int, order: float, level: Level, problem: str, q: float) -> float:
-    """Return the bound at a spike probability q as a sum over the number of spikes."""
+    """Return the corner bound at a spike probability q, as a sum over the number b of spikes."""
     size = q ** (-1 / order)
     terms = []
     for b in range(n + 1):
@@ -105,7 +111,9 @@ def plain(n: int, d: int, order: float, level: Level, problem: str, q: float) ->
 @pytest.mark.parametrize("problem", list(LOSSES))
 @pytest.mark.parametrize("level", [0.3, (0.8, 1e-4)], ids=["cdp", "approx"])
 def test_the_simplex_by_sums_over_every_count(level: Level, problem: str) -> None:
-    """The test fails for words e_J (half), for 2 d words, and for X at the mean of B^2."""
+    """The test fails for words e_J of half the length, for 2 d words, and for a bound at the mean
+    of B^2.
+    """
     n, d, order = 60, 7, 3.0
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=0.8, delta=1e-4)
     setting = replace(
@@ -151,7 +159,9 @@ def test_the_law_has_margins_of_one_sign_and_its_risk_is_that_of_its_sample(prob
 
 
 def least_excess_ratio(seed: int, draws: int) -> float:
-    """Return the least measured excess over the bound, of corners drawn by private mechanisms."""
+    """Return the least ratio of measured excess to the bound, of corners that private mechanisms
+    draw.
+    """
     rng = np.random.default_rng(seed)
     n, d = int(10 ** rng.uniform(0.5, 3)), int(rng.integers(2, 40))
     level: Level = float(10 ** rng.uniform(-4, 1))

@@ -67,7 +67,7 @@ def random_attack(rng: np.random.Generator) -> Attack:
 def yield_log_odds(level: Level, counts: Floats, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield the posterior log-odds that a sign is 1, given private sums of its copies."""
     is_present = counts > 0
-    # A record moves the sum by 2, so the Gaussian noise has variance 2/rho.
+    # A record moves the sum by at most 2, so rho-zCDP needs Gaussian noise of variance 2/rho.
     if isinstance(level, float):
         release = counts + math.sqrt(2 / level) * rng.standard_normal(len(counts))
         yield release * counts * level
@@ -82,7 +82,9 @@ def yield_log_odds(level: Level, counts: Floats, rng: np.random.Generator) -> It
 
 
 def mean_excess(problem: Any, z: float, odds: Floats) -> Floats:
-    """Return the mean excess risk of the best of a grid of answers, given posterior log-odds."""
+    """Return the mean excess risk of the best of a grid of answers in [-z, z], for each posterior
+    log-odds.
+    """
     answers = np.linspace(-z, z, 801)
     if problem is Hinge and z < 1:
         return np.zeros(len(odds))
@@ -95,9 +97,9 @@ def mean_excess(problem: Any, z: float, odds: Floats) -> Floats:
     entropy = -float(chance @ np.log(chance)) if problem is Logistic else 0.0
     excess_if_plus = (
         chance[0] * upper_loss + chance[1] * lower_loss - entropy
-    )  # Excess risk of every answer, where the sign is 1.
+    )  # This is the excess risk of every answer, where the sign is 1.
     excess_if_minus = chance[1] * upper_loss + chance[0] * lower_loss - entropy
-    grid = np.linspace(-40, 40, 1601)  # The answer is chosen by these log-odds.
+    grid = np.linspace(-40, 40, 1601)  # The answer is chosen on this grid of log-odds.
     chosen = (
         expit(grid)[:, None] * excess_if_plus + expit(-grid)[:, None] * excess_if_minus
     ).argmin(axis=1)
@@ -109,7 +111,7 @@ def least_ratio_of_answers(attack: Attack, draws: int, rng: np.random.Generator)
     """Return the least ratio of measured excess to the bound; fail where an answer beats the bound.
 
     Where the bound is below 1 % of the loss without data, rare outputs dominate it, which this many
-    draws may miss; such settings are skipped.
+    draws may miss; the ratio is then infinite.
     """
     bounds, k = attack.bounds, attack.bounds.corner.signs
     price = float(bounds.guess.price(np.array([attack.z]))[0])
@@ -128,7 +130,9 @@ def least_ratio_of_answers(attack: Attack, draws: int, rng: np.random.Generator)
 
 
 def least_ratio(seeds: range, draws: int) -> float:
-    """Return the least ratio of a random answer's risk to the bound, over these seeds."""
+    """Return the least ratio of an attack's excess risk to the bound, over random settings of these
+    seeds.
+    """
     rngs = (np.random.default_rng(seed) for seed in seeds)
     return min(least_ratio_of_answers(random_attack(rng), draws, rng) for rng in rngs)
 
@@ -187,10 +191,12 @@ def test_a_record_of_the_law_reveals_what_the_proof_assumes(problem: Any, kind: 
 
 
 def test_the_remaining_uncertainty_of_a_sign_is_at_most_that_of_a_gaussian_release() -> None:
-    """Evaluated exactly, by quadrature, and nearly attained."""
+    """The uncertainty is evaluated exactly, by quadrature, and the bound on it is
+    nearly attained.
+    """
     x = np.linspace(-40, 40, 400_001)
     for kappa in (1e-3, 0.05, 0.3, 1.0, 3.0):
-        gap = math.sqrt(2 * kappa)  # Two normal laws at KL divergence kappa.
+        gap = math.sqrt(2 * kappa)  # The two normal laws have this distance at KL divergence kappa.
         plus, minus = (np.exp(-((x - c) ** 2) / 2) for c in (gap / 2, -gap / 2))
         common = float(np.minimum(plus, minus).sum() / plus.sum())
         bound = float(unlearnt_share(kappa)(np.ones(1))[0])

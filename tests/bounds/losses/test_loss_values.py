@@ -101,11 +101,10 @@ def test_bounds_of_a_loss_for_every_algorithm_have_the_values_of_their_note(
     )
 
 
-# -- Second evaluations ---------------------------------------------------------------------------
-
-
 def plain_unknown(level: Level, b: int) -> float:
-    """Return 1 - E|m|: by Brent's method, or as the least error of two tests on the group curve."""
+    """Return what b spikes leave unknown of a sign, 1 - E|m|: by Brent's method, or under (epsilon,
+    delta) on the group curve.
+    """
     if isinstance(level, tuple):
         return plain_overlap(level[0], level[1], b)
     kappa = level * b * b
@@ -117,8 +116,8 @@ def plain_unknown(level: Level, b: int) -> float:
 
 
 def plain_overlap(epsilon: float, delta: float, b: int) -> float:
-    """Return the least x + 1 - G(...G(x)) on a grid of x, for the group curve composed step by
-    step.
+    """Return the least sum of both errors of a test between groups of b records, on a grid, with
+    the trade-off curve composed b times.
     """
     x = np.concatenate([[0.0], np.geomspace(1e-7, 1, 2_001)])
     y = x.copy()
@@ -134,8 +133,8 @@ def plain_overlap(epsilon: float, delta: float, b: int) -> float:
 
 
 def plain_price(problem: str, z: float) -> tuple[float, float]:
-    """Return the least mean loss over a grid of answers above the truth's, and the informative
-    share.
+    """Return the least mean loss above the truth's over a grid of answers at margin z, and the
+    share of records that inform on the sign.
     """
     answers = np.linspace(-z, z, 4001)
     if problem == "absolute":
@@ -157,7 +156,7 @@ def plain_price(problem: str, z: float) -> tuple[float, float]:
 
 
 def plain_value(sizes: Sizes, problem: str, level: Level, s: float, z: float) -> float:
-    """Return the bound at s and z, summed over all counts one by one."""
+    """Return the bound at spike probability s and margin z, as a sum over all counts of spikes."""
     n, d, _ = sizes
     price, share = plain_price(problem, z)
     chance = s * share / d
@@ -167,8 +166,8 @@ def plain_value(sizes: Sizes, problem: str, level: Level, s: float, z: float) ->
 
 
 def plain_largest(sizes: Sizes, problem: str, level: Level) -> float:
-    """Return the largest bound over s by a bounded search, and over margins on a grid if
-    logistic.
+    """Return the largest bound over spike probabilities by a bounded search, and over margins on a
+    grid for the logistic loss.
     """
     _, d, order = sizes
     t = 1 / math.sqrt(d)
@@ -226,8 +225,8 @@ def test_the_bounds_of_a_loss_agree_with_sums_over_every_count(problem: str, lev
     n, d, order = SMALL
     plain = plain_largest(SMALL, problem, level)
     bound_value = largest_value(bounds_on_ball(SMALL, problem, level))
-    # Errors of the grids in the plain evaluation: the grid of false alarms overestimates, that of
-    # margins underestimates.
+    # The grids of the plain evaluation err: that of false alarms overestimates, and that of margins
+    # underestimates.
     tolerance = (1e-4 if problem == "logistic" else 1e-6) if isinstance(level, float) else 2e-3
     assert (
         plain * (1 - tolerance)
@@ -288,7 +287,8 @@ def test_an_answer_to_an_uncertain_sign_loses_its_share_of_the_price(problem: st
         share = float(guess.telling(np.array([z]))[0])
         answers = np.linspace(-2 * z - 2, 2 * z + 2, 8001)
         for m in np.linspace(0, 1, 21):
-            chance = (1 + share * m) / 2  # The chance of label 1, for classification losses.
+            # This is the chance of label 1, for classification losses.
+            chance = (1 + share * m) / 2
             if problem in ("absolute", "huber"):
                 chance, labels = (1 + m) / 2, (np.full(8001, z), np.full(8001, -z))
             else:
@@ -306,12 +306,9 @@ def test_an_answer_to_an_uncertain_sign_loses_its_share_of_the_price(problem: st
                 assert least_excess == pytest.approx(price, rel=1e-5)
 
 
-# -- Wrong implementations ------------------------------------------------------------------------
-
-
 def faulty_hinge_bound(change: Callable[[int, float, int], tuple[float, float]]) -> float:
-    """Return the hinge bound at point S1 with a changed information or chance, a function of (b,
-    rho, d).
+    """Return the hinge bound at point S1 with a faulty information and chance, which `change`
+    returns for (b, rho, d).
     """
     n, d, _ = S1
     s = 0.010245

@@ -37,7 +37,7 @@ BUDGETS: tuple[dict[str, Any], ...] = (
 
 
 def make_scenario(problem: str, law: str, budget: dict[str, Any], **fields: Any) -> Scenario:
-    """Return a small scenario of a problem on a law, under a budget."""
+    """Return a small scenario of a problem on a law under a budget, with some fields changed."""
     common: dict[str, Any] = {
         "n": 250,
         "d": 6,
@@ -117,7 +117,7 @@ def test_the_hardest_data_of_a_loss_are_its_own_instance(problem: str, law: str)
     probability = chosen.setting.spike_probability
     assert bound_setting(chosen, floor.bound).spike_probability == probability
     if law == "one-hot" and problem in ("absolute", "huber"):
-        return  # Arbitrary labels are harder.
+        return  # Such data are not the hardest for these losses: arbitrary labels are harder.
     ordinary = replace(chosen, distribution="student-t", methods=default_methods(problem))
     hardest = hardest_case(ordinary)
     assert hardest is not None

@@ -50,7 +50,7 @@ def test_the_median_bounds_have_the_values_of_their_note(
 
 
 def plain_bound(s: float, n: int, d: int, level: Level) -> float:
-    """Return the bound at s, summed over all counts."""
+    """Return the bound of the geometric median at spike probability s, as a sum over all counts."""
 
     def square(b: int) -> float:
         """Return the squared correlation that b spikes allow."""
@@ -73,7 +73,7 @@ def plain_bound(s: float, n: int, d: int, level: Level) -> float:
 )
 @pytest.mark.parametrize("level", [0.3, (0.8, 1e-4)], ids=["cdp", "approx"])
 def test_the_median_bound_agrees_with_sums_over_every_count(level: Level) -> None:
-    """The test fails for a factor of d, for s in place of s/d, and for the mean of roots."""
+    """The test fails for an extra factor of d, for s in place of s/d, and for the mean of roots."""
     n, d = 300, 5
     top = minimize_scalar(
         lambda x: -plain_bound(math.exp(x), n, d, level), bounds=(-6, 0), method="bounded"
@@ -144,7 +144,7 @@ def least_excess_ratio(seed: int, draws: int) -> float:
     best = math.inf
     for means in (release, np.sign(release), np.clip(release, -1, 1)):
         size = np.linalg.norm(means, axis=1)
-        products = means.sum(axis=1) / np.where(size > 0, size, 1.0)  # All signs are 1.
+        products = means.sum(axis=1) / np.where(size > 0, size, 1.0)  # The true signs are all 1.
         losses = s / d * (math.sqrt(d) - products)
         error = losses.std() / math.sqrt(draws)
         assert losses.mean() + 6 * error >= value * (1 - 1e-9), (n, d, level, s)

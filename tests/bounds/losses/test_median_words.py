@@ -37,7 +37,7 @@ from tests.bounds.lq.test_lower_attacks import DRAWS, SIX, words_of_set, yield_a
 from tests.folded import one_in
 
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
-NO_LOSS = 40.0  # Beyond this divergence what is lost is below 1e-15.
+NO_LOSS = 40.0  # Beyond this divergence the loss that remains is below 1e-15.
 SETS = ("l1", "simplex", "solid-simplex", "group-l1", "sparse", "lq")
 
 
@@ -88,9 +88,6 @@ def test_the_bounds_have_the_values_of_their_note(kind: str, values: tuple[float
         assert largest == pytest.approx(value, abs=0.6e-6)
 
 
-# -- Second evaluations ---------------------------------------------------------------------------
-
-
 def missed_corner(kappa: float, d: int) -> float:
     """Return the least chance to miss one of d words, by the divergence of a symmetric channel."""
     if kappa == 0 or kappa > NO_LOSS:
@@ -105,16 +102,18 @@ def missed_corner(kappa: float, d: int) -> float:
 
 
 def lost_on_l1(kappa: float, d: int) -> float:
-    """Return the loss that remains among 2d signed corners, by lines in (slope, level)."""
+    """Return the loss that remains among 2d signed corners at divergence kappa, by tangents to the
+    curve of loss and divergence.
+    """
     if kappa == 0 or kappa > NO_LOSS:
         return 0.0 if kappa else 1.0
     weights = np.array([1 / (2 * d), 1 - 1 / d, 1 / (2 * d)])
 
     def line(slope: float) -> float:
-        """Return the bound on the loss by the tangent of this slope."""
+        """Return the lower bound on the loss by the tangent of this slope."""
 
         def height(c: float) -> float:
-            """Return the dual objective at c."""
+            """Return the negative dual objective at centre c."""
             t = np.real(wrightomega(1 - c + slope * np.array([0.0, 1.0, 2.0])))
             return float(weights @ (1 / t + t - 2 + c - slope * np.array([0.0, 1.0, 2.0]))) - c
 
@@ -153,7 +152,9 @@ def left_of_corners(is_signed: bool, b: int, d: int, level: Level) -> float:
 
 
 def plain_bound(kind: str, s: float, n: int, d: int, level: Level) -> float:
-    """Return the bound at s on a set with corners, summed over every count."""
+    """Return the bound at spike probability s on a set with corners, as a sum over every count of
+    spikes.
+    """
     counts = range(min(n, 60 + int(12 * n * s)) + 1)
     losses = [left_of_corners(kind == "l1", b, d, level) for b in counts]
     return s * math.fsum(p * x for p, x in zip(binom.pmf(counts, n, s), losses, strict=True))
@@ -166,7 +167,9 @@ def plain_bound(kind: str, s: float, n: int, d: int, level: Level) -> float:
 @pytest.mark.parametrize("level", [0.3, (0.8, 1e-4)], ids=["cdp", "approx"])
 @pytest.mark.parametrize("kind", ["l1", "simplex", "solid-simplex"])
 def test_the_bound_agrees_with_sums_over_every_count(kind: str, level: Level) -> None:
-    """The test fails for words 2e_J - 1 at their own length, and for a factor of 2 or of d."""
+    """The test fails for words 2e_J - 1 at their own length, and for an extra factor of
+    2 or of d.
+    """
     n, d, radius = 300, 6, 1.5
     top = minimize_scalar(
         lambda x: -plain_bound(kind, math.exp(x), n, d, level), bounds=(-7, -1), method="bounded"
@@ -188,7 +191,9 @@ def test_the_bound_agrees_with_sums_over_every_count(kind: str, level: Level) ->
 def test_on_blocks_and_signs_the_bound_is_that_of_linear_losses_on_spikes_of_length_1(
     kind: str, n: int, level: Level
 ) -> None:
-    """A linear loss of a law whose p-th moment is 1 at p = 1e7, over the length of its word."""
+    """The reference is the linear loss on a law whose p-th moment is 1 at p = 1e7, over the length
+    of its word.
+    """
     d, names = 15, {"group-l1": "blocks", "sparse": "blocks", "lq": "lq"}
     form, name = ("two-sided", "-cdp") if isinstance(level, float) else ("approx", "")
     linear = bound(f"lower.sco.{form}-{names[kind]}{name}")
@@ -200,9 +205,6 @@ def test_on_blocks_and_signs_the_bound_is_that_of_linear_losses_on_spikes_of_len
     )
     length = math.sqrt(d if kind == "lq" else 5)
     assert median_row.value(setting) == pytest.approx(linear.value(light) / length, rel=1e-4)
-
-
-# -- The instance ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [*SETS, "linf"])
@@ -283,11 +285,8 @@ def test_a_word_of_other_places_is_refused() -> None:
         FarPoints(d=4, spike_probability=0.3, places="block")
 
 
-# -- Attacks --------------------------------------------------------------------------------------
-
-
 def attack_at_random(seed: int) -> tuple[str, float]:
-    """Return a set, and the least ratio of measured excess to the bound there."""
+    """Return a random set's kind, and the least ratio of measured excess to the bound there."""
     rng = np.random.default_rng(seed)
     kind = SETS[seed % len(SETS)]
     d = int(rng.integers(2, 13))
@@ -325,9 +324,6 @@ def test_no_private_answer_beats_the_bound_at_random_settings(count: int) -> Non
 def test_no_private_answer_beats_the_bound_at_1500_random_settings() -> None:
     for seed in range(1000, 2500):
         attack_at_random(seed)
-
-
-# -- Where the bounds hold ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["l2", "linf", *SETS])

@@ -36,9 +36,6 @@ SPACE = RegularSpace(d=100, exponent=1.25)
 BUDGET = ApproxDP(epsilon=0.5, delta=1e-6)
 
 
-# ---- Noise and shares of the budget
-
-
 def test_the_paper_calibration_uses_the_published_noise_and_others_gaussian_noise():
     assert chosen_noise(None, "paper") == GG
     assert chosen_noise(None, "tight") == GAUSSIAN
@@ -55,7 +52,8 @@ def test_the_energies_bound_the_noise_that_is_drawn(d, q):
     flat = space.l2_ratio / math.sqrt(2) * rng.standard_normal((count, d))
     for noise, rows in ((GG, shaped), (GAUSSIAN, flat)):
         smooth = row_norms(rows, space.smooth_exponent) ** 2
-        spread = 5 * smooth.std() / math.sqrt(count)  # A false alarm has probability 1e-6.
+        # The tolerance is five standard errors, so a false alarm has probability 1e-6.
+        spread = 5 * smooth.std() / math.sqrt(count)
         assert smooth.mean() <= smooth_energy(space, noise) + spread
         assert (row_norms(rows, space.dual) ** 2).mean() <= dual_energy(space, noise) + spread
         if noise == GG:
@@ -68,7 +66,7 @@ def test_the_energies_bound_the_noise_that_is_drawn(d, q):
 
 def test_the_printed_noises_correspond_to_their_shares_of_rho():
     rho = composed_rho(BUDGET, GG, "paper")
-    # sigma^2 = 64 L^2 kappa T ln(1/delta)/(n eps)^2 at T = 23.5465, from the reference values.
+    # The reference values have sigma^2 = 64 L^2 kappa T ln(1/delta)/(n eps)^2 at T = 23.5465.
     energy = dual_energy(SPACE, GG) * (2 / 10**5) ** 2 / rho
     assert 23.5465 * energy / 100 == pytest.approx(3.395300e-5 * 23.5465 / 24, rel=1e-5)
     lemma = smooth_energy(SPACE, GG) / release_rho(BUDGET, GG, "paper")
@@ -91,7 +89,7 @@ def test_the_shuffled_noise_matches_the_table_of_the_note(n, epsilon, delta, var
     budget = ApproxDP(epsilon=epsilon, delta=delta)
     sigma_squared = 2 / record_rho(
         n, budget, GG, "paper"
-    )  # sigma_1^2 over kappa (beta M + lambda)^2.
+    )  # The expected value is sigma_1^2 over kappa (beta M + lambda)^2.
     assert sigma_squared == pytest.approx(variance, abs=0.5)
     tight = record_rho(n, budget, GG, "tight")
     assert 2 / tight < sigma_squared / 8
@@ -113,11 +111,8 @@ def test_a_share_is_zero_where_no_privacy_is_proven():
     assert record_rho(10**4, BUDGET, GAUSSIAN, "tight") == steps.rho_step
 
 
-# ---- Bound B3, on regularised mirror descent
-
-
 def regularized_inputs(n, calibration="paper", noise=GG, **changes):
-    """Return the inputs of the bound on regularised mirror descent."""
+    """Return the inputs of bound B3, on regularised mirror descent, with some of them changed."""
     rho = composed_rho(BUDGET, noise, calibration)
     energy = dual_energy(SPACE, noise, calibration) * (2 / n) ** 2 / rho
     defaults = {"lipschitz": 1.0, "smoothness": 0.25, "radius": 1.0, "energy": energy, **changes}
@@ -144,7 +139,10 @@ def test_bound_b3_has_the_values_of_the_note(n, best, steps, published):
     value = math.fsum(b3(inputs, *published_choice(inputs, 0.5, 1e-6)))
     assert value == pytest.approx(published, abs=6e-4)
 
-    def weaker(x):  # Bound B3 of theory/su-zhao-wang.md, 3.4, without the minimum with 1.
+    def weaker(x):
+        """Return bound B3 of theory/su-zhao-wang.md, 3.4, without its minimum with 1, at the
+        logarithms of steps and regulariser.
+        """
         steps, alpha = math.exp(x[0]), math.exp(x[1])
         terms = b3(inputs, steps, alpha)
         growth = alpha / (2 * inputs.smoothness)
@@ -224,7 +222,8 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
             weight += growth**t
         gaps.append(loss(total / weight) - loss(truth))
     terms = b3(inputs, steps, alpha)
-    assert np.mean(gaps) <= terms[0] + terms[1]  # The empirical part of the bound.
+    # These two terms are the empirical part of the bound.
+    assert np.mean(gaps) <= terms[0] + terms[1]
     u = np.zeros(d)
     for _ in range(4000):
         g = gradient(mirror.conjugate_gradient(u))
@@ -235,9 +234,6 @@ def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
     assert regularized_inputs(n).mean_potential(10.0) == pytest.approx(
         1 / (2 * SPACE.kappa_plus * 100)
     )
-
-
-# ---- Bound B3', on phased SGD
 
 
 def test_b3_prime_is_at_most_the_closed_form_at_powers_of_two():
@@ -269,11 +265,8 @@ def test_the_best_step_of_phased_sgd_is_the_best_admissible_one():
     assert lq_phased.printed_step(100, 4, 2.0, 10.0) == 0.025
 
 
-# ---- Bound B4, on truncated mirror descent
-
-
 def truncated_descent_inputs(n=10**6, **changes):
-    """Return the inputs of the bound on truncated mirror descent."""
+    """Return the inputs of bound B4, on truncated mirror descent, with some of them changed."""
     arguments = {
         "space": SPACE,
         "divergence": SPACE.kappa / 2,
@@ -334,7 +327,8 @@ def test_the_noise_of_a_batch_and_of_records_is_their_formula():
     inputs = truncated_descent_inputs(1000)
     batch = inputs.with_noise("public", BUDGET, GG, "tight")
     rho = zcdp_rho(0.5, 1e-6, "tight")
-    scale = 100 * SPACE.kappa / 2  # d kappa s^2/(2 rho) with s = 2 tau.
+    # The noise is d kappa s^2/(2 rho) with s = 2 tau, and `scale` is its factor d kappa/2.
+    scale = 100 * SPACE.kappa / 2
     assert batch.errors(10, 2.0)[2] == pytest.approx(scale * 16 / rho / 100**2)
     record = inputs.with_noise("shuffled", BUDGET, GG, "tight")
     rho_of_a_record = record_rho(1000, BUDGET, GG, "tight")
@@ -365,7 +359,9 @@ def test_the_parameters_of_b4_are_the_best_of_a_grid(order, noise):
 
 
 def best_value(n, order, epsilon, noise, d, q):
-    """Return the least value of bound (B4) over its parameters."""
+    """Return the least value of bound B4 over its parameters; `order` says how records
+    are visited.
+    """
     space = RegularSpace(d=d, exponent=q)
     inputs = truncated_descent_inputs(
         n, space=space, divergence=space.kappa / 2, gradient_bound=1e-9
@@ -375,8 +371,8 @@ def best_value(n, order, epsilon, noise, d, q):
 
 
 def test_the_best_weight_beats_the_rate_for_batches():
-    """The weight sqrt(T) gives the exponent -1/3 in n, the best one -2/5: theory/su-zhao-wang.md,
-    2.6.
+    """By theory/su-zhao-wang.md, 2.6, the weight sqrt(T) gives the exponent -1/3 in n, and the best
+    weight -2/5.
     """
     small_case, large_case = (
         best_value(n, "public", 0.1, GAUSSIAN, 100, 1.25) for n in (10**8, 10**9)
@@ -401,9 +397,6 @@ def test_b4_at_q_2_is_the_euclidean_bound():
     assert terms[0] == pytest.approx(weight * 0.5 / 10)
     assert terms[1] + terms[2] == pytest.approx(energy / (2 * (weight - 0.25)))
     assert terms[3] == 0
-
-
-# ---- Noisy mirror descent
 
 
 def test_the_regret_at_q_2_is_that_of_private_sgd():

@@ -37,7 +37,7 @@ SIX = 6.0
 
 
 def words_of_set(kind: str, d: int) -> Floats:
-    """Return all words of the prior, shape (N, d)."""
+    """Return all N words of the prior on a kind of set, shape (N, d)."""
     if kind == "l1":
         return np.concatenate([np.eye(d), -np.eye(d)])
     if kind in ("simplex", "solid-simplex"):
@@ -55,7 +55,9 @@ def words_of_set(kind: str, d: int) -> Floats:
 def yield_answer_losses(
     body: ConstraintSet, code: Floats, counts: Floats, level: Level, rng: np.random.Generator
 ) -> Iterator[Floats]:
-    """Yield the losses of private answers, shape (draws,), in units of the spikes' mean."""
+    """Yield the losses of the answers of private mechanisms, each of shape (DRAWS,), in units of
+    the mean of the spikes.
+    """
     secret = rng.integers(len(code), size=DRAWS)
     words = code[secret]
     largest = np.array([body.support(word) for word in words])
@@ -97,7 +99,9 @@ def bounds_on(
     level: Level,
     arguments: tuple[Argument, ...],
 ) -> tuple[float, float]:
-    """Return the largest bound on the set, at q or at the best q, and that q."""
+    """Return the largest lower bound on a set at spike probability q, or at the best q if it is
+    None, and that probability.
+    """
     words = corners_of(body) or blocks_of(body) or lq_signs_of(body)
     proven = []
     for argument in arguments:
@@ -122,7 +126,9 @@ def bounds_on(
 
 
 def attack_at_random(seed: int) -> tuple[str, float]:
-    """Return a set, and the least ratio of measured loss to the largest bound there."""
+    """Return a random set's kind, and the least ratio of measured loss to the largest
+    bound there.
+    """
     rng = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
     d = int(rng.integers(2, 13))

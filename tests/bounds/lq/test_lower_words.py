@@ -35,7 +35,8 @@ from dpsco_core.privacy.budget import ApproxDP, concentrated_rho
 from tests.bound_marks import second_implementation_of
 
 Floats = NDArray[np.float64]
-Point = tuple[int, int, float, float, float, float]  # A tuple of n, d, p, rho, epsilon, delta.
+# A point is a tuple of n, d, p, rho, epsilon and delta.
+Point = tuple[int, int, float, float, float, float]
 RHO = concentrated_rho(ApproxDP(epsilon=1.0, delta=1e-6))
 S1: Point = (10_000, 20, 2.0, RHO, 1.0, 1e-6)
 S2: Point = (10_000, 200, 4.0, 0.5, 1.0, 1e-6)
@@ -62,9 +63,6 @@ def bound_value(kind: str, argument: Argument, point: Point) -> float:
     words, level = words_on(kind, point[1]), level_of(point, argument)
     q = best(words, argument, point[0], point[2], level, 1.0)
     return words_bound(words, argument, q, point[0], point[2], level)
-
-
-# -- Printed values of theory/bounds-everywhere.md, 2.7 -----------------------
 
 
 @pytest.mark.parametrize(
@@ -107,23 +105,22 @@ def test_a_separate_level_for_each_answer_raises_the_bound_on_the_solid_simplex(
 
 
 def test_packing_carried_over_from_the_ball_beats_pairs_of_neighbours() -> None:
-    """Packing is that of the l2 ball; pairs of neighbours alone give .01507, .00328 and .03189."""
+    """The bound by packing is that of the l2 ball; pairs of neighbours alone would give .01507,
+    .00328 and .03189.
+    """
     for point, printed in ((S1, 0.0280), (S2, 0.01775), (S3, 0.0760)):
         assert bound_value("1.5", "approx", point) == pytest.approx(printed, rel=2e-3)
 
 
-# -- Second evaluations ---------------------------------------------------------------------------
-
-
 def largest_over_spikes(left: Callable[[int], float], n: int, p: float, top: int) -> float:
-    """Return the largest q^(1-1/p) E left(B) over q, summed over counts of spikes B of at most
-    `top`.
+    """Return the largest q^(1-1/p) E left(B) over spike probabilities q, where `left` is the loss
+    that B spikes leave, for B up to `top`.
     """
     counts = np.arange(min(n, top) + 1)
     values = np.array([left(int(b)) for b in counts])
 
     def value_at(log_q: float) -> float:
-        """Return the bound at spike probability exp(log_q)."""
+        """Return q^(1-1/p) E left(B) at q = exp(log_q)."""
         q = math.exp(log_q)
         return float(q ** (1 - 1 / p) * (binom.pmf(counts, n, q) @ values))
 
@@ -138,7 +135,8 @@ def largest_over_spikes(left: Callable[[int], float], n: int, p: float, top: int
 
 
 def tilted_channel_risk(losses: Floats, weights: Floats, start: float) -> Callable[[float], float]:
-    """Return the least risk of channels tilted by one answer's loss, as a function of information.
+    """Return the least risk of channels tilted by one answer's loss, as a function of the
+    information that they reveal.
 
     Every point is a channel or a mixture of two, so the true minimum is slightly below.
     """
@@ -146,7 +144,7 @@ def tilted_channel_risk(losses: Floats, weights: Floats, start: float) -> Callab
     for slope in np.geomspace(2e-3, 200, 700) / start:
 
         def mean(c: float, slope: float = slope) -> float:
-            """Return the mean of the tilted channel at c, less 1."""
+            """Return the mean density of the tilted channel at centre c, less 1."""
             return float(weights @ np.real(1 / wrightomega(1 - c + slope * losses))) - 1
 
         x = np.real(1 / wrightomega(1 - brentq(mean, -60, 500, xtol=1e-12) + slope * losses))
@@ -169,7 +167,9 @@ def sums_of_signs(d: int) -> tuple[Floats, Floats]:
 
 
 def channel(kind: str, d: int) -> tuple[Callable[[float], float], int]:
-    """Return the risk of tilted channels on a set, and the number of words."""
+    """Return the risk of tilted channels on a kind of set as a function of information, and the
+    number of words.
+    """
     if kind == "l1":
         return tilted_channel_risk(
             np.array([0.0, 1.0, 2.0]), np.array([1, 2 * d - 2, 1]) / (2 * d), 1.0
@@ -199,7 +199,7 @@ def test_two_sided_information_is_what_tilted_channels_attain(name: str) -> None
         information = rho * (1 - 1 / count)
 
         def left(b: int, kind: str = kind, risk=risk, information: float = information) -> float:
-            """Return the risk that is left with b spikes."""
+            """Return the risk that b spikes leave on a kind of set."""
             loss = risk(information * b * b)
             if kind != "1.5":
                 return max(0.0, loss)
@@ -213,7 +213,9 @@ def test_two_sided_information_is_what_tilted_channels_attain(name: str) -> None
 
 
 def naming_chance(kappa: float, share: float, count: float) -> float:
-    """Return the chance X of section 4 that an output names the word, by bisection."""
+    """Return the largest chance that an output names a word whose prior chance is `share`, at
+    information kappa, by bisection (section 4).
+    """
     if share >= 1:
         return 1.0
     if kappa == 0:
@@ -222,7 +224,9 @@ def naming_chance(kappa: float, share: float, count: float) -> float:
     orders = math.exp(-(max(0.0, math.sqrt(length) - math.sqrt(kappa)) ** 2))
 
     def gap(x: float) -> float:
-        """Return the divergence of a chance x from its share, less what is allowed."""
+        """Return the divergence of a chance x from the prior chance, less what the information
+        allows.
+        """
         odds = math.log(x / share) + math.log1p(-share) - math.log1p(-x)
         return (x - share) * odds - kappa * (1 - 1 / count)
 
@@ -251,7 +255,7 @@ def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
     signs = [cubic_tail(d, math.sqrt(d) - t, -math.sqrt(d)) for t in long]
 
     def corner(b: int, kind: str) -> float:
-        """Return the risk of naming a corner with b spikes."""
+        """Return the risk of naming a corner of a kind of set with b spikes."""
         kappa = rho * b * b
         if kind == "l1":
             return 1 - naming_chance(kappa, 1 / (2 * d), 2 * d) if b else 1.0
@@ -266,7 +270,7 @@ def test_fano_on_other_sets_agrees_with_plain_loops(name: str) -> None:
         assert expected * (1 - room) <= proven <= expected * (1 + 1e-6), kind
 
     def summed(b: int, tails: list[float], count: float, size: int) -> float:
-        """Return the mean norm that b spikes leave, as a sum over tails."""
+        """Return the mean norm that b spikes leave, as a sum over 60 tail probabilities."""
         hits = [naming_chance(rho * b * b, min(1.0, max(g, 1 / count)), count) for g in tails]
         return math.sqrt(size) if b == 0 else math.fsum(1 - x for x in hits) * math.sqrt(size) / 60
 
@@ -302,7 +306,7 @@ def test_the_bounds_for_every_epsilon_and_delta_agree_with_their_formulas(
         excess.append(min((math.sqrt(1 / groups + e * e) - e) / 2, *cubic))
 
     def left(b: int, kind: str) -> float:
-        """Return the risk that is left with b spikes."""
+        """Return the risk that b spikes leave on a kind of set under (epsilon, delta)-DP."""
         growth = math.exp(min(600.0, epsilon * b))
         loss_share = failure * (growth - 1) / math.expm1(epsilon)
         if kind == "blocks":
@@ -331,7 +335,7 @@ def test_the_bounds_for_every_epsilon_and_delta_agree_with_their_formulas(
 def test_bounds_on_lq_balls_are_carried_over_from_exact_excesses(
     exponent: float,
 ) -> None:
-    """The mean excess of every direction is a sum over all sign vectors in d = 4."""
+    """In d = 4 the mean excess of every direction is a sum over all sign vectors."""
     n, d, p, epsilon, delta = 300, 4, 2.5, 0.7, 1e-4
     signs = np.array(list(itertools.product([-1.0, 1.0], repeat=d)))
     rng = np.random.default_rng(0)
@@ -343,7 +347,9 @@ def test_bounds_on_lq_balls_are_carried_over_from_exact_excesses(
     worst = np.array([np.maximum(products - e, 0).mean(axis=1).max() for e in tilts])
 
     def left(b: int) -> float:
-        """Return at most the loss that Lemma E gives with the exact excess of the directions."""
+        """Return the largest loss with b spikes that Lemma E allows at the exact excess of the
+        directions.
+        """
         growth = math.exp(min(epsilon * b, 600.0))
         loss_share = delta * (growth - 1) / math.expm1(epsilon)
         allowed = (growth - 1) * worst <= tilts
@@ -359,9 +365,6 @@ def test_bounds_on_lq_balls_are_carried_over_from_exact_excesses(
     expected = largest_over_spikes(left, n, p, 60)
     # Caps and pairs may add up to a quarter, and a cubic bound may cost a tenth.
     assert 0.9 * expected < proven < expected * 1.25
-
-
-# -- Limits, and wrong implementations -------------------------------------------------------------
 
 
 def test_at_exponent_2_the_bound_is_that_of_the_l2_ball() -> None:
@@ -394,11 +397,13 @@ def test_half_the_information_and_other_words_would_be_beaten_by_real_channels()
     d, kappa = 20, 1.5
     risk, count = channel("simplex", d)
     real = risk(kappa * (1 - 1 / count))
-    assert risk(kappa / 2) > 1.1 * real  # The fault: half the information, attributed to Lemma J.
+    # The faulty form has half the information, as if by Lemma J.
+    assert risk(kappa / 2) > 1.1 * real
     doubled, _ = channel("l1", d)
-    assert 2 * doubled(kappa) > 1.05 * real  # The fault: 2e_J - 1 with 2d words.
+    # The faulty form takes the words 2e_J - 1 for 2d words.
+    assert 2 * doubled(kappa) > 1.05 * real
     solid, _ = channel("solid", d)
-    # The fault: the solid simplex without the corner 0.
+    # The faulty form omits the corner 0 of the solid simplex.
     assert real > 1.2 * solid(kappa * (1 - 1 / count))
     rho = 0.3
     for kind in ("l1", "simplex", "solid", "blocks", "1.5"):
@@ -409,14 +414,14 @@ def test_half_the_information_and_other_words_would_be_beaten_by_real_channels()
             if kind == "1.5":
                 continue
             assert float(left(np.array([float(b)]))[0]) <= loss * (1 + 1e-6)
-    # An l_q ball with q < 2 is smaller than the factor for q >= 2 assumes: d^(1/2 - 1/q) < 1 is no
+    # On an l_q ball with q < 2 the factor for q >= 2 is wrong: d^(1/2 - 1/q) < 1 is no
     # circumradius.
     words = SignWords(d=d, exponent=1.5)
     assert words.start < math.sqrt(d)
     left = cached_remaining_loss(words_on("simplex", d), "two-sided", rho)
     counts = np.arange(201)
     whole = float(binom.pmf(counts, 200, 0.025) @ left(counts.astype(float)))
-    # The fault: the mean number of spikes in place of B.
+    # The faulty form takes the mean number of spikes in place of B.
     assert float(left(np.array([5.0]))[0]) < 0.3 * whole
 
 

@@ -20,19 +20,21 @@ SPACE = RegularSpace(d=D, exponent=1.25)
 
 
 def slope(value, argument, factor=1.0 + 1e-6):
-    """Return the log-log slope of a function of one argument."""
+    """Return the slope of a positive function of one argument, in logarithms of both."""
     return math.log(value(argument * factor) / value(argument)) / math.log(factor)
 
 
 def setting_at(n=N, d=D, exponent=1.25, epsilon=EPSILON, delta=DELTA, radius=1.0):
-    """Return the reference setting, with changes."""
+    """Return the reference setting of the rates in l_q, with changes."""
     budget = ApproxDP(epsilon=epsilon, delta=delta)
     setting = make_setting(n, d, 2.0, budget, lipschitz=1.0, diameter=2 * radius)
     return replace(setting, exponent=exponent)
 
 
 def terms(rate, unit="", **changes):
-    """Return the terms of a rate at the reference setting, in other units than its own."""
+    """Return the terms of a rate at the reference setting, in the unit `unit`, with changes of the
+    setting.
+    """
     return tuple(replace(rate, unit=unit)(setting_at(**changes)).values())
 
 
@@ -42,13 +44,15 @@ def private_term(rate, **changes):
 
 
 def theorem_8(**changes):
-    """Return the terms of Theorem 8 as printed, for a loss and a minimiser of norm 1."""
+    """Return the terms of Theorem 8 as printed, for a loss of constant 1 and a
+    minimiser of norm 1.
+    """
     unit = rates.THEOREM_8_PRINTED.unit.removeprefix("L*")
     return terms(rates.THEOREM_8_PRINTED, unit, **changes)
 
 
 def bassily_2021(exponent=1.25):
-    """Return the terms of Bassily et al. (2021)."""
+    """Return the terms of the rate of Bassily et al. (2021) at an exponent q."""
     rate = rates.BASSILY_BELOW_TWO if exponent < 2 else rates.BASSILY_FROM_TWO
     return terms(rate, exponent=exponent)
 
@@ -83,7 +87,7 @@ def test_the_rates_below_two_have_their_exponents(rate, records, dimension, kapp
     assert slope(lambda d: private_term(rate, d=round(d)), 10**6, 2.0) == pytest.approx(dimension)
     logs = math.log(private_term(rate, delta=1e-8) / private_term(rate, delta=1e-4))
     assert logs / math.log(2) == pytest.approx(dimension)
-    # kappa is 1/(q - 1), here 8 and 4.
+    # The constant kappa is 1/(q - 1), which is 8 and 4 at these exponents.
     grown = private_term(rate, d=10**4, exponent=1.125) / private_term(rate, d=10**4, exponent=1.25)
     assert math.log2(grown) == pytest.approx(kappa)
 
@@ -157,7 +161,9 @@ def test_the_schedule_of_theorem_7_is_consistent_with_the_root_of_kappa_only():
 
 def test_the_regulariser_of_theorem_7_forgets_the_start_only_if_below_twice_the_smoothness():
     def left(n, steps):
-        """Return the growth of a step, what is left of the start, and steps over n, squared."""
+        """Return the growth of one step, the share of the start that the steps leave, and the
+        squared share of steps per record.
+        """
         growth = published_regulariser(n, steps, 1.0) / 2
         return growth, (1 + growth) ** -steps, (steps / n) ** 2
 

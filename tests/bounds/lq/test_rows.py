@@ -53,7 +53,7 @@ def lq_setting(q, n=10**5, **changes):
 
 
 def applies(bound, q):
-    """Whether the exponent is on the side of 2 that the bound's method covers."""
+    """Return whether the exponent q is on the side of 2 that the bound's method covers."""
     method = bound.card.method
     is_on_both_sides = q == 2 or method == "lp.noisy-mirror-descent"
     return is_on_both_sides or (q < 2) == (method_class(method).stage.exponent < 2)
@@ -230,9 +230,6 @@ def test_above_two_the_methods_work_in_l2():
             assert bound.value(setting) == pytest.approx(bound.value(flat))
 
 
-# ---- Other sets, and bounds that were there before l_q
-
-
 @pytest.mark.parametrize("name", SETS)
 def test_a_lower_bound_names_the_set_on_which_it_is_not_proven(name):
     setting = setting_on(name, n=20)
@@ -315,7 +312,7 @@ def test_objective_perturbation_takes_the_width_of_its_set(name):
         strong = rate_strong(inputs, delta)
         row = BY_SLUG["upper.sco.objective-perturbation-strong"]
         assert tuple(row.terms(setting).values()) == pytest.approx(strong)
-        # theory/su-zhao-wang.md, 3.2, cautions that with an l2 modulus the width never helps.
+        # The note theory/su-zhao-wang.md, 3.2, says that with an l2 modulus the width never helps.
         floor = (setting.d - 0.5) * c.lipschitz**2 * logs**2 / (0.5 * setting.n) ** 2
         assert strong[1] >= floor / c.sample_strong_convexity * (1 - 1e-9)
 

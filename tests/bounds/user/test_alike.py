@@ -23,7 +23,7 @@ from tests.folded import each
 
 CLIPPED = "user.mean-clipped"
 POINT = Scenario(n=500, m=16, d=4, p=3.0, methods=(CLIPPED,), alike=0.2)
-# Bounds whose proofs were checked for correlated items, and hold (user-level-means, 6.2).
+# The proofs of these bounds were checked for correlated items, and hold (user-level-means, 6.2).
 REVIEWED = Path(__file__).with_name("alike.txt").read_text(encoding="utf-8").split()
 
 
@@ -42,12 +42,14 @@ def test_every_bound_is_reviewed_for_correlated_items_or_refuses_them(row: Bound
     assert row.failures(setting) == (sentence,) == (row.refusal(setting),)
     assert row.value(setting) == (math.inf if row.card.kind == "upper" else 0.0)
     assert math.isnan(evaluate(POINT, row).value)
-    # Users with one item get no such reason.
+    # Users with one item get no reason about correlated items.
     assert not row.why_void(replace(POINT, m=1).setting)
 
 
 def moment_factor(p: float, m: int, share: float) -> float:
-    """Return the factor by which a mean of m items shrinks the root of a moment, written out."""
+    """Return the factor by which averaging m items, with the share `share` in common, shrinks the
+    p-th root of a p-th moment.
+    """
     root = math.sqrt((share + (1 - share) * (p - 1) / m) / max(share, 1 - share))
     return min(1.0, root)
 
@@ -87,7 +89,7 @@ def test_the_pure_bound_is_at_least_the_shared_part(p: float, m: int, share: flo
     n, d, mean = setting.n, setting.d, setting.constants.mean_gradient_bound
 
     def square(radius: float) -> float:
-        """Return the squared error at a clip radius."""
+        """Return the bound on the squared error at a clip radius."""
         reach = math.sqrt(d) * moment_factor(p, m, share)
         tail = (p - 1) ** (p - 1) / p**p * reach**p * (radius - mean) ** (1 - p)
         noise = d * (d + 1) * (2 * radius / n) ** 2
@@ -123,7 +125,9 @@ def test_the_root_mean_square_error_is_below_the_bound(law: str) -> None:
 
 
 def test_a_users_mean_keeps_its_moment_and_its_variance() -> None:
-    """The moments are those of drawn users' means, and at no share larger than an item's."""
+    """The moments are compared with those of drawn users' means, and never exceed those
+    of an item.
+    """
     for p, m, share in ((3.0, 8, 0.2), (4.0, 2, 0.5), (2.0, 100, 0.9)):
         point = replace(POINT, p=p, m=m, alike=share, n=20_000, d=2, margin=6.0, offset=0.0)
         law, setting = point.instance.law, point.setting

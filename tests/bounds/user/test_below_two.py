@@ -25,7 +25,9 @@ ORDERS = (1.1, 1.3, 1.5, 1.8, 1.95)
 
 
 def user_moment(p: float, m: int) -> float:
-    """Return the moment of an average of m records of moment 1."""
+    """Return a bound on the p-th moment of an average of m independent records whose p-th moment is
+    1, for p below 2.
+    """
     return min(1.0, (1 + 2 ** (2 - p) * (m - 1)) / m**p)
 
 
@@ -125,7 +127,7 @@ def test_risks_follow_from_the_bounds_on_means(p: float) -> None:
         reach = quadratic.constants.diameter / 2
         assert quadratic.constants.strong_convexity == 1 and quadratic.constants.minimum_interior
         square = smallest_value(squared_error(count, d, p, moment, reach, noise), reach)
-        if not pure:  # Answers of a run lie in the ball.
+        if not pure:  # Answers of a run lie in the ball, so the error is at most its diameter.
             square = min(square, (2 * reach) ** 2)
         value = bound(f"upper.user.projected-{form}").value(quadratic)
         assert value == pytest.approx(square / 2, rel=1e-4), form
@@ -140,7 +142,7 @@ def test_risks_follow_from_the_bounds_on_means(p: float) -> None:
 
 
 def test_no_two_point_law_exceeds_the_moment_of_an_average() -> None:
-    """Averages of m two-point variables: their moments are exact sums over the binomial law.
+    """The exact moments of averages of m two-point variables are sums over the binomial law.
 
     Without the constant of von Bahr and Esseen the moment would be too small.
     """
@@ -153,7 +155,8 @@ def test_no_two_point_law_exceeds_the_moment_of_an_average() -> None:
         largest = max(largest, float(binom.pmf(counts, m, q) @ centred) / moment)
     assert m ** (1 - p) < largest <= shrinkage(p, m) ** p
     assert shrinkage(p, 1) == 1.0
-    assert shrinkage(1.1, 2) == 1.0  # Minkowski's inequality is the better one there.
+    # At this p and m Minkowski's inequality gives the smaller factor.
+    assert shrinkage(1.1, 2) == 1.0
     assert shrinkage(1.5, 8, alike=0.2) == 1.0
     assert shrinkage(2 - 1e-9, 50) == pytest.approx(shrinkage(2.0, 50), rel=1e-6)
 
@@ -246,7 +249,7 @@ def test_hidden_spikes_of_users_are_shrunk_into_the_class(p: float) -> None:
     central = q * (size * (1 - q)) ** p + (1 - q) * (size * q) ** p
     assert central > 1  # Unscaled spikes are outside of the class.
     theta = q * size / central ** (1 / p)
-    # The mean of the data that run is the one in the bound.
+    # The mean of the drawn data is the one in the bound.
     drawn_problem: Any = point.instance.problem.draw(np.random.default_rng(0))
     assert np.abs(drawn_problem.law.mean) == pytest.approx(np.full(4, theta), rel=1e-9)
     b = np.arange(301, dtype=np.float64)
@@ -258,7 +261,9 @@ def test_hidden_spikes_of_users_are_shrunk_into_the_class(p: float) -> None:
 
 
 def test_a_norm_counts_every_coordinate_of_an_average() -> None:
-    """The spikes of users are disjoint: the power mean's d^(p/2) would be too small below p = 2."""
+    """Users have disjoint spikes, so the factor d^(p/2) of the power mean would be too small below
+    p = 2.
+    """
     setting = replace(POINT, m=2).setting
     means = of_user_means(setting)
     assert means.n == setting.n and means.m == 1

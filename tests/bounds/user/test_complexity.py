@@ -17,7 +17,7 @@ def diagonal_case(n, m, smoothness=1.0):
 
 
 def gradients(count, case):
-    """Return a number of gradients at a case."""
+    """Return the number of item gradients that a function counts at a case."""
     return count(setting_of(case))["item gradients"]
 
 
@@ -41,7 +41,8 @@ def test_the_complexities_have_the_values_of_the_note(
 
 
 def test_the_closed_forms_equal_steps_times_batches():
-    # T = sqrt(beta/lambda), K = n epsilon/sqrt(T) + 1/epsilon, at the larger term of lambda.
+    # The closed forms are T = sqrt(beta/lambda) and K = n epsilon/sqrt(T) + 1/epsilon, at the
+    # larger term of lambda.
     for d, epsilon in ((1, 1.0), (10**8, 0.3), (10**5, 2.0)):
         case = UserLevel(n=10**4, m=50, d=d, epsilon=epsilon, delta=1e-9, smoothness=7.0)
         terms = (1 / math.sqrt(case.total), math.sqrt(d) / (epsilon * case.n * math.sqrt(case.m)))
@@ -66,7 +67,9 @@ def test_the_non_smooth_count_has_a_term_that_the_theorem_omits():
 
 def test_the_complexities_have_their_slopes_on_the_diagonal():
     def slope(count, n, m):
-        """Return the exponent by which a count grows when n and m do."""
+        """Return the exponent by which a count of gradients grows when n and m grow by the given
+        factors.
+        """
         base, larger = (
             gradients(count, diagonal_case(10**8, 10**6)),
             gradients(count, diagonal_case(10**8 * n, 10**6 * m)),
@@ -108,7 +111,7 @@ def test_bassily_and_sun_are_never_faster_under_their_own_assumptions():
         case = diagonal_case(n, m, math.sqrt(n / m))
         assert gradients(counts.SIMPLIFIED, case) == pytest.approx(n**1.25 * m)
         assert gradients(counts.SIMPLIFIED, case) <= gradients(counts.BASSILY_SUN, case)
-    # Outside these assumptions they are faster if and only if beta^2 m > n^3.
+    # Outside these assumptions the simplified method is faster if and only if beta^2 m > n^3.
     for m, faster in ((900, False), (1100, True)):
         case = diagonal_case(10, m)
         leading = case.total ** (9 / 8)
@@ -118,7 +121,7 @@ def test_bassily_and_sun_are_never_faster_under_their_own_assumptions():
 def test_algorithm_1_looks_at_every_item_at_most_once():
     case = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
     exact = printed_sgd(case, 0.1).gradients
-    q, phases = 0.1, phase_count(case.n)  # The sizes are taken before rounding.
+    q, phases = 0.1, phase_count(case.n)  # The sizes of phases are taken before rounding.
     assert exact == pytest.approx(case.total * 2**-q * (1 - 2 ** (-q * phases)))
     assert exact < gradients(counts.SINGLE_PASS, case)
 

@@ -50,7 +50,7 @@ def one_pass_risk_terms(
 
 
 def project(x, radius=0.5):
-    """Return the projection of every row on the ball."""
+    """Return the projection of every row on the l2 ball of this radius around 0."""
     return x / np.maximum(1, np.linalg.norm(x, axis=-1, keepdims=True) / radius)
 
 
@@ -65,7 +65,9 @@ def test_both_terms_of_one_pass_are_equal_at_the_best_step():
 
 
 def linear_items(rng, runs, count, drift=0.1):
-    """Return items z = +-e_1 of the loss -<z, x> in the plane; the excess is drift (1/2 - x_1)."""
+    """Return items z = +-e_1 of the loss -<z, x> in the plane, shape (runs, count, 2); the excess
+    is drift (1/2 - x_1).
+    """
     signs = np.where(rng.random((runs, count)) < (1 + drift) / 2, 1.0, -1.0)
     return np.stack([signs, np.zeros_like(signs)], axis=-1)
 
@@ -103,7 +105,9 @@ def test_the_regularised_minimiser_of_linear_losses_overfits_by_at_most_the_stab
 
 
 def run_accelerated(gradient, start, smoothness, regulariser, steps, radius):
-    """Run AC-SA as in theory/lowy-liu-asi.md, 2.2, on rows."""
+    """Return the last aggregate of AC-SA, as in theory/lowy-liu-asi.md, 2.2, for every row of
+    starting points.
+    """
     x = aggregate = start
     for t in range(1, steps + 1):
         a, g = 2 / (t + 1), 4 * smoothness / (t * (t + 1))
@@ -122,7 +126,7 @@ def test_simulated_restarts_stay_below_their_bound(noise):
     runs, regulariser = 1000, 0.05
     case = replace(CASE, d=3)
     curvature = np.array([1.0, 0.3, 0.0]) + regulariser
-    centre = np.array([0.3, -0.2, 0.1])  # The centre of the objective, which lies within the ball.
+    centre = np.array([0.3, -0.2, 0.1])  # The centre of the objective lies within the ball.
 
     def gradient(x):
         """Return a noisy gradient of the quadratic."""
@@ -186,7 +190,7 @@ def test_a_bound_falls_with_the_users_the_budget_and_the_start_and_scales_with_i
     assert risk(replace(case, epsilon=4.0), distance=0.5).value < value
     assert value < risk(replace(case, d=50), distance=0.5).value
     assert value < risk(case, distance=1.0).value == risk(case).value
-    # Doubling L and R, with the smoothness that keeps beta R/L, gives four times the risk.
+    # Doubling L and R, with the smoothness that keeps beta R/L, multiplies the risk by four.
     scaled = risk(replace(case, lipschitz=2.0, diameter=2.0), distance=1.0).value
     assert scaled == pytest.approx(4 * value)
     assert value > sum(OPTIMAL(setting_of(case)).values()) / 2
@@ -197,7 +201,8 @@ def test_only_the_filters_gain_from_more_items_a_user():
     for risk, falls in ((mode_a_risk, True), (calibrated_sgd_risk, True), (full_batch_risk, False)):
         gain = risk(small_case).value / risk(large_case).value
         assert gain > 5 if falls else gain < 1.5
-    # The proven crossover of phased SGD with a filter and its full-batch baseline.
+    # These sizes are on both sides of the proven crossover of phased SGD with a filter and its
+    # full-batch baseline.
     assert mode_a_risk(small_case).value > full_batch_risk(small_case).value
     assert mode_a_risk(large_case).value < full_batch_risk(large_case).value
     assert full_batch_risk(large_case).value > sum(GROUP_PRIVACY(setting_of(large_case)).values())

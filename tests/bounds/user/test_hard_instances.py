@@ -27,8 +27,8 @@ def test_users_with_several_items_get_the_instance_of_all_their_items(
 ) -> None:
     """Users must not get the activation probability that is hardest for one item each.
 
-    For a mean on the hypercube it is that of the bound on blocks of items, or close to it; on the
-    tracing instance it may be another.
+    For a mean on the hypercube the probability is that of the bound on blocks of items, or close to
+    it; on the tracing instance it may be another.
     """
     methods = ("user.mean-clipped",) if problem == "mean" else ("user.clipped-means",)
     common = {"problem": problem, "distribution": law, "d": 20, "p": 4.0, **budget}

@@ -80,12 +80,9 @@ def test_tracing_is_larger_where_tails_are_light() -> None:
     assert spike_bound(n, m, d, order, RHO, math.inf) == pytest.approx(0.0070, abs=5e-5)
 
 
-# -- Second evaluations ---------------------------------------------------------------------------
-
-
 def plain_tracing(n: int, m: int, d: int, order: float, level: Level, q: float, u: float) -> float:
-    """Return bound (U) at q, u and spread 1, by the formulas of its note and sums over all
-    counts.
+    """Return bound (U) at spike probability q, shape u and spread 1, by the formulas of its note
+    and sums over all counts.
     """
     counts = np.arange(m + 1)
     weights = binom.pmf(counts, m, q)
@@ -101,7 +98,7 @@ def plain_tracing(n: int, m: int, d: int, order: float, level: Level, q: float, 
     excess = d * u / (1 + u) - 1
     variance = 2 * d * u / ((1 + u) ** 2 * (u + 3))
     gain = excess * max(0.0, 1 - variance / (2 * excess**2)) ** 2 if excess > 0 else 0.0
-    # alpha solves u alpha^2 + x alpha = G.
+    # The value alpha solves u alpha^2 + x alpha = G.
     alpha = (-x + math.sqrt(x * x + 4 * u * gain)) / (2 * u)
     return q ** (1 - 1 / order) * alpha
 
@@ -109,7 +106,7 @@ def plain_tracing(n: int, m: int, d: int, order: float, level: Level, q: float, 
 @second_implementation_of("lower.user.tracing-cdp", "lower.user.tracing-approx")
 @pytest.mark.parametrize("level", [0.1, (1.2, 1e-4)], ids=["cdp", "approx"])
 def test_tracing_with_users_agrees_with_a_grid_of_q_and_u(level: Level) -> None:
-    """The test fails for sqrt(E M) in place of E sqrt(M), for m q, for n m records, for half of
+    """The test fails for sqrt(E M) in place of E sqrt(M), for m q, for n m records, and for half of
     G.
     """
     n, m, d, order = 60, 30, 12, 3.0
@@ -135,12 +132,12 @@ def test_tracing_with_users_agrees_with_a_grid_of_q_and_u(level: Level) -> None:
 @second_implementation_of("lower.user.spikes-cdp", "lower.user.spikes-approx")
 @pytest.mark.parametrize("level", [0.1, (1.2, 1e-4)], ids=["cdp", "approx"])
 def test_spikes_with_users_agree_with_the_losses_at_every_count(level: Level) -> None:
-    """Losses have a second evaluation of their own; B counts active users."""
+    """The losses have a second evaluation in their own tests, and B counts users with a spike."""
     n, m, d, order = 80, 5, 6, 3.0
     budget = ZCDP(rho=level) if isinstance(level, float) else ApproxDP(epsilon=1.2, delta=1e-4)
 
     def loss(b: int) -> float:
-        """Return the loss with spikes of b users."""
+        """Return the loss that the spikes of b users leave."""
         if isinstance(level, tuple):
             return float(packing.losses("l2", d, *level)(np.array([float(b)]))[0])
         return float(
@@ -198,11 +195,8 @@ def test_user_level_bounds_are_no_smaller_than_those_of_pooled_records() -> None
         assert value >= two_sided.two_sided(q, n * m, d, order, rho) * (1 - 1e-3) - 1e-12
 
 
-# -- Attacks --------------------------------------------------------------------------------------
-
-
 def attack_tracing(seed: int, draws: int) -> float:
-    """Return the least ratio of error to (U), of clipped and shrunk noisy averages of users'
+    """Return the least ratio of error to bound (U), of clipped and shrunk noisy averages of users'
     sums.
     """
     rng = np.random.default_rng(seed)
@@ -220,7 +214,7 @@ def attack_tracing(seed: int, draws: int) -> float:
         problem_drawn = law.draw(rng)
         sums = problem_drawn.sample(n * m, rng).x.reshape(n, m, d).sum(axis=1) / size
         norms = np.linalg.norm(sums, axis=1)
-        for clip in (1.0, 2.0, 4.0):  # Clip levels in root mean squares of a user's sum.
+        for clip in (1.0, 2.0, 4.0):  # The clip levels are in root mean squares of a user's sum.
             radius = clip * math.sqrt(d * m * q)
             total = (sums * np.minimum(1, radius / np.maximum(norms, 1e-12))[:, None]).sum(axis=0)
             total += 2 * radius / math.sqrt(2 * rho) * rng.standard_normal(d)
@@ -243,9 +237,6 @@ def test_no_private_mean_of_users_beats_tracing_at_600_settings() -> None:
     assert min(attack_tracing(seed, 60) for seed in range(9000, 9600)) < 3
 
 
-# -- The instance ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("law", ["hypercube", "tracing"])
 @pytest.mark.parametrize("budget", [{"rho": 0.1, "epsilon": None, "delta": None}, {}], ids=str)
 def test_the_instance_of_users_is_where_their_bounds_are_largest(
@@ -261,12 +252,12 @@ def test_the_instance_of_users_is_where_their_bounds_are_largest(
     (bound_row,) = impossible(point)
     assert bound_row.bound.card.level == "user" and not bound_row.failures
     if law == "tracing":
-        assert q > 0.2  # At this q averages are traced, and spikes are not rare.
+        assert q > 0.2  # At this q averages are traced, since spikes are not rare.
     for factor in (0.8, 1.25):
         changed = replace(point.setting, spike_probability=min(1.0, q * factor))
         if factor > 1 and bound_row.bound.failures(
             changed
-        ):  # The largest q whose moments are at most 1.
+        ):  # The exception is the largest q whose moments are at most 1.
             assert law == "tracing" and q == largest_tracing_probability(100, 8.0, 20.0)
             continue
         assert not bound_row.bound.failures(changed)
@@ -278,7 +269,9 @@ SETS = ("l1", "simplex", "solid-simplex", "group-l1")
 
 @pytest.mark.parametrize("geometry", SETS)
 def test_on_another_set_users_have_the_cube_of_their_data(geometry: str) -> None:
-    """The data are made for all n m items; the bound is the law's own, summed count by count."""
+    """The data are made for all n m items, and the bound is that of their law, summed count by
+    count.
+    """
     n, m = 200, 5
     point = Scenario(
         geometry=geometry, distribution="hypercube", n=n, m=m, d=20, p=2.0, methods=(),
@@ -300,7 +293,7 @@ def test_on_another_set_users_have_the_cube_of_their_data(geometry: str) -> None
 def test_on_another_set_user_level_bounds_are_no_smaller_than_those_of_pooled_records(
     geometry: str,
 ) -> None:
-    """The cube for n items in place of that for n m is at most half as good."""
+    """The cube for n items would give at most half of what the cube for n m items gives."""
     for budget in ({"epsilon": None, "delta": None, "rho": 0.2}, {"epsilon": 1.0, "delta": 1e-6}):
         pairs = {"lower.user.spikes-approx": "lower.mean.approx-packing"}
         if "rho" in budget:
@@ -321,7 +314,9 @@ USER_SPIKES = ("lower.user.spikes-cdp", "lower.user.spikes-approx")
 def test_signs_on_a_few_coordinates_stay_within_a_set_that_all_signs_would_leave(
     slug: str,
 ) -> None:
-    """16 of 500 coordinates have a sign; with all of them the means would leave the ball."""
+    """Only 16 of 500 coordinates have a sign; with signs on all of them the means would leave the
+    ball.
+    """
     point = Scenario(
         geometry="l1", distribution="hypercube", n=100, m=16, d=500, p=2.0, diameter=1.0,
         offset=0.0, methods=(),
@@ -334,7 +329,7 @@ def test_signs_on_a_few_coordinates_stay_within_a_set_that_all_signs_would_leave
 
 @pytest.mark.parametrize("slug", USER_SPIKES)
 def test_a_spike_probability_whose_means_leave_the_set_is_refused(slug: str) -> None:
-    """Their l2 norm, .32, is below the largest norm .5 of a point of the set."""
+    """The l2 norm of these means, .32, is below .5, the largest norm of a point of the set."""
     point = Scenario(geometry="l1", n=300, m=8, d=20, p=2.0, diameter=1.0, offset=0.0, methods=())
     setting = replace(point.setting, spike_probability=0.005)
     row = bound(slug)
@@ -350,7 +345,9 @@ def test_a_spike_probability_whose_means_leave_the_set_is_refused(slug: str) -> 
 def test_users_have_the_better_cube_for_their_number_or_for_that_of_their_items(
     n: int, m: int, d: int, epsilon: float, of_users: float, of_items: float
 ) -> None:
-    """Either cube may be the better one; the bound on each is evaluated as on a ball around it."""
+    """Either cube may be the better one, and the bound on each is evaluated as on a
+    ball around it.
+    """
     point = Scenario(
         geometry="group-l1", n=n, m=m, d=d, p=2.0, diameter=1.0, offset=0.0, methods=(),
         epsilon=epsilon, delta=0.0,

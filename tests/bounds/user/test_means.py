@@ -69,7 +69,9 @@ PURE = replace(POINT, delta=0.0)
 
 
 def plain_squared_bound(n: int, m: int, d: int, p: float, reach: float, radius: float) -> float:
-    """Return the squared bound at epsilon = 1 and unit moments, in plain Python."""
+    """Return the bound on the squared error of clipped users' means at epsilon = 1 and unit
+    moments, for means within `reach`, written out in plain Python.
+    """
     moment_factor = min(1.0, math.sqrt((p - 1) / m))
     bias = math.sqrt(d) * moment_factor + reach
     if radius > reach:
@@ -122,7 +124,7 @@ def test_the_error_under_pure_dp_is_below_its_bound(tuning: str) -> None:
     row = bound("upper.user.mean-clipped-pure-run")
     _, _, noise = row.terms(setting, plan).values()
     assert squares.mean() - room < row.value(setting, plan) ** 2
-    if tuning == "theory":  # The practical answer is projected on the public ball.
+    if tuning == "theory":  # In the other tuning the answer is projected on the public ball.
         assert squares.mean() - room > (noise / 2) ** 2
         assert squares.mean() - room < bound("upper.user.mean-clipped-pure").value(setting) ** 2
 

@@ -28,12 +28,14 @@ RATES = (
 
 
 def pair(rate, case):
-    """Return the terms of a rate at the setting of a case."""
+    """Return the two terms of a rate at the setting of a case."""
     return tuple(rate(setting_of(case)).values())
 
 
 def slope(value, name, factor=4):
-    """Return the log-log slope of `value` at the reference case in the field `name`."""
+    """Return the slope of `value` in the field `name` of the reference case, in
+    logarithms of both.
+    """
     changed = replace(CASE, **{name: getattr(CASE, name) * factor})
     return math.log(value(changed) / value(CASE)) / math.log(factor)
 
@@ -75,7 +77,7 @@ def test_the_private_term_has_its_slopes(rate, slopes):
 @pytest.mark.parametrize("rate", RATES, ids=lambda rate: rate.latex)
 def test_a_rate_falls_with_users_items_and_budget_and_grows_with_the_dimension(rate):
     def total(**changes):
-        """Return the rate of a case with some fields changed."""
+        """Return the sum of the rate's terms at the reference case with some fields changed."""
         return sum(pair(rate, replace(CASE, **changes)))
 
     value = sum(pair(rate, CASE))
@@ -119,7 +121,8 @@ def test_the_linear_time_rate_beats_group_privacy_from_more_items_than_users_on(
     ]
     assert private == [False, False, False, True, True, True]
     assert linear_time_pays_from(50) == 51
-    # Up to that point, and for epsilon up to 1, both terms of the naive bound are no larger.
+    # Up to this number of items, and for epsilon up to 1, both terms of the naive bound are no
+    # larger.
     for m in (1, 10, 50):
         crowded = replace(case, m=m)
         naive, linear = (
@@ -207,7 +210,7 @@ def test_the_intermediate_bound_balances_at_the_regulariser_of_the_theorem():
     terms = intermediate(case, printed_regulariser(case), tau)
     assert sum(terms[:4]) <= 3 * case.log_delta * sum(pair(user_rates.OPTIMAL.drop(LOG), case))
     assert terms[3] == pytest.approx(case.diameter**2 * printed_regulariser(case))
-    # All terms are risks: doubling L and R, with lambda's unit, scales them alike.
+    # All terms are risks, so doubling L and R, with lambda in its unit, scales all of them alike.
     doubled = replace(case, lipschitz=2 * case.lipschitz, diameter=2 * case.diameter)
     doubled_terms = intermediate(doubled, printed_regulariser(doubled), 2 * tau)
     assert doubled_terms == pytest.approx([4 * term for term in terms])
@@ -244,7 +247,9 @@ def test_a_part_that_a_rate_does_not_have_cannot_be_left_out():
 
 @pytest.mark.parametrize("slug", ["upper.user.group-privacy", "upper.user.group-privacy-gradients"])
 def test_group_privacy_asks_for_a_mildly_smooth_loss(slug):
-    """Feldman et al. (2020) at n m records and epsilon/m; own clipped means need no such loss."""
+    """The bound is that of Feldman et al. (2020) at n m records and epsilon/m; means clipped by
+    user need no smooth loss.
+    """
     setting = setting_of(UserLevel(n=100, m=4, d=9, epsilon=0.5, delta=1e-6, smoothness=1.0))
     constants = setting.constants
     private = 4 * math.sqrt(9 * math.log(1e6)) / 0.5
@@ -258,7 +263,9 @@ def test_group_privacy_asks_for_a_mildly_smooth_loss(slug):
 
 
 def test_a_rate_that_leaves_the_print_is_not_called_printed():
-    """A minimum for a sum, a cut, a number of people solved for the error, a balancing radius."""
+    """Such rates have a minimum in place of a sum, a cut, a number of people solved for the error,
+    or a balancing radius.
+    """
     reworked = (
         "upper.user.accelerated-strong-gradients",
         "lower.user.rate",

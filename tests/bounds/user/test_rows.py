@@ -167,8 +167,6 @@ def test_gaussian_releases_also_satisfy_a_zcdp_budget():
         assert any("zCDP" in s for s in row.failures(user_setting(budget=same)))
 
 
-# ---- Hypotheses
-
 QUIET = user_setting()
 SENTENCES = [
     (
@@ -323,11 +321,10 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
                 assert all(isinstance(s, str) for s in bound.failures(setting))
 
 
-# ---- Values
-
-
 def items(setting, source):
-    """Return the setting with one of four numbers of items a user."""
+    """Return the setting with one of four numbers of items per user, chosen by the integer
+    `source`.
+    """
     return replace(setting, m=[1, 3, 100, 10**5][source % 4])
 
 
@@ -371,7 +368,7 @@ def test_a_count_has_no_unit_and_is_at_least_one_pass(bound):
         )
         assert bound.value(steep) == pytest.approx(bound.value(setting), rel=1e-9)
         assert bound.value(replace(setting, m=3 * setting.m)) >= 2.9 * bound.value(setting)
-        if bound.card.method:  # Earlier work prints the other counts.
+        if bound.card.method:  # Earlier work prints gradient counts of another kind.
             assert bound.value(setting) >= setting.n * setting.m
 
 
@@ -388,8 +385,6 @@ def test_the_lower_rate_is_capped_by_the_risk_of_every_point():
         for slug in ("accelerated", "group-privacy"):
             assert value <= ROWS[f"upper.user.{slug}"].value(setting) * (1 + 1e-12)
 
-
-# ---- Bounds for records, where users have several items
 
 ITEM_LOWER = [b for b in SCO_BOUNDS if b.card.kind == "lower"]
 
@@ -414,8 +409,8 @@ def test_bounds_at_user_level_do_not_pool():
 
 
 def test_no_proven_lower_bound_for_records_exceeds_a_proven_bound_for_users():
-    """The data are coins of norm root d, within the Lipschitz constant: they are in both
-    classes.
+    """The data are coins of norm root d, within the Lipschitz constant, and belong to
+    both classes.
     """
     lower = {b.card.slug: b for b in ITEM_LOWER}["lower.sco.sampling-signs"]
     for n, m in ((100, 1), (1000, 30), (10**4, 1000), (10**6, 100)):

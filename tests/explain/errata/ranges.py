@@ -22,13 +22,13 @@ def experiments(paper: str) -> set[str]:
 def recorded(
     patch: pytest.MonkeyPatch, module: object, name: str, run: Callable[[], object], kind: type[T]
 ) -> list[T]:
-    """Return every object that the function `name` of a module returns while `run` runs; all are of
-    `kind`.
+    """Return every object that the function `name` of a module returns while `run` runs, all of
+    type `kind`.
     """
     make, records = getattr(module, name), []
 
     def record(*args: object, **kwargs: object) -> T:
-        """Make an object, and note it."""
+        """Make an object and record it."""
         result: T = make(*args, **kwargs)
         assert isinstance(result, kind)
         records.append(result)
@@ -42,7 +42,7 @@ def recorded(
 
 
 def decays(n: int) -> list[float]:
-    """Return candidates for the free q > 0 of Lowy et al.'s theorems."""
+    """Return candidates for the free exponent q > 0 of Lowy et al.'s theorems at n users."""
     return [k / (10 * math.log(n)) for k in range(1, 40)]
 
 

@@ -27,11 +27,13 @@ def test_every_experiment_has_a_test_of_its_range() -> None:
 
 
 def test_one_step_is_lemma_2_with_one_record_per_step() -> None:
-    # The lemma holds for every w, F, m and noise of its form; delta is that of a privacy guarantee.
+    # The lemma holds for every w, F, m and noise of its form, and delta is that of a privacy
+    # guarantee.
     finding = runs.one_step()
     for local, delta, n, claimed, actual, _ in finding.rows:
         assert local > 0 and 0 < delta < 1 and claimed == pytest.approx(delta / n)
-        # Both laws of the step in units of L, with the neighbour's record reversed, by quadrature.
+        # The two laws of a step are in units of L, with the neighbour's record reversed, and
+        # integrated by quadrature.
         std = math.sqrt(-3 * math.log(delta)) / local
         x = np.linspace(-12 * std, 12 * std + 2, 400_001)
         density = norm.pdf(x, 2, std) / n + (1 - 1 / n) * norm.pdf(x, 0, std)

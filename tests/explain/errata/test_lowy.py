@@ -89,9 +89,11 @@ def test_no_decay_fills_the_groups_of_ten_thousand_users() -> None:
 def test_algorithm_3_draws_as_many_users_as_the_hub_has_petals() -> None:
     finding = runs.kept_points()
     for count, score in zip(column(finding, "K"), column(finding, "score / K"), strict=True):
-        # A lower bound on K of Algorithm 3, at m = 1, epsilon = 10 and delta = 1e-6, with n_i = K.
+        # This is a lower bound on K of Algorithm 3, at m = 1, epsilon = 10 and delta = 1e-6, with
+        # n_i = K.
         assert count >= 500 * (2 * math.log(count) + 10 + math.log(1e6)) / 10
-        # Under the events of Lemma C.2 the tests' noises stay within K/20 each of 4K/5.
+        # Under the events of Lemma C.2 the noise of each of the two tests stays within K/20 of
+        # 4K/5.
         assert score >= 4 / 5 - 1 / 20 - 1 / 20 - 1e-12
 
 
@@ -103,7 +105,7 @@ def test_the_gaussian_definition_is_tested_where_the_proofs_use_it() -> None:
     for epsilon, delta in ((6.6, 0.5), (9.9, 1e-6)):
         noise = printed_multiplier(epsilon, delta)
         assert gaussian_delta(1 / (2 * noise**2), epsilon) > delta
-    # Definition A.5 is stated for every epsilon > 0 and delta in (0, 1): a condition is missing.
+    # Definition A.5 is stated for every epsilon > 0 and delta in (0, 1), so it lacks a condition.
     assert min(column(runs.gaussian_definition(), "ε")) > 0
     assert erratum("lowy.gaussian-definition").severity == "missing condition"
 
@@ -128,7 +130,7 @@ def test_no_constant_makes_the_printed_noise_large_enough_for_its_proof() -> Non
 def test_users_with_several_slots_are_counted_among_as_many_as_the_paper_draws() -> None:
     finding = runs.repeated_users()
     for users, draw_count in zip(column(finding, "users"), column(finding, "drawn"), strict=True):
-        # The case m = 1, epsilon = 1 and delta = 1e-6.
+        # The bound is evaluated at m = 1, epsilon = 1 and delta = 1e-6.
         assert users >= draw_count >= 500 * (2 * math.log(users) + 1 + math.log(1e6))
 
 
@@ -150,7 +152,8 @@ def test_the_count_of_theorem_4_1_fails_only_for_very_many_items() -> None:
 
 
 def test_a_larger_j_makes_the_first_noise_small() -> None:
-    # Theorem B.1 allows every J with m <= n^J: eta_1 is proportional to 2^-J, and so is its noise.
+    # Theorem B.1 allows every J with m <= n^J, and both eta_1 and its noise are proportional to
+    # 2^-J.
     entry = erratum("lowy.first-noise")
     assert entry.severity == "valid but loose" and "least J" in entry.wrong
 
@@ -169,7 +172,7 @@ def test_the_steps_of_phase_one_draw_fewer_users_than_it_has() -> None:
     batch *= 500 * (1 / epsilon + users * epsilon / math.sqrt(steps * log_delta))
     assert users / (steps * batch) == pytest.approx(38.005, rel=1e-4)
     ratios = column(runs.few_draws(), "n_i / (K_i T_i)")
-    assert ratios[0] == pytest.approx(21.29, rel=1e-3)  # The same ratio at beta R / L = 1.
+    assert ratios[0] == pytest.approx(21.29, rel=1e-3)  # The first ratio is that at beta R / L = 1.
     assert ratios[-1] > 1000 * ratios[0]
 
 

@@ -27,16 +27,16 @@ def test_every_experiment_has_a_test_of_its_range() -> None:
 
 
 def test_criticisms_of_formulas_that_are_not_printed_are_withdrawn() -> None:
-    # Lemma 1 claims T delta' + delta, which is 2 delta at delta' = delta/T. The paper does not
-    # contain the shares of epsilon that the other errata attributed to it, and kappa^(1/4) is a
-    # logarithm.
+    # Lemma 1 claims T delta' + delta, which is 2 delta at delta' = delta/T. The paper contains
+    # neither the shares of epsilon that other errata attributed to it nor a lost kappa, since
+    # kappa^(1/4) is a logarithm.
     for name in ("composition-delta", "jacobian-rank", "objective-share", "lost-kappa"):
         assert f"su.{name}" not in SLUGS
 
 
 def curved_excess(centre: float, stiff: float, std: float, epsilon: float) -> float:
-    """Return the hockey-stick divergence of a clipped slope from a straight one, both of length
-    1.
+    """Return the hockey-stick divergence at epsilon of Gaussian laws around a clipped slope and a
+    straight one, both of length 1.
     """
 
     def excess(theta: float) -> float:
@@ -52,8 +52,8 @@ def curved_excess(centre: float, stiff: float, std: float, epsilon: float) -> fl
 def test_the_printed_ridge_of_algorithm_1_uses_the_whole_budget(
     epsilon: float, delta: float
 ) -> None:
-    # The withdrawn `su.objective-share` missed this: a quarter of epsilon for the noise and a half
-    # for the change of variables is how the printed r is obtained.
+    # The printed r takes a quarter of epsilon for the noise and a half for the change of variables,
+    # which the withdrawn `su.objective-share` missed.
     std, stiff = algorithm_1_noise(1.0, epsilon, delta), 6 / (3 * epsilon)
     for share in (0.75, 1.0):
         worst = max(curved_excess(c, stiff, std, share * epsilon) for c in np.arange(0, 300, 3.0))
@@ -113,7 +113,8 @@ def test_theorem_3_is_not_private_on_an_interval() -> None:
         column(finding, "chance, neighbour"),
         strict=True,
     ):
-        # The chances come from running the algorithm: minimisers of both objectives at drawn noise.
+        # The chances come from running the algorithm, as minimisers of both objectives at drawn
+        # noise.
         objective, draws = runs.Curved(radius=radius), 400_000
         noise = np.random.default_rng(7).normal(size=draws) * algorithm_1_noise(
             1.0, objective.epsilon, objective.delta
@@ -161,7 +162,7 @@ def test_the_printed_kappa_is_compared_on_its_logarithmic_branch() -> None:
         column(finding, "d"), column(finding, "printed κ"), column(finding, "exact κ"), strict=True
     ):
         assert printed == pytest.approx(2 * math.log(d)) and printed < 1 / (q - 1)
-        r = min(dual, 2 * math.log(d) + 1)  # The smooth norm of the paper.
+        r = min(dual, 2 * math.log(d) + 1)  # This is the exponent of the smooth norm in the paper.
         assert exact == pytest.approx((r - 1) * d ** (2 / r - 2 / dual))
         assert exact <= 2 * math.e * math.log(d)
 

@@ -30,7 +30,7 @@ LOGISTIC = Scenario(problem="logistic", **SMALL)
 
 
 def small(slug: str) -> Scenario:
-    """Return the point of the method's example with few records, or as many as it needs."""
+    """Return the point of the method's example with at most 5,000 records and 10 dimensions."""
     point = example_point(slug)
     return replace(point, n=min(point.n, 5000), d=min(point.d, 10))
 
@@ -75,7 +75,9 @@ def test_every_accountant_has_a_description() -> None:
 
 
 def epsilon(multiplier: float, steps: int, delta: float) -> float:
-    """Return the epsilon of Gaussian releases by the accountant of another library."""
+    """Return the epsilon of `steps` Gaussian releases with a noise multiplier, by the accountant of
+    another library.
+    """
     curve = from_gaussian_mechanism(multiplier, value_discretization_interval=1e-4)
     return float(curve.self_compose(steps).get_epsilon_for_delta(delta))
 
@@ -85,7 +87,9 @@ def epsilon(multiplier: float, steps: int, delta: float) -> float:
     [(CLIPPED, "mean.clipped"), (LOGISTIC, "sco.clipped"), (LOGISTIC, "sco.automatic")],
 )
 def test_another_accountant_finds_the_budget_at_the_multipliers(point: Scenario, slug: str) -> None:
-    """Adding or removing a record moves a sum by R, not 2R, so noise over R is half as large."""
+    """Adding or removing a record moves a sum by R, and not by 2R, so the noise over R is half as
+    large.
+    """
     result = recipe(point, slug)
     [release] = result.releases
     assert release.noise_multiplier is not None and release.add_remove_multiplier is not None
@@ -177,9 +181,6 @@ def test_a_method_that_cannot_run_gives_its_reason() -> None:
     assert refused.main_release is None and "releases" not in refused.to_dict()
 
 
-# -- The command line -----------------------------------------------------------------------------
-
-
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """Run a command that must succeed; return what it prints."""
     assert main(words) == 0
@@ -225,7 +226,7 @@ def test_a_run_prints_and_exports_the_values_to_set(capsys: pytest.CaptureFixtur
 
 
 def test_dp_accounting_confirms_the_factor_between_neighbouring_relations() -> None:
-    """The factor of two is the one between the library's two neighbouring relations."""
+    """The library's two neighbouring relations differ by a factor of two in the sensitivity."""
     relations = dp_accounting.NeighboringRelation
     release = recipe(CLIPPED, "mean.clipped").main_release
     assert release is not None and release.noise_multiplier is not None

@@ -55,7 +55,9 @@ def flat(text: str) -> str:
 def test_about_and_run_print_the_same_recipe_at_the_same_flags(
     capsys: pytest.CaptureFixture[str], slug: str, flags: tuple[str, ...]
 ) -> None:
-    """Before, each had its own p and size: those of the method's example, or the defaults."""
+    """Before, each command had a p and a size of its own: those of the method's example, or the
+    defaults.
+    """
     run = ("run", "--method", slug, *SMALL, *flags, "--trials", "1")
     [by_run] = json.loads(printed(capsys, *run, "--json", "--recipe"))["recipes"]
     by_about = json.loads(printed(capsys, "about", slug, *SMALL, *flags, "--json"))["recipe"]
@@ -110,8 +112,8 @@ def test_the_setting_lists_everything_on_which_a_recipe_depends(
 @each("scale", ["moment", "variance"])
 @each("decay", [0.0, 0.5])
 def test_the_standard_deviation_agrees_with_draws(scale: Any, decay: float) -> None:
-    """The largest sample deviation is within 5 standard errors of it, for a law with a fourth
-    moment.
+    """The largest sample deviation is within 5 standard errors of the stated one, for a law with a
+    fourth moment.
     """
     point = Scenario(distribution="gaussian", d=4, scale=scale, decay=decay)
     rows = point.instance.law.sample(200_000, np.random.default_rng(0))
@@ -130,7 +132,9 @@ def test_without_a_variance_the_moment_alone_is_named() -> None:
 
 @pytest.mark.parametrize("slug", PROBLEMS)
 def test_a_gradient_has_its_stated_unit(slug: str) -> None:
-    """Rescaling records or features scales it by the same factor, or not at all, as stated."""
+    """Rescaling records or features scales a gradient by the same factor, or not at all, as its
+    unit states.
+    """
     rng, factor = np.random.default_rng(1), 7.0
     x, w = rng.standard_normal((5, 3)), rng.standard_normal(3)
     problem = Scenario(problem=slug, d=3, methods=()).instance.problem

@@ -37,20 +37,24 @@ class Library(ModuleType):
         self.calls = [] if calls is None else calls
 
     def __getattr__(self, name: str) -> Library:
-        """Return a library below this one, which notes its calls in the same list."""
+        """Return a stand-in for a name of this library, which records its calls in the
+        same list.
+        """
         if name.startswith("__"):
             raise AttributeError(name)
         return Library(f"{self.__name__}.{name}", self.calls)
 
     def __call__(self, *values: Any, **keywords: Any) -> Any:
-        """Note a call."""
+        """Record a call, and return its name."""
         self.calls.append((self.__name__, values, keywords))
         return self.calls[-1][0]
 
 
 @pytest.fixture
 def opendp(monkeypatch: pytest.MonkeyPatch) -> Library:
-    """Return a stand-in for OpenDP, no dependency; the code was run by hand with OpenDP 0.16."""
+    """Install a stand-in for OpenDP, which is no dependency; the code was run by hand with OpenDP
+    0.16.
+    """
     library = Library("opendp.prelude")
     package = ModuleType("opendp")
     package.prelude = library  # type: ignore[attr-defined]
@@ -143,7 +147,7 @@ def test_the_code_for_opacus_has_the_multiplier_the_norm_and_no_sampling() -> No
 
 
 def assigned_numbers(code: str) -> dict[str, Any]:
-    """Return the constants that a script assigns, one name a line."""
+    """Return the constants that a script assigns, by the names of the variables."""
     assigned = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Assign)]
     return {
         ast.unparse(node.targets[0]): ast.literal_eval(node.value)
@@ -244,7 +248,7 @@ def test_code_exists_only_for_equal_gaussian_noise_on_clipped_records(slug: str)
 def test_the_code_for_own_arrays_runs_and_spends_the_budget(
     slug: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is there for every method on records that runs on a Euclidean ball."""
+    """Every method on records that runs on a Euclidean ball has such code."""
     card = method_card(slug)
     point = example_point(slug)
     small = replace(point, n=min(point.n, 2000), d=min(point.d, 3))

@@ -18,7 +18,7 @@ from dpsco_core.privacy import ApproxDP
 from tests.methods.euclidean.losses import FALSE_ALARM, Array
 
 PILOT, THRESHOLDS = 200, 15
-LOOKS = (0.35, 0.6, 1.0)  # Shares of the runs after which `flagged` evaluates the audit.
+LOOKS = (0.35, 0.6, 1.0)  # The audit is evaluated after these shares of its runs.
 
 Draw = Callable[[int], Array]
 

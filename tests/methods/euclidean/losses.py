@@ -45,7 +45,9 @@ SMOOTH = ("logistic", "huber", "mean", "linear")
 
 
 def constants(kind: str, *, lipschitz: bool = True, radius: float = 1.0, d: int = 3) -> Constants:
-    """Return the constants of a kind of loss on a ball."""
+    """Return the certified constants of a kind of loss on a ball; without `lipschitz` no Lipschitz
+    constant is certified.
+    """
     link = LINKS.get(kind)
     model = None
     if link is not None:
@@ -105,7 +107,7 @@ def make_records(n: int, d: int, seed: int = 0, shift: float = 0.0) -> tuple[Arr
 
 
 def neighbours(n: int, d: int, index: int, seed: int = 0) -> list[tuple[Array, Array]]:
-    """Return a data set, and others in which the record `index` takes any value.
+    """Return data sets (x, y) that differ in the record `index`, which takes any value.
 
     All of them share a second record that is as extreme.
     """
@@ -134,13 +136,13 @@ class Releases:
     stds: list[float] = field(default_factory=list)
 
     def add(self, value: Array, noise_std: float, rng: np.random.Generator) -> Array:
-        """Note a value and its noise, and return it without noise."""
+        """Record a value and its noise, and return the value without noise."""
         self.values.append(np.array(value))
         self.stds.append(noise_std)
         return value
 
     def no_noise(self, shape: Any, noise_std: float, rng: np.random.Generator) -> Array:
-        """Note a noise, and return zeros."""
+        """Record the deviation of a noise, and return zeros."""
         self.stds.append(noise_std)
         return np.zeros(shape)
 

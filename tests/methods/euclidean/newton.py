@@ -27,9 +27,9 @@ from dpsco_core.geometry import (
 from dpsco_core.problems.samples.linear import LinearSample
 
 Array = NDArray[np.float64]
-Point = list[Any]  # A list of mpf numbers.
+Point = list[Any]  # A point is a list of mpf numbers.
 DIGITS = 50
-# A relative tolerance: points this near to the boundary are taken to lie on it.
+# Points within this relative distance of the boundary are taken to lie on it.
 BOUNDARY_TOLERANCE = 1e-9
 
 
@@ -90,23 +90,27 @@ class Surface:
                 raise NotImplementedError(type(body).__name__)
 
     def value(self, w: Point) -> Any:
-        """Return a function of w that is zero on the surface and negative inside."""
+        """Return the constraint function h at w, which is zero on the surface and
+        negative inside.
+        """
         parts = (abs(v / a) ** self.power for v, a in zip(w, self.axes, strict=True))
         return (mp.fsum(parts) - 1) / self.power
 
     def gradient(self, w: Point) -> Point:
-        """Return the gradient of that function."""
+        """Return the gradient of the constraint function h at w."""
         sides = zip(w, self.axes, strict=True)
         return [mp.sign(v) * abs(v / a) ** (self.power - 1) / a for v, a in sides]
 
     def hessian(self, w: Array) -> Array:
-        """Return the Hessian of that function, in floats."""
+        """Return the Hessian of the constraint function h at w, in floats."""
         axes, power = rounded(self.axes), float(self.power)
         return np.diag((power - 1) * np.maximum(np.abs(w) / axes, 1e-60) ** (power - 2) / axes**2)
 
 
 def find_minimiser(body: ConstraintSet, objective: Objective, start: Array) -> Point:
-    """Return the minimiser over `body`; raises `AssertionError` if it cannot be certified."""
+    """Return the minimiser of an objective over `body`; raise `AssertionError` if it cannot be
+    certified.
+    """
     with mp.workdps(DIGITS):
         if isinstance(body, Box | L1Ball | Simplex | SolidSimplex):
             return _on_a_polytope(body, objective, start)

@@ -33,9 +33,9 @@ CORE = ("sco.erm", "sco.clipped", "sco.cwme", "sco.smoothed", "sco.objective-per
 STRONG = (*CORE, "sco.noisy-gd", "sco.cwme-strong", "sco.objective-perturbation-strong")
 # At these sizes one pass learns almost nothing of such flat risks.
 BARELY_LEARNS = {(problem, "sco.private-sgd") for problem in ("logistic", "hinge", "huber")}
-# Normalised gradients of a linear model are skewed, so the error does not fall with n; the method's
-# page says so of skewed data. The point at which their mean is 0 lies outside the set, so runs end
-# on the boundary of the set.
+# Normalised gradients of a linear model are skewed, so the error does not fall with n, as the
+# method's page says of skewed data. The point at which their mean is 0 lies outside the set, so
+# runs end on its boundary.
 STAYS = {("logistic", "sco.automatic")}
 
 Errors = dict[str, np.ndarray]
@@ -83,7 +83,9 @@ groups = pytest.mark.parametrize("group", GROUPS, ids=lambda g: f"{g.problem}-{g
 
 
 def improvement(old_errors: np.ndarray, new_errors: np.ndarray) -> float:
-    """Return the mean log ratio of paired errors in units of its allowance; above 1 errors fall."""
+    """Return the mean log ratio of paired errors in units of what chance allows; above 1 the new
+    errors are smaller.
+    """
     ratios = np.log(old_errors / new_errors)
     allowance = float(student.isf(CHANCE, len(ratios) - 1)) * float(ratios.std(ddof=1))
     return float(ratios.mean()) * math.sqrt(len(ratios)) / allowance
@@ -94,9 +96,6 @@ def draw(scenario: Scenario) -> tuple[OptimisationProblem, Sample]:
     rng = np.random.default_rng(4)
     problem = scenario.instance.problem.draw(rng)
     return problem, problem.sample(scenario.n, rng)
-
-
-# -- Comparisons with the start and between methods ----------------------------------------------
 
 
 @groups
@@ -161,9 +160,6 @@ def test_a_method_without_improvement_is_not_reported_to_improve() -> None:
     assert improvement(errors, errors * rng.lognormal(2.0, 0.5, 24)) < -1
 
 
-# -- Unlimited budgets ----------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Twins:
     """A private descent and the same steps without clipping and noise, on one sample."""
@@ -181,7 +177,9 @@ class Twins:
 
 
 def twins(problem: str, rho: float, method: ClippedDescent) -> Twins:
-    """Return the answers of a method and of the same descent with exact gradients."""
+    """Return the answers of a method with clipping and noise, and of the same descent with exact
+    gradients.
+    """
     scenario = Scenario(
         problem=problem, p=4, n=2000, d=4, epsilon=None, delta=None, rho=rho, methods=()
     )
@@ -223,8 +221,6 @@ def test_with_a_large_budget_clipped_descent_is_near_the_empirical_minimiser(pro
     assert clipped < 4 * best
     assert clipped < 0.1 * start
 
-
-# -- The acceptance task --------------------------------------------------------------------------
 
 ACCEPTANCE = Scenario(
     problem="logistic",

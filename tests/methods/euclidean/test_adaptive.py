@@ -94,7 +94,7 @@ def test_the_ledger_has_every_look_and_the_steps_spend_their_share_at_any_radius
     assert kinds[0] == "exponential"
     assert kinds.count("exponential") == LOOKS
     assert result.diagnostics["looks"] == looks
-    # One Gaussian release is the test, or takes its place.
+    # One Gaussian release is the test between radii, or takes its place.
     assert kinds.count("gaussian") == descent.steps + 1
     steps = [e for e in entries if e.label == "mean of clipped gradients"]
     share = 1 - LOOK_SHARE - TEST_SHARE
@@ -178,9 +178,10 @@ def test_with_too_few_records_for_a_look_the_method_is_clipped_descent(
 
 @pytest.mark.parametrize("row", [("logistic", "skewed-pareto"), ("quadratic", "student-t")])
 def test_the_larger_radius_is_used_only_if_the_test_decides_for_it(row: tuple[str, str]) -> None:
-    """The test depends only on a noisy number: fixing it fixes the radius.
+    """The test depends only on a noisy number, so fixing that number fixes the radius.
 
-    The larger radius is the one that the look finds, or the one that the setting recommends.
+    The larger radius is the one that the first release finds, or the one that the setting
+    recommends.
     """
     n, d = (20_000, 20) if row[0] == "logistic" else (5000, 50)
     scenario = replace(SCENARIO, problem=row[0], distribution=row[1], n=n, d=d, **CONCENTRATED)
@@ -220,7 +221,7 @@ def test_the_answer_averages_full_steps_after_the_second_look_if_their_halves_ag
             release.iterates,
             scenario.instance.problem.sample(2, np.random.default_rng(0)).constraint,
         )
-        # No iterate is projected.
+        # No iterate is so far out that it would be projected.
         assert len(w) == steps + 1 and np.linalg.norm(w, axis=1).max() < 1.99
         full = [a + (b - a) / (size * beta) for a, b in itertools.pairwise(w)]
         tail = np.array([ball.project(point) for point in full[place:]])
@@ -262,7 +263,7 @@ def test_a_pure_budget_is_refused() -> None:
 
 
 def test_a_certified_norm_that_is_four_times_too_large_hardly_matters() -> None:
-    """With it the radius that ignores the data errs at least half as much again."""
+    """With such a norm, the radius that ignores the data errs at least half as much again."""
     scenario = replace(SCENARIO, n=20_000, d=20, **CONCENTRATED)
     setting, problem = scenario.setting, scenario.instance.problem
     model = setting.constants.linear_model
@@ -312,7 +313,9 @@ def median_ratio(row: Row, trials: int) -> float:
 
 
 def test_private_radii_gain_where_the_certified_norm_misleads() -> None:
-    """Their error is 0.76 of that with a radius that ignores the data, over 40 data sets."""
+    """The error with private radii is 0.76 of that with a radius that ignores the data, over 40
+    data sets.
+    """
     assert median_ratio(FRESH[4], 20) < 0.95
 
 

@@ -114,7 +114,7 @@ def test_the_model_of_the_noise_is_near_the_certified_noise(epsilon: float) -> N
 
 
 def test_a_sum_is_divided_by_a_public_number() -> None:
-    """The place of the other record does not change how far a record moves the point."""
+    """The place of the other record has no influence on how far a record moves the point."""
     sample, quiet = two_records(0.5), np.random.default_rng(0)
     moves = set()
     for sizes, order in (((2, 0), (0, 1)), ((1, 1), (0, 1)), ((0, 2), (1, 0))):
@@ -168,8 +168,8 @@ def log_ratios(
     "fault", one_in(2, ["none", "half the noise", "a public step", "every step"])
 )
 def test_the_optimal_attack_on_few_steps_refutes_only_faults(steps: int, fault: str) -> None:
-    """The attack is the likelihood ratio at epsilon, where the claim is exact for these two
-    records.
+    """The attack is the likelihood ratio, and the claim is exact at epsilon for these
+    two records.
     """
     budget = ApproxDP(epsilon=1.0, delta=0.05)
     multiplier = allocate_steps(steps, 1.0, 0.05).noise_multiplier

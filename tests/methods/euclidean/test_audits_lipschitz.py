@@ -32,8 +32,8 @@ from tests.trust.mean_faults import half_the_sensitivity
 
 CLAIM = ApproxDP(epsilon=1.0, delta=0.05)
 RUNS = 2000
-OUTLIER = 1e6  # A record that is shrunk to norm 1.
-Pair = tuple[float, float]  # A record of a logistic loss: feature and label.
+OUTLIER = 1e6  # This record is shrunk to norm 1.
+Pair = tuple[float, float]  # A pair is a record of a logistic loss: its feature and its label.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,8 @@ def likeliest_step(release: Release) -> float:
     assert release.iterates is not None
     steps = -np.diff(release.iterates[:, 0]) / release.diagnostics["step_size"]
     variance = release.diagnostics["noise_std"] ** 2
-    centred = steps + 1  # The gradients of the other records are -1.
+    # The gradients of the other records are -1, so these steps are centred at 0.
+    centred = steps + 1
     return float(np.exp(np.minimum(2 * centred / variance - 2 / variance, 500)).sum())
 
 
@@ -132,7 +133,7 @@ def draws(audit: Audit) -> list[Callable[[int], Array]]:
     ]
 
 
-# Each takes seconds, and is like another one.
+# These audits take seconds each, and resemble others that are quick.
 LONG = ("phased", "phased, mean", "private-sgd, n=3", "objective, logistic")
 
 
@@ -233,7 +234,8 @@ def test_the_shuffled_noise_satisfies_the_claim_in_secret_order_only(shuffled: b
 def exact_divergence(
     plan: Any, n: int, radius: float, old_record: Pair, new_record: Pair, scale: float
 ) -> float:
-    """Return delta of the exact minimiser of a logistic objective in one dimension, by quadrature.
+    """Return the divergence of the exact minimisers on two data sets, for a logistic objective in
+    one dimension, by quadrature.
 
     The minimiser is theta where G is -n times the gradient; the ends of the ball have atoms.
     """

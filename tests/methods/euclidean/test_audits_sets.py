@@ -31,9 +31,10 @@ from dpsco_core.problems.samples.linear import LinearSample
 from tests.folded import one_in
 from tests.methods.euclidean.losses import FALSE_ALARM, Array, make_setting
 
-Record = tuple[float, float, float]  # Two features and a label; the other records are 0.
+# A record is two features and a label; the other records of a data set are 0.
+Record = tuple[float, float, float]
 TURNED = np.array([[1.0, -1.0], [1.0, 1.0]]) / math.sqrt(2)
-QUADRATURE_POINTS = 301  # the number of quadrature points along each axis of a plane
+QUADRATURE_POINTS = 301  # The number of quadrature points along each axis of a plane.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +101,7 @@ def exact_law(plane: Plane, plan: ObjectivePlan, n: int, record: Record) -> Any:
 
 
 def divergence(law: Any, neighbour_law: Any, epsilon: float) -> float:
-    """Return the largest P(S) - e^epsilon P'(S)."""
+    """Return the largest P(S) - e^epsilon P'(S) over events S, where P and P' are the two laws."""
     grown = math.exp(epsilon)
     return sum(
         float(np.maximum(density - grown * neighbour_law[signs][0], 0) @ weights)
@@ -126,7 +127,7 @@ def worst(
 ) -> float:
     """Return the largest divergence of two data sets, less the delta charged for it.
 
-    Optionally with less noise or a smaller ridge than planned.
+    `noise` and `ridge` are factors on the planned noise and ridge.
     """
     flat, n = plane(name, radius), 2
     plan = ObjectivePerturbation(tuning=tuning).plan(setting_on(flat.body, n, epsilon))
@@ -156,12 +157,14 @@ def test_the_exact_minimiser_satisfies_its_share_on_sets_with_corners(
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_change_of_variables_that_is_not_charged_is_flagged(name: str) -> None:
-    """If the ridge is too small, Hessians distinguish the data sets, whatever the noise."""
+    """With too small a ridge, the Hessians distinguish the data sets, whatever the noise."""
     assert worst(name, 8.0, 5.0, "practical", ridge=1e-3) > 0.05
 
 
 def strata(plane: Plane, points: Array) -> dict[tuple[int, ...], int]:
-    """Count the points on every stratum; H moves them by far less than a millionth."""
+    """Return the number of points on each stratum; a solver's error is far below a millionth of the
+    side.
+    """
     s = (points - plane.origin) @ plane.axes.T / plane.side
     signs = np.where(np.abs(s) > 1 - 1e-6, np.sign(s), 0).astype(int)
     counts: dict[tuple[int, ...], int] = {}

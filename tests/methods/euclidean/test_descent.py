@@ -160,7 +160,7 @@ def test_the_oracle_is_called_once_per_step_at_the_point_of_that_step() -> None:
     queries: list[tuple[int, float]] = []
 
     def oracle(w: Array, t: int) -> Array:
-        """Note the step and its point, and return a constant gradient."""
+        """Record the step and its point, and return a constant gradient."""
         queries.append((t, float(w[0])))
         return np.array([-1.0])
 

@@ -158,7 +158,9 @@ def test_the_error_of_dp_sgd_falls_with_the_records() -> None:
 
 
 def pulls(method: MinibatchDescent, gradient: float, runs: int, rng: np.random.Generator) -> Any:
-    """Return the released sums over their public divisor, from the points of the path."""
+    """Return the released sums of runs over their public divisor, shape (runs, steps), from the
+    points of the paths.
+    """
     sample = LINEAR.instance.problem.sample(2, np.random.default_rng(0))
     sample = replace(sample, points=DenseRows(np.array([[-gradient], [0.0]])))
     plan, budget = method.plan(LINEAR.setting), LINEAR.budget

@@ -51,7 +51,7 @@ class Answers:
         return (self,) * blocks
 
     def release(self, mechanism: Any, value: Any, rng: Any, *, label: str) -> np.ndarray:
-        """Note a value, and return the gradient that is given for it."""
+        """Record a value, and return the given gradient of its step."""
         self.values.append(np.array(value))
         return self.gradients[len(self.values) - 1]
 
@@ -83,7 +83,9 @@ def test_without_noise_and_clipping_the_method_is_the_subgradient_method() -> No
 
 @pytest.mark.parametrize("pure", [False, True])
 def test_the_noise_has_the_length_in_the_plan(pure: bool) -> None:
-    """4000 draws give the mean squared length to 3 %, so a factor 2 in its scale is detected."""
+    """The mean squared length of 4000 draws is accurate to 3 %, so a factor of 2 in the noise scale
+    would fail.
+    """
     fields = {"epsilon": 0.7, "delta": 0.0} if pure else {}
     plan = FreshBatches(batches=FEW_BATCHES).plan(point(**fields).setting)
     rng = np.random.default_rng(3)

@@ -60,10 +60,11 @@ def test_the_two_matrices_are_a_root_of_the_prefix_sums_and_its_inverse(steps: i
 
 
 def drive(data: Array, z: Array, radius: float, steps: int) -> tuple[Array, Array]:
-    """Run the method a second, plain time in one dimension; gradients depend on all earlier noise.
+    """Return the encoding and the releases of a plain implementation in one dimension, whose
+    gradients depend on all earlier noise.
 
     Records are numbers. The gradient of a record at w is its clipped value times the cosine of w,
-    or the largest value that the clip lets through. Returns the encoding and the releases.
+    or the largest value that the clip lets through.
     """
     c, inverse = toeplitz(root_coefficients(steps)), toeplitz(inverse_coefficients(steps))
     g, w, out = np.zeros(steps), 0.0, np.zeros(steps)
@@ -182,7 +183,7 @@ def test_without_noise_the_method_is_dual_averaging_over_batches(
 
 
 def test_the_noise_in_a_point_is_that_of_the_sum() -> None:
-    """With zero records the last point is -eta times row T of C Z. Chi-square at 1e-6."""
+    """With zero records the last point is -eta times row T of C Z, tested by chi-square at 1e-6."""
     d, steps = 6000, 40
     method = CorrelatedDescent(radius=1.0, descent=Descent(steps=steps, step_size=1.0))
     setting = make_setting("linear", steps, d, radius=1e9)

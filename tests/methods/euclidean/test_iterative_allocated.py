@@ -72,7 +72,7 @@ def groups_of_a_run(steps: int, n: int, monkeypatch: pytest.MonkeyPatch) -> np.n
     groups, honest = [], mean_iterative.allocated_groups
 
     def noted(*arguments: Any) -> Any:
-        """Split the records, and note the groups."""
+        """Split the records into groups, and record the groups."""
         groups.append(honest(*arguments))
         return groups[-1]
 
@@ -157,7 +157,7 @@ def observed_rows(fault: str, monkeypatch: pytest.MonkeyPatch, runs: int) -> tup
     noise, size = plan.diagnostics["noise_std"], 1.0
 
     def watched(rows: Any, *_: Any) -> Any:
-        """Note the rows of a step, and return a zero mean."""
+        """Record the rows of a step, and return a zero mean."""
         watched_rows.append(rows[:, 0].copy())
         return np.zeros(1)
 

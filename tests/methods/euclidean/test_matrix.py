@@ -26,11 +26,12 @@ SLUGS = tuple(m.card.slug for m in OPTIMISERS)
 LAWS = ("student-t", "log-normal", "hypercube")
 SMALL = Scenario(problem="logistic", n=400, d=4, epsilon=2.0, trials=1, seed=3)
 MOST_REFUSALS = 4
-SLOW_METHODS = (SLOW_METHOD, "sco.iterative-allocated")  # each run takes seconds
+SLOW_METHODS = (SLOW_METHOD, "sco.iterative-allocated")  # Each run of these methods takes seconds.
 
 
 def cases() -> list[Any]:
-    """Return every problem, law and method; in the quick suite each method has one law per problem.
+    """Return every combination of problem, law and method as parameters; in the quick suite each
+    method has one law per problem.
 
     The law differs between problems; most runs of the slow method are in the slow suite.
     """

@@ -113,7 +113,7 @@ def test_sgd_without_constants_is_refused_with_a_reason() -> None:
     [Logistic(features=LAW, radius=5.0, offset=2.0), Quadratic(distribution=LAW, radius=5.0)],
 )
 def test_both_methods_learn_from_heavy_tails(method: Any, problem: Any) -> None:
-    """d/n is 1/1000: the final excess risk is a few times that, from a far larger one at the
+    """Since d/n is 1/1000, the final excess risk is a few times that, far below the risk at the
     start.
     """
     setting = problem.setting(5000, ZCDP(rho=1.0))

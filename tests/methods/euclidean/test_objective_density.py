@@ -134,7 +134,9 @@ def test_the_exact_loss_of_the_minimiser_satisfies_its_share(
 
 
 def test_a_quarter_of_the_noise_does_not_satisfy_the_share() -> None:
-    """Half would: a slope changes by 2L only between records that are far apart."""
+    """Half of the noise would satisfy it, as a slope changes by 2L only between records that are
+    far apart.
+    """
     assert check(3, 2, 4.0, 0.25) - DOUBT > 0.05
 
 

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def to_sum(v: Long, total: float) -> Long:
-    """Project on the simplex."""
+    """Return the projection of a vector on the simplex of nonnegative entries with sum `total`."""
     ordered = np.sort(v)[::-1]
     excess = np.cumsum(ordered) - np.longdouble(total)
     place = np.flatnonzero(ordered * np.arange(1, len(v) + 1) > excess)[-1]
@@ -45,7 +45,7 @@ def to_sum(v: Long, total: float) -> Long:
 
 
 def project(body: ConstraintSet, v: Long) -> Long:
-    """Return the projection on a set in extended precision."""
+    """Return the projection of a vector on a set, in extended precision."""
     match body:
         case Box():
             half = body.half_widths.astype(np.longdouble)
@@ -78,12 +78,12 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
     solve = objective_perturbation.minimise_strongly_convex
 
     def keep_tilt(*args: Any) -> Array:
-        """Draw a linear term, and keep it."""
+        """Draw a linear term, and keep it for the test."""
         linear_terms.append(draw_linear_term(*args))
         return linear_terms[-1]
 
     def keep_value(*args: Any, **rest: Any) -> Any:
-        """Solve a problem, and keep its minimiser."""
+        """Solve a problem, and keep its minimiser for the test."""
         result = solve(*args, **rest)
         values.append(result.value)
         return result
@@ -109,7 +109,9 @@ def length(x: Long) -> float:
 def distance(
     body: ConstraintSet, losses: LinearSample, plan: ObjectivePlan, solved: Solved
 ) -> float:
-    """Return an upper bound on the distance of `solved.value` from the exact minimiser."""
+    """Return an upper bound on the distance of the solver's point from the exact minimiser of the
+    perturbed objective.
+    """
     assert losses.shrink is not None
     x = losses.features.x.astype(np.longdouble) * losses.shrink[:, None].astype(np.longdouble)
     y, tilt = losses.targets.astype(np.longdouble), solved.tilt.astype(np.longdouble)
@@ -132,7 +134,9 @@ def distance(
 
 
 def data_sets(n: int, rng: np.random.Generator) -> list[tuple[Array, Array]]:
-    """Return hard data sets: of all scales, on one axis and with records that are not numbers."""
+    """Return hard data sets (x, y): of all scales, on one axis, and with records that are not
+    numbers.
+    """
     x = rng.standard_normal((n, D))
     fair = rng.integers(0, 2, n).astype(float)
     broken = x.copy()
@@ -161,7 +165,9 @@ METHODS = (
 
 
 def farthest(name: str, run: Callable[..., Solved]) -> float:
-    """Return the largest distance relative to the one that the output noise hides."""
+    """Return the largest distance of the solver's point from the minimiser, in units of the
+    distance that the output noise hides.
+    """
     body, rng, worst = SETS[name], np.random.default_rng(5), 0.0
     for n, epsilon in ((1, 0.3), (5, 0.02), (40, 0.9), (40, 8.0), (300, 60.0)):
         setting = where_on(body, "logistic", n, ApproxDP(epsilon=epsilon, delta=1e-6))

@@ -93,10 +93,8 @@ class Runs:
     def run(
         self, method: Any, body: ConstraintSet, data: tuple[Array, Array], budget: ApproxDP
     ) -> tuple[float, int]:
-        """Run the method; return its distance from the minimiser, relative to what the output noise
-        hides.
-
-        The number of gradients that the solver has used is returned too.
+        """Run the method; return its distance from the minimiser, in units of what the output noise
+        hides, and the number of gradients used.
         """
         setting = where_on(body, "logistic", len(data[0]), budget)
         plan, sample = method.plan(setting), sample_on(body, "logistic", *data)
@@ -170,7 +168,9 @@ def test_a_run_on_a_huge_set_ends_soon_whatever_the_data_are(
 def test_the_remaining_error_of_the_solver_is_never_most_of_the_error(
     name: str, epsilon: float
 ) -> None:
-    """H, in units of the gradient, is below the ridge's bias and the noise of G together."""
+    """The noise H and the solver's error, in units of the gradient, are below the ridge's bias and
+    the noise of G together.
+    """
     for d, size in itertools.product((2, 20), (1.0, 1e3, HUGE)):
         body = SETS[name](d, size)
         setting = where_on(body, "logistic", 1000, ApproxDP(epsilon=epsilon, delta=1e-6))

@@ -54,7 +54,7 @@ VARIANTS = [
 
 
 def plan_of(method: Any, setting: Any) -> Any:
-    """Return the plan, or None where the paper's epsilon is too large."""
+    """Return the plan, or None where the paper's calibration refuses an epsilon of at least 1."""
     if method.calibration == "paper" and setting.budget.epsilon >= 1:
         with pytest.raises(NotApplicable, match="epsilon below 1"):
             method.plan(setting)
@@ -63,9 +63,9 @@ def plan_of(method: Any, setting: Any) -> Any:
 
 
 def test_the_parameters_have_the_reference_values_of_su_zhao_wang() -> None:
-    """They stand in theory/su-zhao-wang.md, 8.
+    """The values stand in theory/su-zhao-wang.md, 8.
 
-    There n = 1e5, d = 100, epsilon = .5, delta = 1e-6, L = 1, beta = .25 and D = 2.
+    The setting is n = 1e5, d = 100, epsilon = .5, delta = 1e-6, L = 1, beta = .25 and D = 2.
     """
     assert algorithm_1_noise(1, 0.5, 1e-6) ** 2 == pytest.approx(7542.6823, rel=1e-7)
     setting = make_setting("logistic", 10**5, 100, ApproxDP(epsilon=0.5, delta=1e-6))
@@ -135,14 +135,15 @@ def test_the_shares_add_up_and_every_part_meets_its_own(method: Any, budget: App
         if plan is None:
             return
         losses = plan.losses
-        # The change of variables, at the ridge in use and rank 1.
+        # This is the cost of the change of variables, at the ridge in use and rank 1.
         assert math.log1p(losses.smoothness / (2 * n * plan.ridge)) <= plan.jacobian_epsilon * (
             1 + 1e-9
         )
         assert plan.l2_sensitivity == 2 * losses.lipschitz
         smallest_std = objective_noise_std(plan.l2_sensitivity, plan.epsilon, plan.delta)
         assert plan.linear_std >= smallest_std * (1 - 1e-12)
-        # H hides 2 sqrt(alpha / lambda), for the accuracy alpha that the solver must reach.
+        # The noise H hides the distance 2 sqrt(alpha / lambda), for the accuracy alpha that the
+        # solver must reach.
         assert plan.output_sensitivity >= 2 * math.sqrt(plan.accuracy / plan.ridge) * (1 - 1e-12)
         assert plan.output_std == pytest.approx(
             plan.output_sensitivity / math.sqrt(2 * plan.output_rho), rel=1e-12
@@ -159,8 +160,8 @@ def test_the_shares_add_up_and_every_part_meets_its_own(method: Any, budget: App
 
 
 def jacobian_ratio(n: int, ridge: float, rng: np.random.Generator) -> float:
-    """Return the largest |log det ratio| of n times the Hessian over random neighbours and
-    points.
+    """Return the largest |log of the ratio of Jacobian determinants| of n times the Hessian, over
+    random neighbours and points.
     """
     d, largest = 4, 0.0
     for _ in range(30):
@@ -190,8 +191,8 @@ def test_the_change_of_variables_costs_at_most_what_the_ridge_allows() -> None:
 def test_a_release_is_certified_and_a_record_moves_it_little(
     method: Any, releases: Releases
 ) -> None:
-    """G is zero on both data sets, and the record arbitrary (theory/su-zhao-wang.md, 8, items 15
-    and 16).
+    """The noise G is zero on both data sets, and the record arbitrary (theory/su-zhao-wang.md, 8,
+    items 15 and 16).
     """
     n, d = 40, 3
     setting = make_setting("logistic", n, d, APPROXIMATE)
@@ -240,7 +241,7 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
     noisy_values: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
-        """Add noise to a value, and keep the sum."""
+        """Add noise to a value, and keep the sum for the test."""
         noisy_values.append(value + rng.normal(scale=std, size=value.shape))
         return noisy_values[-1]
 
@@ -256,8 +257,8 @@ def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
 @pytest.mark.parametrize("calibration", ["tight", "paper"])
 @pytest.mark.parametrize("kind", ["mean", "linear"])
 def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -> None:
-    """The records are zero, the noise well inside the ball and the curvature known; chi-square at
-    1e-6.
+    """The records are zero, the noise stays well inside the ball and the curvature is known; the
+    test is chi-square at 1e-6.
     """
     n, d, radius = 5000, 5000, 1e3
     bound = 2 * radius if kind == "mean" else 1e-3
@@ -282,7 +283,9 @@ def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -
 
 
 def test_the_linear_term_enters_the_objective_with_its_scale() -> None:
-    """With zero records and a large ridge, theta = -G/(2 n lambda) + H; chi-square at 1e-6."""
+    """With zero records and a large ridge, theta = -G/(2 n lambda) + H, which is tested by
+    chi-square at 1e-6.
+    """
     n, d = 4, 8000
     setting = make_setting("logistic", n, d, APPROXIMATE, radius=1e7)
     for method in (VARIANTS[0], VARIANTS[2]):
@@ -299,7 +302,7 @@ def test_the_practical_ridge_has_the_smaller_shift() -> None:
         setting = make_setting("logistic", n, 20, budget)
 
         def shift(plan: Any, n: int = n) -> float:
-            """Return the squared shift of the minimiser that a plan predicts."""
+            """Return the variance of the minimiser that a plan predicts, up to a factor."""
             return float((2 * plan.ridge) ** 2 + 20 * (plan.linear_std / n) ** 2)
 
         practical, theory = (ObjectivePerturbation(tuning=t).plan(setting) for t in TUNINGS)
@@ -393,7 +396,7 @@ def half_the_ridge(patch: pytest.MonkeyPatch) -> None:
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
-    """Let the noise be for half the sensitivity."""
+    """Calibrate the noise of every plan to half the sensitivity."""
     honest = objective_plan.objective_noise_std
     patch.setattr(objective_plan, "objective_noise_std", lambda s, e, d: honest(s / 2, e, d))
     objective_plan.objective_plan.cache_clear()

@@ -140,7 +140,8 @@ def test_a_linear_loss_is_minimised_at_a_support_point(
     assert -float(noisy_values[-1] @ value) == pytest.approx(
         constraint.support(-noisy_values[-1]), rel=1e-12
     )
-    # With a ridge, by the projection; its minimum is at most that of any other point.
+    # With a ridge the method projects, and the minimum that it finds is at most the objective at
+    # any other point.
     theory = run(
         ObjectivePerturbation(tuning="theory"), setting, sample_on(constraint, "linear", x)
     ).value
@@ -170,7 +171,7 @@ def exact_minimiser(losses: Sample, ridge: float, smoothness: float) -> Array:
     return x
 
 
-# Every set is tried with one method and every method on a third of the sets; other pairs are slow.
+# The quick suite tries every set with one method, and every method on a third of the sets.
 PAIRS = [
     pytest.param(name, method, id=f"{label}-{name}", marks=[] if is_quick else pytest.mark.slow)
     for j, (label, method) in enumerate(zip(("practical", "theory", "paper"), METHODS, strict=True))
@@ -183,8 +184,8 @@ PAIRS = [
 def test_a_record_moves_the_released_point_by_no_more_than_the_proof_allows(
     name: str, method: Any, releases: Releases
 ) -> None:
-    """G is zero on both data sets, and the record arbitrary (theory/su-zhao-wang.md, 8, items 15
-    and 16).
+    """The noise G is zero on both data sets, and the record arbitrary (theory/su-zhao-wang.md, 8,
+    items 15 and 16).
 
     The distance of the solver's point from the minimiser, which noise hides, is measured too.
     """
@@ -292,7 +293,7 @@ def test_the_ridge_of_a_narrow_set_balances_the_bound_of_its_width() -> None:
     assert small != large
 
     def bound(ridge: float) -> float:
-        """Return the bound at a ridge."""
+        """Return the bound on the risk at a ridge."""
         share = math.log1p(losses.smoothness / (2 * narrow.n * ridge))
         std = objective_noise_std(2 * losses.lipschitz, 0.8 - share, 1e-6)
         return std * narrow.body.gaussian_width().value / narrow.n + ridge
@@ -333,7 +334,7 @@ def test_the_excess_is_below_the_explicit_bound(name: str) -> None:
 
 
 def test_the_strong_version_needs_no_symmetric_set() -> None:
-    """Its modulus is an l2 one and cancels, so no Minkowski norm is needed."""
+    """The modulus of strong convexity is an l2 one and cancels, so no Minkowski norm is needed."""
     for name in ASYMMETRIC:
         plan = objective_plan(where_on(SETS[name], "mean", 20), "tight", "practical", strong=True)
         assert plan.ridge == 0 and plan.accuracy == 0

@@ -104,7 +104,7 @@ def test_the_solver_is_as_near_to_the_minimiser_as_the_sensitivity_assumes(probl
 
 
 def test_the_sensitivity_is_attained_by_linear_losses() -> None:
-    """No smaller noise would suffice; the set is too large to matter."""
+    """A smaller noise would not suffice, and the set is too large to matter."""
     scenario = point("linear", d=1, diameter=1000.0, distribution="gaussian", n=64)
     plan = OutputPerturbation().plan(scenario.setting)
     base = records("linear", scenario, 0)

@@ -38,7 +38,9 @@ VARIANTS = [
 
 
 def largest_move(kind: str, step_size: float, batch: int) -> float:
-    """Return how far one replaced record moves a phase's average, over 2 L eta, by brute force."""
+    """Return how far one replaced record moves a phase's average, in units of 2 L eta, by brute
+    force over extreme records.
+    """
     n, d, replaced = 23, 3, 4
     losses = PhasedSgd().plan(make_setting(kind, n, d)).losses
     phase = Phase(start=2, stop=n, step_size=step_size, sensitivity=1.0, noise_std=1.0)
@@ -49,7 +51,8 @@ def largest_move(kind: str, step_size: float, batch: int) -> float:
             for x, y in neighbours(n, d, replaced, seed)
         ]
         gaps = [float(np.linalg.norm(averages[0] - a)) for a in averages[1:]]
-        distance = float(np.max([distance, *gaps]))  # A NaN stays NaN.
+        # The maximum of numpy keeps a NaN, so a broken average fails.
+        distance = float(np.max([distance, *gaps]))
     return distance / (2 * losses.lipschitz * step_size)
 
 
@@ -59,7 +62,9 @@ def largest_move(kind: str, step_size: float, batch: int) -> float:
 def test_a_record_moves_the_average_by_at_most_its_sensitivity(
     kind: str, batch: int, fraction: float
 ) -> None:
-    """The largest allowed step size is included; other records are as extreme."""
+    """The step sizes include the largest allowed one, and other records are as extreme as the
+    replaced one.
+    """
     smoothness = {"logistic": 0.25, "linear": 4.0}.get(kind, 1.0)
     distance = largest_move(kind, fraction * 2 / smoothness / batch, batch)
     assert distance <= 1 + 1e-9
@@ -214,7 +219,7 @@ def no_shrinking(patch: pytest.MonkeyPatch) -> None:
 
 
 def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
-    """Let the noise be for half the sensitivity."""
+    """Calibrate the noise of every phase to half the sensitivity."""
     honest = phased_sgd.gaussian_noise_std
     patch.setattr(phased_sgd, "gaussian_noise_std", lambda s, rho: honest(s / 2, rho))
 

@@ -83,7 +83,9 @@ def test_all_releases_together_spend_the_budget(method: Any, budget: Any) -> Non
 
 
 def test_without_noise_the_radius_follows_the_rule(releases: Releases) -> None:
-    """Gradients of a linear loss have lengths 1 to 10; the share within the radius updates it."""
+    """Gradients of a linear loss have lengths 1 to 10, and the share of them within the radius
+    updates it.
+    """
     x = np.arange(1.0, 11.0)[:, None]
     method = QuantileDescent(radius=2.5, descent=Descent(steps=60, step_size=1e-9))
     result = run(method, make_setting("linear", 10, 1, radius=1e3), sample("linear", x, radius=1e3))

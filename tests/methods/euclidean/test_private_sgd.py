@@ -43,7 +43,7 @@ class Watched(LinearSample):
     indices: list[int] = field(default_factory=list)
 
     def gradient(self, w: Array, i: int) -> Array:
-        """Note the index of a record, and return its gradient."""
+        """Record the index of a record, and return its gradient."""
         self.indices.append(i)
         return super().gradient(w, i)
 
@@ -110,7 +110,7 @@ def test_a_record_is_at_every_place_of_the_order_equally_often() -> None:
 def test_without_noise_a_constant_gradient_gives_the_notes_average(
     tuning: Any, releases: Releases
 ) -> None:
-    """The last point is w_1 - eta m g, the average w_1 - eta (m-1)/2 g.
+    """The last point is w_1 - eta m g, and the average is w_1 - eta (m-1)/2 g.
 
     See theory/arora-marinov-ullah.md, 7, items 2 and 4.
     """
@@ -164,7 +164,7 @@ def test_the_ledger_spends_the_budget_by_the_proven_accountant(budget: Any, tuni
 
 
 def test_the_papers_noise_has_the_value_of_remark_1() -> None:
-    """The whole budget is on the ledger too (theory/arora-marinov-ullah.md, 7, item 7)."""
+    """The ledger records the whole budget (theory/arora-marinov-ullah.md, 7, item 7)."""
     budget = ApproxDP(epsilon=0.05, delta=1e-6)
     setting = make_setting("hinge", 10_000, 3, budget)
     method = PrivateSgd(calibration="paper")
@@ -225,10 +225,10 @@ def test_step_sizes_are_those_of_the_paper_and_of_the_sharp_form() -> None:
     ("tuning", "bound"), one_in(2, [("practical", 0.2047344), ("theory", 0.2557135)])
 )
 def test_the_mean_excess_is_below_the_sharp_bounds(tuning: Any, bound: float) -> None:
-    """The bounds are 0.2557135 with steps that use no record, 0.2047344 without:
-    theory/arora-marinov-ullah.md, 3; at 1e-6.
+    """The bounds are 0.2557135 with steps that use no record and 0.2047344 without such steps
+    (theory/arora-marinov-ullah.md, 3); the test has level 1e-6.
 
-    z = e_1 with probability 3/4, else -e_1; F(w) = -w_1/2.
+    A record z is e_1 with probability 3/4, and else -e_1, so that F(w) = -w_1/2.
     """
     n, d, runs = 1000, 5, 120
     setting, method = make_setting("linear", n, d, ZCDP(rho=0.5)), PrivateSgd(tuning=tuning)
@@ -245,7 +245,9 @@ def test_the_mean_excess_is_below_the_sharp_bounds(tuning: Any, bound: float) ->
 
 
 def test_scaling_the_loss_changes_only_the_noise() -> None:
-    """Loss, L and noise times c give the same path (theory/arora-marinov-ullah.md, 7, item 12)."""
+    """Multiplying the loss, L and the noise by c gives the same path
+    (theory/arora-marinov-ullah.md, 7, item 12).
+    """
     x, _ = make_records(60, 3)
     setting = make_setting("linear", 60, 3)
     larger = replace(setting, constants=replace(setting.constants, lipschitz=4.0))
@@ -276,7 +278,7 @@ def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
 
 
 def order_is_not_random(patch: pytest.MonkeyPatch) -> None:
-    """Let each pass read the records in their order."""
+    """Make each pass read the records in their given order."""
     honest = fresh_order
     patch.setitem(
         globals(),

@@ -66,9 +66,10 @@ def test_the_ledger_refuses_a_linear_term_that_exceeds_the_budget() -> None:
 
 @pytest.mark.parametrize("problem", one_in(3, SOLVED))
 def test_the_density_of_the_minimiser_changes_by_at_most_the_proven_factor(problem: str) -> None:
-    """In one dimension without noise, b is a function of the minimiser, with known slope and law.
+    """In one dimension without output noise, the linear term b is a function of the minimiser, with
+    known slope and law.
 
-    The log-ratio of the densities is compared point by point on worst-case neighbours; a claim five
+    The log ratio of the densities is compared point by point on worst-case neighbours; a claim five
     times smaller would fail.
     """
     scenario = point(problem, n=20, d=1)
@@ -81,7 +82,9 @@ def test_the_density_of_the_minimiser_changes_by_at_most_the_proven_factor(probl
 
     @cache
     def log_density(feature: float, target: float) -> np.ndarray:
-        """Return the log-density of the minimiser if the first record is this one."""
+        """Return the log density of the minimiser on a grid if the first record has this feature
+        and target.
+        """
         sample: Any = losses.of(changed(base, 0, [feature], target))
         sample = sample.rounded(plan.rounded) if plan.rounded else sample
         slopes = np.array([scenario.n * sample.mean_gradient(np.array([w]))[0] for w in grid])
@@ -98,7 +101,7 @@ def test_the_density_of_the_minimiser_changes_by_at_most_the_proven_factor(probl
         ratio = np.abs(log_density(x, y) - log_density(neighbour, y))
         assert ratio.max() <= claim * (1 + 1e-3), (x, neighbour, ratio.max(), claim)
         reached = max(reached, float(ratio.max()))
-    # A logistic slope spans 1 of the 2 units on a line.
+    # A logistic slope spans 1 of the 2 units on a line, so less of the claim is attained.
     assert reached > 0.2 * claim, (reached, claim)
 
 

@@ -57,7 +57,9 @@ def test_erm_of_a_smooth_loss_is_scipys_minimum(kind: str, heavy: bool, radius: 
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
 def test_a_huge_epsilon_has_a_plan_and_is_spent(tuning: Any) -> None:
-    """exp(epsilon) leaves the range of doubles above 709; the ridge must not become 0 either."""
+    """The number exp(epsilon) exceeds the range of doubles above 709, and the ridge must not become
+    0 either.
+    """
     for epsilon, n in itertools.product((700.0, 3e3, 1e6), (1, 50)):
         setting = make_setting("logistic", n, 2, ApproxDP(epsilon=epsilon, delta=1e-9))
         x = np.full((n, 2), 0.5)
@@ -87,7 +89,7 @@ def test_no_data_set_rounds_a_gradient_by_more_than_the_output_noise_hides(n: in
     allowed = mean_gradient_rounding(n, d)
     assert worst <= allowed * size
     assert allowed < DIGITS / 2, "sums are short enough for H to stay small"
-    # The solver certifies nu = 1e-12 of the size; 2 sqrt(alpha/lambda) equals nu/lambda.
+    # The solver certifies nu = 1e-12 of the size, and 2 sqrt(alpha/lambda) equals nu/lambda.
     nu = 2 * math.sqrt(plan.accuracy * plan.ridge)
     assert nu >= DIGITS * size
     assert plan.output_sensitivity >= (nu + allowed * size) / plan.ridge

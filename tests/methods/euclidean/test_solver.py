@@ -73,7 +73,7 @@ def test_the_certificate_bounds_the_suboptimality_and_the_distance(
 def test_a_strongly_convex_run_is_certified(
     radius: float, stall: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run uses the fast heuristic, and one that gives up at once."""
+    """The run is tried with the fast heuristic, and with one that gives up at once."""
     if stall:
 
         def lazy(gradient: object, ball: Ball, **_: object) -> Certified:
@@ -97,13 +97,14 @@ def test_a_strongly_convex_run_is_certified(
         assert solved.accuracy <= 1e-18
         assert solved.gradient_calls in (calls, calls + 1)
         best = minimiser(hessian, c, radius)
-        # The distance that objective perturbation relies on, up to the rounding of the reference.
+        # This is the distance that objective perturbation relies on, up to the rounding of the
+        # reference.
         assert np.linalg.norm(solved.value - best) <= math.sqrt(2e-18 / 2e-3) + 1e-9
         assert np.linalg.norm(solved.value) <= radius * (1 + 1e-12)
 
 
 def test_the_accelerated_loop_needs_the_number_of_steps_of_its_rate() -> None:
-    """Where the heuristic has stalled, sqrt(M/mu) ln(...) steps suffice."""
+    """Once the heuristic has stalled, sqrt(M/mu) ln(...) steps suffice."""
     hessian, c = quadratic(0, 30, 1e-4, 1.0)
     ball = Ball(d=30, radius=1.0)
     original = solver.spectral_descent

@@ -133,7 +133,7 @@ def test_settling_keeps_what_a_step_has_reached(seed: int, name: str) -> None:
 def test_a_strongly_convex_run_is_certified_on_every_set(
     name: str, stall: bool, modulus: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run uses the fast heuristic, and one that gives up at once."""
+    """The run is tried with the fast heuristic, and with one that gives up at once."""
     if stall:
         # On sets other than the ball the heuristic even claims to have arrived, which must not be
         # trusted.

@@ -47,9 +47,8 @@ WIDE_SET = Ball(d=1, radius=1e9)
 
 
 def response(rule: Descent, curvature: float, start: float, impulse: int | None) -> float:
-    """Return the final distance from the minimiser of a run that starts at distance `start`.
-
-    A unit of noise enters the gradient of step `impulse`.
+    """Return the final distance from the minimiser of a run that starts at distance `start`, with a
+    unit of noise in the gradient of step `impulse`.
     """
 
     def oracle(w: np.ndarray, t: int) -> np.ndarray:
@@ -78,7 +77,7 @@ def test_the_model_agrees_with_the_linear_recursion(
 
 
 def test_the_model_has_its_limiting_values() -> None:
-    # After one Newton step only the noise remains.
+    # After one Newton step, only the noise contributes to the risk.
     assert modelled_risk(1.0, 1, 1.0, 1, 2.0, 0.5) == 0.25
     start = modelled_risk(1.0, 1, 1e-6, 1, 2.0, 0.5)  # Tiny steps leave only the start.
     assert start == pytest.approx(2.0, rel=1e-5)
@@ -99,8 +98,8 @@ def test_a_spread_of_curvatures_slows_the_approach_and_leaves_the_noise(steps: i
 
 
 def test_the_model_predicts_a_simulated_run() -> None:
-    """It is compared with 20,000 runs; a mean of scaled chi-squares is within
-    its 1e-6 quantiles.
+    """The prediction is compared with 20,000 runs; a mean of scaled chi-squares is within its 1e-6
+    quantiles.
     """
     rng, runs, (h, steps, size, averaged) = np.random.default_rng(0), 20_000, (0.8, 9, 0.5, 4)
     w, total = np.zeros(runs), np.zeros(runs)

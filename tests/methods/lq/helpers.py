@@ -46,13 +46,13 @@ def geometric_setting(
 
 
 def place_on(geometry: Geometry, losses: Sample, radius: float = 1.0) -> Any:
-    """Return the sample on another constraint set."""
+    """Return the sample with another constraint set."""
     assert hasattr(losses, "constraint")
     return replace(losses, constraint=geometry.constraint(losses.d, radius))  # type: ignore[type-var]
 
 
 def plain_records(kind: str, n: int, d: int, seed: int = 0) -> Sample:
-    """Return records of norm at most 1, with targets."""
+    """Return a sample of a kind of loss with n records of norm at most 1, and targets."""
     return sample(kind, *make_records(n, d, seed))
 
 
@@ -63,7 +63,7 @@ class Remembering(Ledger):
     noisy: list[Array] = field(default_factory=list)
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
-        """Release a value, and remember it with its noise."""
+        """Release a value, and keep the noisy value."""
         released = super().release(mechanism, value, rng, label=label)
         self.noisy.append(np.array(released))
         return released

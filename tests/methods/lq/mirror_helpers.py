@@ -116,11 +116,13 @@ class Pulls:
 
 @contextmanager
 def visiting(points: Array) -> Iterator[Pulls]:
-    """Make every run query these points, whatever the gradients, and record its gradients."""
+    """Make every run query the given points, whatever the gradients; yield a record of the
+    gradients and points.
+    """
     pulls = Pulls()
 
     def step(mirror: Any, constraint: Any, w: Array, gradient: Array, weight: float) -> Array:
-        """Note a gradient and its point, and go to the next given point."""
+        """Record a gradient and its point, and return the next given point."""
         pulls.gradients.append(np.array(gradient))
         pulls.points.append(w)
         return np.asarray(points[len(pulls.points) % len(points)])
@@ -131,7 +133,9 @@ def visiting(points: Array) -> Iterator[Pulls]:
 
 
 def run(method: Any, setting: Setting, losses: Any, seed: int = 0) -> Release:
-    """Release once; the value and the path must be finite and in the set."""
+    """Release once, check that the value and the path are finite and in the set, and return the
+    release.
+    """
     ledger = Ledger(setting.budget)
     result: Release = method.release(
         losses, method.plan(setting), ledger, np.random.default_rng(seed)
@@ -192,7 +196,9 @@ def in_steps(count: int) -> Any:
 
 
 def forced(order: str) -> Any:
-    """Allow only one kind of privacy accounting."""
+    """Return a context in which plans may use only one kind of privacy accounting, such as
+    "shuffled".
+    """
     return planned(lambda honest: lambda setting, orders, *rest: honest(setting, (order,), *rest))
 
 
@@ -202,7 +208,8 @@ def exponent_of(method: Any, setting: Setting) -> float:
 
 
 def check_noise(method: Any, setting: Setting) -> None:
-    """Check with zero gradients that every step's noise has the ledger's scale. Chi-square at 1e-6.
+    """Check by chi-square at 1e-6, with zero gradients, that every step's noise has the ledger's
+    scale.
 
     A sum of generalized Gaussian vectors has another law: for those a shuffled batch is one record.
     """
@@ -226,8 +233,8 @@ def check_noise(method: Any, setting: Setting) -> None:
 
 
 def check_ledger(method: Any, setting: Setting) -> None:
-    """Check for one entry, the whole budget, and the noise of theory/su-zhao-wang.md, 2.5 and
-    2.6.
+    """Check that the ledger has one entry, which spends the whole budget with the noise of
+    theory/su-zhao-wang.md, 2.5 and 2.6.
     """
     ledger = Ledger(setting.budget)
     rng = np.random.default_rng(0)

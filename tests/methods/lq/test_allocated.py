@@ -100,7 +100,7 @@ def pulls(plan: Any, size: float, runs: int, rng: np.random.Generator) -> np.nda
         for t in range(2):
             chosen = Selected(rows=rows, places=order[ends[t] - sizes[t] : ends[t]])
             pull = measuring.take(chosen, ledger, rng, t)
-            projections[i, t] = pull.sum() / np.sqrt(2)  # The coordinate along the record.
+            projections[i, t] = pull.sum() / np.sqrt(2)  # This is the coordinate along the record.
     return projections
 
 

@@ -38,8 +38,9 @@ from tests.methods.lq.mirror_helpers import BATCHED, GG, REDUCED, SHUFFLED
 
 CLAIM, SMALL_CLAIM = ApproxDP(epsilon=1.0, delta=0.05), ApproxDP(epsilon=0.3, delta=0.02)
 RUNS, FAULTY_RUNS, SHUFFLED_RUNS = 1000, 1300, 6000
-OUTLIER = 1e6  # A record that is shrunk, or a target at which the slope is 1.
-INNER_SHARE = 1 - 1e-9  # The size of a record just below the level above which it becomes 0.
+OUTLIER = 1e6  # A record of this size is shrunk, and a target of this size has slope 1.
+# A record of this share of the level is just below it, above which a record becomes 0.
+INNER_SHARE = 1 - 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +54,7 @@ class Audit:
 
 
 def steered(plan: Any, **changes: Any) -> Any:
-    """Return the plan with other steps; the share of the budget that a step has follows their
-    number.
-    """
+    """Return the plan with other steps; each step's share of the budget follows their number."""
     if not isinstance(plan, DescentPlan):
         return replace(plan, **changes)
     if not isinstance(plan.descent, RegularizedSteps):
@@ -78,9 +77,9 @@ def replanned(method: Any, setting: Setting, **changes: Any) -> tuple[Any, Any]:
 
 
 def lean(noisy: Array, pull: Array, noise: str, exponent: float) -> Array:
-    """Return half the difference of squared distances of noisy values from -pull and +pull.
+    """Return half the difference of the squared distances of noisy values from -pull and +pull.
 
-    Divided by the squared scale of the noise it is the logarithm of the likelihood ratio.
+    Divided by the squared scale of the noise, this is the logarithm of the likelihood ratio.
     """
     if noise != GG:
         return np.asarray(2 * noisy @ pull)
@@ -109,7 +108,7 @@ def truncated(
     batch_size: int | None = None,
     mixed: bool = False,
 ) -> Audit:
-    """Return an audit of truncated mirror descent: record 0 is at the level, the others are 0.
+    """Return an audit of truncated mirror descent: record 0 is at the level, and the others are 0.
 
     The statistic is of one batch, or of all batches if `mixed`, where any may contain record 0. The
     steps are so small that the set has no effect.
@@ -121,7 +120,7 @@ def truncated(
     mirror = PowerMirror.for_space(plan.descent.space)
 
     def statistic(release: Release) -> float:
-        """Return the sum over steps of how the noisy gradients lean towards the record."""
+        """Return the sum, over steps, of how far the noisy gradients point towards the record."""
         assert release.iterates is not None
         points = release.iterates if first_step is None else release.iterates[: first_step + 1]
         duals = np.array([mirror.gradient(w) for w in points])
@@ -152,7 +151,7 @@ def steep(setting: Setting, geometry: Any, sign: float) -> Any:
 
 
 def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
-    """Return an audit of full gradients of three records."""
+    """Return an audit of regularised mirror descent on the full gradients of three records."""
     geometry = lq_geometry(q)
     setting = geometric_setting("huber", geometry, 3, d, CLAIM)
     method, plan = replanned(RegularizedMirrorDescent(noise=noise), setting, steps=steps)
@@ -160,7 +159,7 @@ def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
     mirror = PowerMirror.for_space(plan.descent.space)
 
     def statistic(release: Release) -> float:
-        """Return the sum over steps of how the noisy gradients lean towards the record."""
+        """Return the sum, over steps, of how far the noisy gradients point towards the record."""
         assert release.iterates is not None
         u = np.array([mirror.gradient(w) for w in release.iterates])
         steps = plan.descent
@@ -172,7 +171,9 @@ def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
 
 
 def phased() -> Audit:
-    """Return an audit of phases whose first has eight records, record 0 at the front."""
+    """Return an audit of phased SGD, whose first phase has eight records with record 0 at the
+    front.
+    """
     geometry, d = lq_geometry(4.0), 2
     setting = geometric_setting("huber", geometry, 16, d, CLAIM)
 
@@ -187,9 +188,11 @@ def phased() -> Audit:
 
 
 def noisy(n: int, batch: int = 1) -> Audit:
-    """Return an audit that guesses the step of record 0 by likelihood; other gradients are 0.
+    """Return an audit of noisy mirror descent that guesses the step of record 0 by likelihood;
+    other gradients are 0.
 
-    At q = 1 with the potential of its own norm. Steps are so small that the set has no effect.
+    The set is the l1 ball, with the potential of its own norm, and steps are so small that the set
+    has no effect.
     """
     d = 2
     setting = geometric_setting("linear", L1, n, d, CLAIM)
@@ -232,8 +235,8 @@ AUDITS: dict[str, Callable[[], Audit]] = {
     "noisy, n=3": lambda: noisy(3),
     "noisy, averages": lambda: noisy(5, batch=3),
 }
-# Excluded audits: of three records two are used at n = 3; at n = 5 a mean holds one of three; and a
-# batch without the record adds its noise.
+# These audits attain less than the budget: of three records two are used at n = 3, at n = 5 a mean
+# holds one of three, and a batch without the record adds its noise.
 SHARP = [n for n in AUDITS if n not in ("noisy, n=3", "noisy, averages", "batched, both batches")]
 
 
@@ -249,7 +252,9 @@ def statistics(audit: Audit, side: int, runs: int, rng: np.random.Generator) -> 
 
 
 def audited(audit: Audit, runs: int) -> float:
-    """Return the excess over the budget that an audit certifies."""
+    """Return the certified excess of an audit over the budget; a positive value refutes
+    the claim.
+    """
     sample, neighbour_sample = (
         statistics(audit, k, runs, np.random.default_rng(seed)) for k, seed in ((0, 1), (1, 2))
     )
@@ -267,11 +272,12 @@ def caught(audit: Audit, runs: int, generator: Any = np.random.Generator) -> boo
     return is_flagged(*draws, audit.setting.budget, runs)
 
 
-# One audit of a batch in either noise, and one of a step; the others take seconds each.
+# These are one audit of a batch in either noise, and one of a step; the others take seconds each.
 QUICK_AUDITS = ("reduction", "batched, generalized", "noisy, n=1")
 
 
 def quick(names: Iterable[str], chosen: Container[str] = QUICK_AUDITS) -> list[Any]:
+    """Return the names as parameters, of which all but the `chosen` ones are marked slow."""
     return [pytest.param(n, marks=[pytest.mark.slow] * (n not in chosen)) for n in names]
 
 
@@ -387,7 +393,8 @@ def test_a_deliberate_fault_is_flagged(
     assert caught(fault(monkeypatch), FAULTY_RUNS)
 
 
-# Shuffling of 300 records: the noise of each alone would refute the claim in known order.
+# These runs shuffle 300 records; the noise of each record alone would refute the claim in known
+# order.
 
 
 class InOrder(np.random.Generator):

@@ -38,7 +38,7 @@ class Chosen:
         return (self,) * blocks
 
     def release(self, mechanism: Any, value: Any, rng: Any, *, label: str) -> int:
-        """Note the scores, and return the vertex that is given for them."""
+        """Record the scores, and return the given vertex for them."""
         self.scores.append(np.array(value))
         return self.places[len(self.scores) - 1]
 
@@ -82,7 +82,9 @@ def test_the_sensitivity_is_that_of_a_score_over_the_records_of_a_batch() -> Non
 
 
 def test_the_answer_is_the_mean_of_the_corners_with_the_theorems_weights() -> None:
-    """The corner of step t has weight 2(t+1)/(T(T+1)), t from 0, written out without recursion."""
+    """The corner of step t, counted from 0, has weight 2(t+1)/(T(T+1)), written out without
+    recursion.
+    """
     scenario = point("quadratic")
     plan = FrankWolfe(corners=FEW_STEPS).plan(scenario.setting)
     data = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
@@ -123,7 +125,9 @@ def test_every_choice_spends_all_of_the_budget(fields: dict[str, Any]) -> None:
 
 
 def test_without_privacy_it_takes_the_best_corner_of_every_step() -> None:
-    """The quadratic loss on a simplex, at a budget so large that no other corner is ever drawn."""
+    """The loss is quadratic on a simplex, at a budget so large that no other corner is
+    ever drawn.
+    """
     scenario = point("quadratic", geometry="simplex", epsilon=1e6, delta=0.0, n=4000, p=4.0)
     data = scenario.instance.problem.sample(scenario.n, np.random.default_rng(1))
     plan = FrankWolfe(corners=CornerSteps(steps=40, limit=1e3)).plan(scenario.setting)
@@ -137,7 +141,9 @@ def test_without_privacy_it_takes_the_best_corner_of_every_step() -> None:
 
 
 def plain_bound(n: int, p: float, smooth: float, steps: int, limit: float) -> float:
-    """Return the bound at M = r = 1, d = 20 and the default rho on the l1 ball, in plain Python."""
+    """Return the bound of Frank-Wolfe at M = r = 1, d = 20 and the default rho on the l1 ball, in
+    plain Python.
+    """
     d, epsilon, b = 20, math.sqrt(8 * 0.028014481912627613), n // steps
     log, v = math.log(2 * d), min(1.0, limit) ** 2 / b
     sampling = min(

@@ -88,7 +88,9 @@ def test_the_size_of_blocks_does_not_change_the_result(monkeypatch: pytest.Monke
 
 
 def attained_share(method: Any, q: float, size: float = 0.999) -> float:
-    """Return the share of the sensitivity that two opposite records of a relative size attain."""
+    """Return the share of the sensitivity that two opposite records attain; `size` is relative to
+    the level.
+    """
     setting = make_setting(q, n=6, kind="linear")
     level = method.plan(setting).statistic.threshold
     dual = 2.0 if isinstance(method, REDUCED) else dual_exponent(q)
@@ -161,7 +163,7 @@ def test_the_noise_of_shuffled_records_has_the_ledgers_scale(steps: int) -> None
 
 
 def batches_of_a_record(n: int, batches: int, draws: int) -> np.ndarray:
-    """Return the batch that holds record 4, in each of many runs."""
+    """Return the number of the batch that holds record 4, in each of `draws` runs."""
     setting = make_setting(1.5, n=n, budget=APPROXIMATE, kind="linear")
     x = np.zeros((n, 3))
     x[4] = 0.1
@@ -203,8 +205,8 @@ def test_without_noise_and_truncation_one_batch_at_q_2_is_a_projected_gradient_s
 def test_without_noise_and_truncation_the_batches_are_those_of_mirror_descent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Three batches of 10 follow by index, written out without an active constraint; one record is
-    left over.
+    """The reference takes three batches of 10 by index, without an active constraint, and leaves
+    one record out.
     """
     monkeypatch.setattr(Steps, "summed_noise", lambda self, count, d, rng: np.zeros(d))
     setting = make_setting(1.5, n=31, radius=1e3, diameter=2.0)
@@ -224,7 +226,9 @@ def test_without_noise_and_truncation_the_batches_are_those_of_mirror_descent(
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
 @pytest.mark.parametrize("budget", [CONCENTRATED, ApproxDP(epsilon=0.5, delta=1e-5)], ids=str)
 def test_at_q_2_the_methods_are_the_euclidean_one(tuning: Any, budget: Any) -> None:
-    """Plan and points are equal, and so are kappa, which is 1, and the laws of both noises."""
+    """The plans and the points are equal, and so are kappa, which is 1, and the laws of both
+    noises.
+    """
     values = []
     for shape in (geometry(2.0), L2):
         setting = make_setting(n=3000, shape=shape, budget=budget)

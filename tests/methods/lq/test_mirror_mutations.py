@@ -46,7 +46,7 @@ def shortened_instead_of_left_out(patch: Patch) -> None:
     """
 
     def clip(rows: Any, batch: Array, level: float, exponent: float, lengths: Any) -> Array:
-        """Return the sum of gradients, the long ones shortened to the level."""
+        """Return the sum of a batch's gradients, the long ones shortened to the level."""
         block = rows.take(batch)
         with np.errstate(all="ignore"):
             norms = np.linalg.norm(block, exponent, axis=1)
@@ -89,7 +89,7 @@ class Sorted(np.random.Generator):
 
 
 def what_is_beyond_is_left_out() -> None:
-    """Assert that a record just beyond the level is left out."""
+    """Assert that a record just beyond the level is left out, by the honest test."""
     tests.test_a_record_just_beyond_the_level_is_left_out(1.5)
 
 

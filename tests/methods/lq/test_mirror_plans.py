@@ -47,7 +47,7 @@ from tests.methods.lq.mirror_helpers import (
     sample,
 )
 
-# The example of theory/su-zhao-wang.md, 8, item 26: M = sigma = 1.
+# These are the parameters of the example in theory/su-zhao-wang.md, 8, item 26, at M = sigma = 1.
 GOLDEN: dict[str, Any] = {
     "q": 1.25,
     "n": 100_000,
@@ -56,8 +56,8 @@ GOLDEN: dict[str, Any] = {
     "variance_trace": 1.0,
 }
 GOLDEN_BUDGET = ApproxDP(epsilon=0.5, delta=1e-6)
-# Epsilon, the order of the records, and whether the printed noise is too small in the example
-# below.
+# Each case has epsilon, the order of the records, and whether the printed noise is too small in the
+# example below.
 FLAWS = (
     (0.1, "public", False),
     (1.0, "public", True),
@@ -66,7 +66,7 @@ FLAWS = (
 
 
 def test_theory_tuning_is_theorem_10_in_units_of_sigma_and_m() -> None:
-    """It has lambda = 18.33848 and T = 5380.796, then scaled
+    """The example has lambda = 18.33848 and T = 5380.796, which are then scaled
     (theory/su-zhao-wang.md, 8, item 26).
     """
     for size in (1.0, 3.0):
@@ -146,8 +146,8 @@ def test_practical_tuning_is_at_least_as_good_as_a_random_search(budget: Any, no
 
 
 def test_practical_tuning_leaves_a_third_of_the_excess_of_theorem_and_start() -> None:
-    """In means of four trials it has at most a third of the excess of the theorem's tuning and of
-    the start.
+    """The mean excess of four trials is at most a third of that of the theorem's tuning and of the
+    start.
     """
     risks = {}
     for tuning in ("practical", "theory"):
@@ -170,7 +170,7 @@ def test_practical_tuning_leaves_a_third_of_the_excess_of_theorem_and_start() ->
 def test_the_accounting_changes_at_the_number_of_steps_in_the_note(
     steps: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It changes at T > 82 for n = 10^4, epsilon = 0.05, by zCDP
+    """The accounting changes at T > 82 for n = 10^4 and epsilon = 0.05, by zCDP
     (theory/su-zhao-wang.md, 2.5 (c)).
     """
     monkeypatch.setattr(lp_mirror, "published_parameters", lambda *_, shuffled: (steps, 2.0))
@@ -241,8 +241,11 @@ def test_a_fault_of_the_printed_kappa_is_reported() -> None:
 def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
     epsilon: float, order: str, flawed: bool
 ) -> None:
-    """In 100 dimensions at q = 1.05 it is 1.59 times too small; Lemma 3 asks for up to 1.8 times
-    what the best conversion does. The noise is the printed one, and what it spends the proven."""
+    """In 100 dimensions at q = 1.05 the printed kappa is 1.59 times too small, while Lemma 3 asks
+    for up to 1.8 times what the best conversion does.
+
+    The noise is the printed one, and the ledger states what is proven of it.
+    """
     n, d = 20_000, 100
     budget = ApproxDP(epsilon=epsilon, delta=1e-6)
     setting = make_setting(1.05, n=n, d=d, budget=budget)
@@ -352,7 +355,8 @@ def test_an_unsupported_setting_is_refused_with_a_change_that_helps(
 
 
 def test_beyond_epsilon_1_lemma_3_is_refused_and_the_tight_calibration_is_not() -> None:
-    setting = make_setting(1.5, n=30, budget=ApproxDP(epsilon=2.0, delta=1e-6))  # none is amplified
+    # At so few records no step is amplified by shuffling.
+    setting = make_setting(1.5, n=30, budget=ApproxDP(epsilon=2.0, delta=1e-6))
     for family in (SHUFFLED, BATCHED):
         with pytest.raises(NotApplicable, match="epsilon at most 1") as refusal:
             family(calibration="paper").plan(setting)

@@ -52,7 +52,7 @@ from tests.methods.lq.helpers import (
 KINDS = (*SMOOTH, "hinge", "other")
 TUNINGS = ("practical", "theory")
 EVERY_GEOMETRY = tuple(Geometry(kind=k, q=1.5 if k == "lq" else None) for k in GEOMETRIES)
-D = 5  # a whole group
+D = 5  # The dimension is that of one whole group of coordinates.
 
 
 def run(method: Any, setting: Any, losses: Any, seed: int = 0, rng: Any = None) -> Any:
@@ -95,8 +95,10 @@ def test_the_method_runs_in_every_set_and_stays_there(geometry: Geometry, tuning
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_record_moves_one_step_of_four_by_at_most_the_sensitivity(kind: str) -> None:
-    """Brute force at fixed points, which stand for the earlier releases, with equal noise and
-    order. A record a step is in `tests/trust`.
+    """The moves are found by brute force at fixed points, which stand for the earlier releases,
+    with equal noise and order.
+
+    Steps of a single record are covered by `tests/trust`.
     """
     n, d, replaced, batch = 30, 3, 7, 4
     method = NoisyMirrorDescent()
@@ -110,7 +112,7 @@ def test_one_record_moves_one_step_of_four_by_at_most_the_sensitivity(kind: str)
         noisy_pulls: list[Array] = []
 
         def move(w: Array, pull: Array) -> Array:
-            """Note a noisy gradient, and go to the next given point."""
+            """Record a noisy gradient, and return the next given point."""
             noisy_pulls.append(pull.copy())
             return points[len(noisy_pulls)]
 
@@ -213,7 +215,7 @@ def test_the_bound_on_the_divergence_holds_on_the_whole_set(geometry: Geometry) 
 @pytest.mark.parametrize("exponent", [1.0, 1.1, 1.5, 2.0])
 @pytest.mark.parametrize("size", [0.1, 3.0])
 def test_the_energy_bounds_that_of_gradient_plus_noise(exponent: float, size: float) -> None:
-    """The worst of several gradients is tested, one-sided at 1e-6. At q = 2 the bound is exact."""
+    """The worst of several gradients is tested, one-sided at 1e-6; at q = 2 the bound is exact."""
     d, std = 20, 0.7
     space = RegularSpace(d=d, exponent=exponent)
     bound = potential_of(L2.constraint(d, 1.0), exponent).energy(size, std)
@@ -228,7 +230,9 @@ def test_the_energy_bounds_that_of_gradient_plus_noise(exponent: float, size: fl
 
 
 def test_the_practical_potential_has_the_least_bound() -> None:
-    """In few dimensions it is the square even for l1; in many, an exponent near 1 is far better."""
+    """In few dimensions the best potential is the square even for l1, and in many an exponent near
+    1 is far better.
+    """
     for geometry, d in itertools.product((L1, lq_geometry(1.1), lq_geometry(1.5)), (3, 2000)):
         setting = geometric_setting("hinge", geometry, 40, d)
         best = best_potential(setting, 1.0, 2.0)

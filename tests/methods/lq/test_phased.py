@@ -59,8 +59,8 @@ def run(method: Any, setting: Any, losses: Any, seed: int = 0) -> Any:
 def test_a_record_moves_the_average_by_at_most_its_sensitivity(
     kind: str, batch: int, fraction: float
 ) -> None:
-    """There is no projection; the largest allowed step is included, and other records are as
-    extreme.
+    """There is no projection, the step sizes include the largest allowed one, and other records are
+    as extreme.
     """
     n, d = 23, 3
     losses = UnconstrainedPhasedSgd().plan(geometric_setting(kind, lq_geometry(4.0), n, d)).losses
@@ -116,7 +116,7 @@ def test_every_phase_of_every_plan_may_be_released(
 
 
 def factor(calibration: str, budget: Budget) -> float:
-    """Return the factor c of theory/su-zhao-wang.md, 2.4: noise over L eta."""
+    """Return the factor c of theory/su-zhao-wang.md, 2.4: the noise of a phase over L eta."""
     if calibration == "paper":
         assert isinstance(budget, ApproxDP)
         return math.sqrt(8 * math.log(1.25 / budget.delta)) / budget.epsilon

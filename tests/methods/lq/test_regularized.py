@@ -43,7 +43,9 @@ SMALL_BUDGETS = [b for b in BUDGETS if isinstance(b, ApproxDP) and b.epsilon <= 
 
 
 def run(method: Any, setting: Any, losses: Any, seed: int = 0) -> Any:
-    """Run a method; check its points, and return its release and a ledger that remembers values."""
+    """Run a method, check its points, and return its release and a ledger that has kept the noisy
+    values.
+    """
     ledger = Remembering(setting.budget)
     result = method.release(losses, method.plan(setting), ledger, np.random.default_rng(seed))
     assert np.isfinite(result.value).all() and np.isfinite(result.iterates).all()
@@ -75,7 +77,8 @@ def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
             w = size * rng.standard_normal(d)
             gradients = [losses.mean_gradient(w) for losses in data]
             gaps = [lq_norm(gradients[0] - g, dual) for g in gradients[1:]]
-            largest = max(largest, float(np.max(gaps)))  # A NaN stays NaN.
+            # The maximum of numpy keeps a NaN, so a broken gradient fails.
+            largest = max(largest, float(np.max(gaps)))
     allowed = plan.statistic.dual_sensitivity
     assert 0.5 * allowed < largest <= allowed * (1 + 1e-9)
 
@@ -105,7 +108,8 @@ def test_the_tight_calibration_spends_the_budget(budget: Budget, noise: Any) -> 
 def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: ApproxDP) -> None:
     n, d = 50, 30
     method = RegularizedMirrorDescent(calibration="paper")
-    for geometry in SMALL:  # l1 is in the logarithmic branch, where the printed kappa is too small.
+    # The l1 ball is in the logarithmic branch, where the printed kappa is too small.
+    for geometry in SMALL:
         setting = geometric_setting("logistic", geometry, n, d, budget)
         _, ledger = run(method, setting, plain_records("logistic", n, d))
         steps, space = (

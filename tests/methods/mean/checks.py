@@ -70,7 +70,7 @@ class Recorder(Ledger):
     noisy: list[Array] = field(default_factory=list)
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
-        """Release a value, and note it with and without its noise."""
+        """Release a value, and record it with and without its noise."""
         released = super().release(mechanism, value, rng, label=label)
         self.exact.append(np.array(value))
         self.noisy.append(np.array(released))
@@ -160,9 +160,9 @@ def worst_neighbours(method: Any, setting: Setting) -> tuple[Array, Array]:
 def check_noise(method: Any, setting: Setting, x: Array, seed: int = 0) -> None:
     """Check by an exact test that the noise has the printed or the proven scale.
 
-    Sums of squares over the variance are chi-square (Gaussian); sums of absolute values over the
-    scale are gamma (Laplace). With 8,000 draws, 5 % too little noise is 6 standard deviations off
-    for the former, with 16,000 for the latter.
+    Sums of squares over the variance are chi-square (Gaussian noise); sums of absolute values over
+    the scale are gamma (Laplace noise). Either number of draws is so large that 5 % too little
+    noise is 6 standard deviations off.
     """
     draws = 16_000 if isinstance(method, CoordinatewisePure) else 8_000
     rng, noise = np.random.default_rng(seed), np.empty(0)

@@ -21,8 +21,8 @@ from dpsco_core.methods.mean import (
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, amplify, gaussian_rho
 from dpsco_core.problems.base import Setting
 
-# Estimators whose noise is written out here. A new estimator needs no line: `tests/trust` compares
-# its noise with the entries of its ledger.
+# The noise of these estimators is written out here. A new estimator needs no line: `tests/trust`
+# compares its noise with the entries of its ledger.
 FAMILIES: tuple[Any, ...] = (
     SimpleClipping,
     IterativeUpdating,
@@ -49,7 +49,7 @@ def share(method: Any, budget: Budget) -> float:
         return gaussian_rho(budget.epsilon, budget.delta)
     wide = 1 + 2 * math.sqrt(log)
     if isinstance(method, (SimpleClipping, IterativeUpdating)) and budget.epsilon <= wide:
-        return float((budget.epsilon / wide) ** 2)  # Zhao et al., equation (15).
+        return float((budget.epsilon / wide) ** 2)  # This is equation (15) of Zhao et al.
     return float((math.sqrt(budget.epsilon + log) - math.sqrt(log)) ** 2)
 
 

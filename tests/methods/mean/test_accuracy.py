@@ -62,7 +62,9 @@ def student(order: float, d: int = 5, offset: float = 0.8) -> MeanEstimation:
 
 
 def bias(limit: float, order: float, mean: float) -> float:
-    """Return the bound on the bias of clipping a coordinate with this mean."""
+    """Return the bound on the bias of clipping a coordinate with moment order `order` and this mean
+    to a limit.
+    """
     return hinge_bias(limit - abs(mean), order)
 
 
@@ -129,8 +131,8 @@ def test_the_comparison_with_a_bound_can_fail() -> None:
 def test_practical_methods_beat_the_zero_estimator_at_the_default_scenario(
     family: Any, order: float
 ) -> None:
-    """It has n = 10,000, d = 20 and epsilon = 1; the zero estimator's error is the norm of the
-    mean.
+    """The default scenario has n = 10,000, d = 20 and epsilon = 1, and the zero estimator's error
+    is the norm of the mean.
     """
     problem = MeanEstimation(
         distribution=StudentT(d=20, moment_order=order, offset=1.0), mean_bound=1.0
@@ -159,7 +161,8 @@ def test_no_method_holds_more_than_a_few_blocks_beside_its_input(family: Any, tu
     method = family(tuning=tuning) if family in PRIVATE else family()
     rows = DenseRows(np.random.default_rng(0).standard_normal((n, d)))
     setting = student(3.0, d=d).setting(n, ZCDP(rho=0.5))
-    split = 8 * n if family is IterativeUpdating else 0  # The permutation itself takes memory.
+    # The permutation of the records itself takes this memory, in bytes.
+    split = 8 * n if family is IterativeUpdating else 0
     method.plan(setting)
     tracemalloc.start()
     try:

@@ -87,7 +87,7 @@ def point(
 
 
 def pairs(n: int, d: int) -> Any:
-    """Yield all data sets of n rows over extreme values (rows of equal entries), and a replaced
+    """Yield every data set of n rows with equal extreme entries, together with a replacement of one
     row.
     """
     for values in itertools.product(NASTY, repeat=n):
@@ -101,7 +101,7 @@ def pairs(n: int, d: int) -> Any:
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), pytest.param(2, 1, marks=pytest.mark.slow), (2, 3)])
-# The centre 0.02 is subtracted last.
+# The centre 0.02 is subtracted last, so that its rounding matters.
 @pytest.mark.parametrize("centre", [None, 0.02, 0.38, -1e300])
 def test_no_record_moves_a_score_or_a_mean_by_more_than_its_sensitivity(
     n: int, d: int, centre: float | None
@@ -113,14 +113,16 @@ def test_no_record_moves_a_score_or_a_mean_by_more_than_its_sensitivity(
     statistics: dict[bytes, tuple[Array, Array, dict[str, Array]]] = {}
 
     def looks(x: Array) -> tuple[Array, Array, dict[str, Array]]:
-        """Return counts, sums and scores; a data set is in many pairs, and evaluated once."""
+        """Return the counts, the sums and the scores of a data set, which is in many pairs and
+        evaluated once.
+        """
         key = x.tobytes()
         if key not in statistics:
             k = norm_counts(DenseRows(x), radii, c)
             scores = {
                 name: np.array([make(radii, k, t, 1.0).scores for t in (0.0, 0.5, 1.3, 7.0)])
                 for name, make in (("first", radius_choice), ("second", wide_choice))
-            }  # Also for k above n.
+            }  # The ranks k include one above n.
             statistics[key] = k, clipped_sums(DenseRows(x), (low, high), c), scores
         return statistics[key]
 
@@ -139,7 +141,8 @@ def test_no_record_moves_a_score_or_a_mean_by_more_than_its_sensitivity(
     assert largest["count"] == largest["first"] == 1.0
     assert 1 - 1e-12 <= largest["second"] <= 1 + 1e-12
     assert largest["mean"] <= 1 + 1e-12 and largest["guard"] <= 1 + 1e-12
-    if centre != -1e300:  # At -1e300 every record is on the same side of the centre.
+    # At a centre of -1e300 every record is on the same side, so this centre is left out.
+    if centre != -1e300:
         assert largest["mean"] > 0.5
 
 
@@ -148,7 +151,8 @@ def test_a_row_is_counted_and_projected_equally_in_any_data_set() -> None:
     rng = np.random.default_rng(0)
     row = rng.standard_normal(7)
     norm = float(np.sqrt(np.vecdot(row, row)))
-    radii = np.array([2 * norm, norm, norm / 2])  # The radius 2 * norm / 2 is a tie.
+    # A record of the length of the second radius is a tie.
+    radii = np.array([2 * norm, norm, norm / 2])
     companies = [np.zeros((3, 7)), *(np.full((3, 7), v) for v in (math.nan, 1e308, 1e200, 1e-320))]
     lone_counts = norm_counts(DenseRows(row[None]), radii)
     assert lone_counts.tolist() == [0.0, 0.0, 1.0]
@@ -207,7 +211,9 @@ def test_a_round_clips_to_a_ball_around_the_previous_answer() -> None:
 
 
 def test_a_centre_is_estimated_where_the_public_bound_is_large() -> None:
-    """Its share falls with the records; in few dimensions with proven closeness it is not used."""
+    """The centre's share falls with the number of records; in few dimensions, where the mean is
+    proven to be near, there is no centre.
+    """
 
     def share(n: int, bound: float, *, is_near: bool = True) -> float:
         """Return the share of the budget that goes to the centre."""
@@ -241,7 +247,8 @@ def test_the_ledger_has_spent_the_budget(budget: Budget, d: int, bound: float) -
             assert looks == radii + (plan.inner_rho > 0)
             rounds = [e.label for e in ledger.entries].count("centre")
             assert rounds == (0 if plan.centre is None else len(plan.centre.radii))
-            if budget == BUDGETS[0]:  # With 3000 records there are enough for all looks.
+            # With 3000 records there are enough for every private choice of a radius.
+            if budget == BUDGETS[0]:
                 wide = plan.mode == "guarded" or bound > 2 * math.sqrt(d)
                 assert radii and (rounds > 0) == (wide and tuning == "practical")
                 assert (looks > radii) == (rounds > 0)
@@ -345,7 +352,7 @@ def target_is_public(problem: MeanEstimation, setting: Setting) -> None:
         honest = Ledger.release
 
         def watched(self: Ledger, mechanism: Any, value: Any, *rest: Any, **label: Any) -> Any:
-            """Release a value, and note the scores of choices."""
+            """Release a value, and record the scores if the mechanism is a choice."""
             if isinstance(mechanism, Exponential):
                 values.append(value)
             return honest(self, mechanism, value, *rest, **label)
@@ -395,9 +402,7 @@ def test_the_share_of_a_test_that_is_not_needed_goes_to_the_release() -> None:
 
 
 def few_records(problem: MeanEstimation, setting: Setting, methods: tuple[Any, ...]) -> list[float]:
-    """Return the root mean square errors of methods over 20 data sets of a setting with few
-    records.
-    """
+    """Return the root mean square errors of several methods over 20 data sets of a setting."""
     squares = np.zeros(len(methods))
     plans = [method.plan(setting) for method in methods]
     for seed in range(20):
@@ -492,9 +497,6 @@ def test_streamed_rows_and_distributed_sums_give_the_same_answer(d: int) -> None
         assert np.array_equal(values[2], values[1])
 
 
-# -- Accuracy -----------------------------------------------------------------------------------
-
-
 def over_hindsight(
     method: Any,
     problem: MeanEstimation,
@@ -504,9 +506,11 @@ def over_hindsight(
     *,
     of_sample: bool = False,
 ) -> tuple[float, float]:
-    """Return median errors relative to the best fixed radius, and relative to simple clipping.
+    """Return the median error relative to the best fixed radius, and that relative to simple
+    clipping.
 
-    Errors are about the true mean, or about that of the sample, which no estimator can distinguish.
+    Errors are about the true mean or, if `of_sample`, about the mean of the sample, which no
+    estimator can distinguish.
     """
     n, d, rho = setting.n, setting.d, setting.rho
     top = practical_radius(setting, rho)
@@ -537,7 +541,7 @@ def over_hindsight(
                     noises: list[Array] = noises,
                     **label: Any,
                 ) -> Any:
-                    """Release a value, and note its noise."""
+                    """Release a value, and record its noise."""
                     out = honest(self, mechanism, value, *rest, **label)
                     noises.append(out - value)
                     return out
@@ -592,8 +596,8 @@ def test_the_error_is_near_the_best_radius_in_hindsight_on_the_whole_grid() -> N
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("offset", [10.0, 30.0, 50.0, 100.0])
 def test_a_centre_beats_every_radius_around_the_origin(law: str, offset: float) -> None:
-    """From an offset of 50 on the ratio is below 0.7: at 30 the sample errs as much as the best
-    radius.
+    """From an offset of 50 on the ratio is below 0.7, while at 30 the sample errs as much as the
+    best radius.
 
     The centre removes more than half of the error that clipping and noise add to that of the
     sample.
@@ -616,8 +620,8 @@ def test_hard_instances_have_errors_near_the_best_radius(
 
 
 def far_records(n: int, d: int, rho: float, mode: Any) -> float:
-    """Return the largest error relative to that of simple clipping, with m records far out in one
-    direction.
+    """Return the largest error, relative to that of simple clipping, when m records lie far out in
+    one direction.
     """
     _, setting = point("gaussian", n, d, ZCDP(rho=rho), offset=0.0)
     method = AdaptiveClipping(mode=mode)
@@ -642,8 +646,8 @@ def far_records(n: int, d: int, rho: float, mode: Any) -> float:
 
 
 def test_the_bad_cases_are_as_bad_as_documented() -> None:
-    """A few records carry the mean: the single mode cuts them off, and the guard keeps most of
-    it.
+    """Where a few records carry the mean, the single mode cuts them off, and the guarded mode keeps
+    most of it.
     """
     single, guarded = (far_records(20_000, 20, 0.5, mode) for mode in ("single", "guarded"))
     assert 8 < single < 20 and guarded < 5

@@ -86,7 +86,7 @@ def test_group_means_by_matrix_agree_with_those_of_a_smaller_one(
     monkeypatch.setattr("dpsco_core.methods.records.groups.rows_per_block", lambda d: groups)
     monkeypatch.setattr(
         "dpsco_core.data.rows.rows_per_block", lambda d: groups
-    )  # Some groups do not occur in a block.
+    )  # With these blocks some groups do not occur in a block.
     by_compressing = clipped_group_means(DenseRows(x), group, groups, 1.5)
     np.testing.assert_allclose(by_compressing, by_hand, rtol=1e-12, atol=1e-15)
 

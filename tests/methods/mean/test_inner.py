@@ -48,7 +48,9 @@ def test_the_overshoots_are_those_of_a_power_law(stretch: float, power: float) -
 def decide_almost_without_noise(
     distance: float, small: float, large: float, n: int, d: int, crowd: float
 ) -> bool:
-    """Return the decision of a test with almost no noise, on means at a given distance."""
+    """Return the decision between two radii of a test with almost no noise, on two means at a given
+    distance.
+    """
     means = np.zeros((2, d))
     means[1, 0] = distance
     rho = 1e12
@@ -68,14 +70,15 @@ def test_the_threshold_is_where_the_estimated_errors_are_equal(
     power = math.log(0.25 * n / crowd) / math.log(large / small)
 
     def longer(t: float) -> float:
-        """Return the share of longer records at t, by the power law."""
+        """Return the share of records longer than t, by the power law."""
         return float(0.25 * (t / small) ** -power)
 
     overshoot = quad(longer, small, large)[0]
     square = quad(lambda t: 2 * (t - small) * longer(t), small, large)[0]
     less_sampling = (square + 2 * small * overshoot) / n
     less_noise = 2 * d / (0.4 * n**2) * (large**2 - small**2)
-    # A bias that falls like 1/R is at r its change times R/(R-r), and at R times r/(R-r).
+    # A bias that falls like 1/R changes at r at R/(R-r) times, and at R at r/(R-r) times, the rate
+    # of the distance.
     more_bias = (large**2 - small**2) / (large - small) ** 2
     # The squared distance is that of the change of the bias, plus what sampling adds.
     edge = math.sqrt((less_sampling + less_noise) / more_bias + square / n)
@@ -99,7 +102,9 @@ def trace_run(
     replay: list[Any] | None = None,
     budget: Any = BUDGETS[0],
 ) -> tuple[list[Any], list[Any], list[tuple[str, float]], Release]:
-    """Run, or replay the releases of another run: exact values, releases, claims and the result."""
+    """Run a method, or replay the releases of another run; return the exact values, the releases,
+    the claimed sensitivities by label, and the result.
+    """
     _, setting = point(n=len(x), d=3, budget=budget, offset=0.5, bound=2.0)
     exact: list[Any] = []
     out: list[Any] = []
@@ -108,7 +113,7 @@ def trace_run(
         honest = Ledger.release
 
         def watched(self: Ledger, mechanism: Any, value: Array, rng: Any, *, label: str) -> Any:
-            """Release a value, and note it; return what is replayed, if anything is."""
+            """Release a value and record it; return the replayed value, if there is one."""
             exact.append(np.array(value))
             noisy = honest(self, mechanism, value, rng, label=label)
             claims.append((label, self.entries[-1].sensitivity))
@@ -122,8 +127,8 @@ def trace_run(
 
 
 def scripts(mode: Any) -> list[Any]:
-    """Return releases that a run may have, with the guard fired or not, and the smaller radius used
-    or not.
+    """Return the scripts of releases that a run may have: the guard fires or not, and the smaller
+    radius is used or not.
     """
     if mode == "single":
         return [[8, 15, np.array([q]), np.zeros(3)] for q in (0.0, 1e9)]
@@ -132,12 +137,12 @@ def scripts(mode: Any) -> list[Any]:
 
 
 def moved_most(mode: Any) -> tuple[float, float]:
-    """Return the largest move that one record causes, relative to its claim: of any release, and of
-    the test.
+    """Return the largest move that one record causes relative to its claim, of any release and of
+    the test between radii.
     """
     method = AdaptiveClipping(mode=mode, inner=True)
     base = np.random.default_rng(5).standard_normal((6, 3))
-    base[4:] = 60.0  # The mean of the points outside can lose its whole length.
+    base[4:] = 60.0  # These two records let the mean of the points outside lose its whole length.
     moves: dict[str, float] = {}
     for seed, start in enumerate([None] * 6 + scripts(mode)):
         exact, out, claims, _ = trace_run(method, base, seed, start)
@@ -157,13 +162,13 @@ def moved_most(mode: Any) -> tuple[float, float]:
 def test_no_record_moves_a_release_by_more_than_its_claim(mode: Any) -> None:
     largest, of_test = moved_most(mode)
     assert largest <= 1 + 1e-9
-    assert of_test > 0.5  # Half of the claim would be too small.
+    assert of_test > 0.5  # A claim of half the size would be too small.
 
 
 @pytest.mark.parametrize("mode", ["single", "guarded"])
 def test_decisions_and_diagnostics_are_functions_of_the_releases(mode: Any) -> None:
-    """Different data have equal releases: with a bias inside, without, and with no record at any
-    radius.
+    """Different data have equal releases: with a bias inside the radius, without one, and with no
+    record at any radius.
     """
     method, budget = AdaptiveClipping(mode=mode, inner=True), ZCDP(rho=500.0)
     _, setting = point(n=40, d=3, budget=budget, offset=0.5, bound=2.0)
@@ -173,7 +178,7 @@ def test_decisions_and_diagnostics_are_functions_of_the_releases(mode: Any) -> N
     kinds, calls = set(), list[Any]()
 
     def watched(test: Any, means: Array, *values: Any, ledger: Any, rng: Any, **fields: Any) -> Any:
-        """Note what the test is given, and test."""
+        """Record the arguments of the test, and run it."""
         calls.append((values, fields))
         return test(means, *values, ledger=ledger, rng=rng, **fields)
 
@@ -209,7 +214,7 @@ class Halving:
     """A ledger that gets half of a sensitivity."""
 
     def __init__(self, ledger: Ledger) -> None:
-        """Wrap a ledger."""
+        """Keep the ledger whose releases are to be halved."""
         self.ledger = ledger
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str) -> Any:
@@ -220,7 +225,7 @@ class Halving:
 
 def test_a_test_with_half_its_sensitivity_is_caught() -> None:
     def faulty(*args: Any, ledger: Any, **fields: Any) -> Any:
-        """Test by a ledger that halves sensitivities."""
+        """Run the test with a ledger that halves sensitivities."""
         return try_inner_radius(*args, ledger=Halving(ledger), **fields)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -244,7 +249,9 @@ def test_the_look_at_a_smaller_radius_is_charged(budget: Any, d: int, method: An
 
 
 def test_the_smaller_radius_is_tried_where_a_bias_exceeds_the_noise() -> None:
-    """It is also tried where the single mode has a centre: its proven error is of a run without."""
+    """The smaller radius is also tried where the single mode has a centre, whose proven error is
+    that of a run without the test.
+    """
 
     def looks(n: int, d: int, rho: float, bound: float = 6.0, **fields: Any) -> bool:
         """Return whether a plan tries the smaller radius."""
@@ -260,7 +267,9 @@ def test_the_smaller_radius_is_tried_where_a_bias_exceeds_the_noise() -> None:
 
 
 def errors_of(law: str, n: int, d: int, rho: float) -> tuple[float, float]:
-    """Return root mean square errors with and without the look, and how often it is used."""
+    """Return the root mean square errors with and without the test between radii, over 12 data
+    sets.
+    """
     problem, setting = point(law, n, d, ZCDP(rho=rho), offset=1.0, bound=2.0, p=2.0)
     squares, takes = np.zeros(2), 0
     for seed in range(12):
@@ -279,8 +288,8 @@ def errors_of(law: str, n: int, d: int, rho: float) -> tuple[float, float]:
 def test_the_smaller_radius_is_used_on_symmetric_records_and_not_on_skewed_ones(
     n: int, d: int, rho: float
 ) -> None:
-    """On symmetric ones it saves at least a twentieth of the error; on skewed ones it costs its
-    share.
+    """On symmetric records the smaller radius saves at least a twentieth of the error, and on
+    skewed ones the test costs its share.
     """
     for law in ("student-t", "elliptical-t"):
         ratio, share = errors_of(law, n, d, rho)
@@ -310,7 +319,9 @@ def test_the_condition_is_a_function_of_public_numbers() -> None:
 
 @pytest.mark.parametrize("fields", [{"inner": True}, {"mode": "guarded"}])
 def test_a_run_with_a_further_look_has_no_bound(fields: Any) -> None:
-    """The proven error of the single mode covers neither a smaller radius nor another look."""
+    """The proven error of the single mode covers neither a smaller radius nor a further private
+    choice.
+    """
     _, setting = point(n=5000, d=9, offset=0.5, bound=1.0)
     (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
     plain, looking = (AdaptiveClipping(**more).plan(setting) for more in ({}, fields))

@@ -46,7 +46,7 @@ def test_the_ledger_books_all_groups_as_one_and_the_noise_is_certified() -> None
 
 
 def test_splitting_costs_next_to_nothing_where_groups_are_drawn() -> None:
-    """The average of the groups has the noise of a mean without groups, and not that times 2.8."""
+    """The average of the groups has the noise of a mean without groups, not 2.8 times as much."""
     radius, whole = 5.0, 2 / np.sqrt(2 * POINT.setting.gaussian_rho)
     for method, price in ((IterativeUpdatingAllocated, 1.0), (IterativeUpdating, np.sqrt(8))):
         plan = method(radius=radius).plan(POINT.setting)

@@ -41,7 +41,7 @@ def exact(method: Any, x: np.ndarray = X, setting: Setting = SETTING) -> np.ndar
 
 
 def public(method: Any, x: np.ndarray = X) -> np.ndarray:
-    """Run a baseline, which spends nothing."""
+    """Return the answer of a method without privacy, after checking that it spends nothing."""
     setting = replace(SETTING, n=len(x), d=x.shape[1])
     ledger = Ledger(setting.budget)
     value = method.release(
@@ -67,7 +67,7 @@ def test_without_clipping_and_noise_a_method_is_the_sample_mean(method: Any) -> 
     value = method.release(
         DenseRows(X), method.plan(free), Ledger(free.budget), np.random.default_rng(0)
     ).value
-    # The noise is below 2e7/60 * sqrt(4/2e12), its deviations below 10.
+    # The noise is below 2e7/60 * sqrt(4/2e12), and its deviations are below 10.
     np.testing.assert_allclose(value, X.mean(axis=0), atol=10 * 2e7 / 60 * math.sqrt(4 / 2e12))
     np.testing.assert_allclose(public(SampleMean()), X.mean(axis=0), rtol=1e-12)
 
@@ -82,7 +82,8 @@ def test_group_means_average_to_the_clipped_mean_for_every_split() -> None:
 
 
 def test_group_means_do_not_depend_on_the_size_of_blocks() -> None:
-    x = np.random.default_rng(0).standard_t(2.5, size=(4000, 40))  # 1638 rows a block
+    # At this width a block holds 1638 rows.
+    x = np.random.default_rng(0).standard_t(2.5, size=(4000, 40))
     setting = make_setting(n=4000, d=40)
     groups = run(IterativeUpdating(radius=3.0, groups=2), setting, x).exact[0]
     whole = run(SimpleClipping(radius=3.0), setting, x).exact[0]
@@ -118,7 +119,7 @@ def test_median_of_means_needs_as_many_records_as_blocks() -> None:
     assert MedianOfMeans().plan(make_setting(n=3)).statistic.blocks == 3
     assert (
         MedianOfMeans().plan(make_setting(n=1000, d=20)).statistic.blocks == 27
-    )  # ceil(4 ln(2d/0.05))
+    )  # The expected number is ceil(4 ln(2d/0.05)).
 
 
 CLIPPING = (
@@ -151,7 +152,8 @@ def test_a_clipped_mean_follows_rotations_and_ignores_the_order_of_records() -> 
 def test_median_of_blocks_ignores_order_within_and_of_blocks_but_not_across() -> None:
     method = CoordinatewiseCDP(threshold=0.3, blocks=6)
     rng, blocks = np.random.default_rng(3), X.reshape(6, 10, 4)
-    permuted = rng.permuted(blocks, axis=1)  # every coordinate by itself: blocks are marginal
+    # Each coordinate is permuted by itself, which blocks of marginal medians allow.
+    permuted = rng.permuted(blocks, axis=1)
     np.testing.assert_allclose(exact(method, permuted.reshape(60, 4)), exact(method), rtol=1e-12)
     of_blocks = blocks[rng.permutation(6)].reshape(60, 4)
     np.testing.assert_allclose(exact(method, of_blocks), exact(method), rtol=1e-12)
@@ -188,7 +190,7 @@ def test_clipping_is_the_projection_on_the_ball() -> None:
 @each("tuning", ["practical", "theory"])
 @each("order", [2.0, 3.0, 8.0])
 def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: float) -> None:
-    """A plan that is not homogeneous has lost a moment."""
+    """A plan that is not homogeneous in the units of the data has lost a moment."""
     setting = make_setting(n=5000, d=6, order=order)
     scaled = make_setting(
         n=5000,
@@ -210,7 +212,8 @@ def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: flo
             "group_radius",
             "answer_radius",
         ):
-            if isinstance(getattr(plan, name, None), float):  # a noise may be a mechanism
+            # A plan's noise may also be a mechanism, which is no number.
+            if isinstance(getattr(plan, name, None), float):
                 assert getattr(scaled_plan, name) == pytest.approx(
                     7 * getattr(plan, name), rel=1e-6
                 )
@@ -235,9 +238,11 @@ def test_theory_thresholds_are_those_of_corollary_4_2_with_their_floor() -> None
     assert theory_threshold(large, 0.25, "gaussian") == pytest.approx(math.sqrt(0.5 * 1e9 / 2))
     assert theory_threshold(large, 0.25, "laplace") == pytest.approx(math.sqrt(0.25 * 1e9 / 4))
     assert theory_threshold(SETTING, 0.5, "gaussian") == 10
-    assert theory_threshold(make_setting(mean_bound=50.0), 0.5, "gaussian") == 17  # 3 tau >= R + 1
+    # The threshold is the least with 3 tau >= R + 1.
+    assert theory_threshold(make_setting(mean_bound=50.0), 0.5, "gaussian") == 17
     theory = CoordinatewiseCDP(tuning="theory").plan(make_setting(n=1000, d=20))
-    assert theory.statistic.blocks == 28  # ceil(4 ln(40/0.05)) = 27, made even
+    # The number of blocks is ceil(4 ln(40/0.05)) = 27, made even.
+    assert theory.statistic.blocks == 28
     assert (
         CoordinatewiseCDP(tuning="theory", calibration="paper")
         .plan(make_setting(1000, 20))
@@ -257,7 +262,8 @@ def test_iterative_constants_have_the_reference_values() -> None:
     )
     assert group_radius(setting, radius, k, rho, 0.1) == pytest.approx(expected, rel=1e-12)
     assert group_radius(setting, radius, 2396, rho, 0.1) == math.inf
-    assert walk_length(make_setting(directional_moment=400.0), 1.0) == 98  # 97.8377 rounded up
+    # The expected length is 97.8377, rounded up.
+    assert walk_length(make_setting(directional_moment=400.0), 1.0) == 98
     assert walk_length(make_setting(directional_moment=4.0), 1.0) == 1
     assert walk_length(SETTING, math.inf) == 1
 
@@ -269,7 +275,7 @@ def test_a_vacuous_theorem_is_reported() -> None:
     ledger = Ledger(setting.budget)
     release = method.release(DenseRows(x), method.plan(setting), ledger, np.random.default_rng(0))
     assert "Theorem 5 says nothing here" in release.notes[0]
-    assert not release.value.any()  # the search stops where it starts
+    assert not release.value.any()  # The search stops where it starts.
 
 
 def test_the_estimate_stays_in_the_ball_of_the_public_bound() -> None:
@@ -289,7 +295,7 @@ def test_hinge_bias_is_the_sharp_clipping_bias(order: float) -> None:
         values /= np.mean(np.abs(values) ** order, axis=1, keepdims=True) ** (1 / order)
         biases = np.maximum(values - distance, 0).mean(axis=1)
         assert np.all(biases <= hinge_bias(distance, order) * (1 + 1e-12))
-    spike = order / (order - 1) * 30.0  # the extremal spike, whose mean is small but not 0
+    spike = order / (order - 1) * 30.0  # The extremal spike has a mean that is small but not 0.
     assert hinge_bias(30.0, order) == pytest.approx(spike**-order * (spike - 30.0), rel=1e-3)
     constant = hinge_constant(order)
     assert constant == pytest.approx((order - 1) ** (order - 1) / order**order, rel=1e-13)

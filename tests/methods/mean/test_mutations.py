@@ -69,13 +69,15 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def without_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Iterative updating's walk comes after the release; here it only costs time."""
+    """Leave out the walk of iterative updating, which comes after the release and only costs time
+    here.
+    """
     monkeypatch.setattr(groups, "walk_to_centre", lambda points, *_: points[0])
 
 
-@cache  # runs once for all faults of a method
+@cache  # The honest run is cached, so that all faults of a method share it.
 def honest(check: Callable[[Any], None], method: Any) -> None:
-    """Run the check without any fault."""
+    """Run the check on the method without any fault; a second call for the pair is free."""
     check(method)
 
 

@@ -16,7 +16,9 @@ CENTRE = np.array([0.3, -0.2, 0.1, 0.0, 0.25])
 
 
 def wild_rows() -> Vector:
-    """Return rows at every distance from the centre: at it, about it, far out and not finite."""
+    """Return rows at every distance from the centre: at the centre, near, far out and
+    not finite.
+    """
     rng = np.random.default_rng(3)
     steps = rng.standard_normal((400, 5))
     steps *= (10.0 ** rng.uniform(-18, 4, 400) / row_norms(steps))[:, None]
@@ -40,7 +42,7 @@ def test_a_norm_about_a_centre_does_not_depend_on_the_other_rows() -> None:
 
 @pytest.mark.parametrize("has_norms", [False, True])
 def test_sums_about_a_near_centre_are_those_of_the_differences(has_norms: bool) -> None:
-    x, radii = wild_rows(), (2.0, 50.0, 3.0)  # in no order
+    x, radii = wild_rows(), (2.0, 50.0, 3.0)  # The radii are in no order.
     rows, norms = DenseRows(x), np.empty(len(x)) if has_norms else None
     counts = norm_counts(rows, candidate_radii(60.0, 500), CENTRE, norms)
     sums = clipped_sums(rows, radii, CENTRE, norms)
@@ -51,9 +53,11 @@ def test_sums_about_a_near_centre_are_those_of_the_differences(has_norms: bool) 
 
 
 def test_a_row_in_every_ball_is_the_same_in_every_sum() -> None:
-    """Balls beyond the least one add only what differs, from the rows outside of the one before."""
+    """Balls beyond the smallest one add only the difference, from the rows outside of the ball
+    before.
+    """
     rng = np.random.default_rng(4)
-    x = rng.standard_normal((300, 60))  # so wide that a block is summed by a loop
+    x = rng.standard_normal((300, 60))  # The rows are so wide that a loop sums each block.
     for share in (0.02, 0.5):
         x[: int(300 * share)] *= 5
         sums = clipped_sums(DenseRows(x), (20.0, 12.0, 45.0))

@@ -65,7 +65,7 @@ def records(method: Any) -> int:
 
 @pytest.fixture
 def without_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Iterative updating's walk comes after the release."""
+    """Leave out the walk of iterative updating, which comes after the release."""
     monkeypatch.setattr(groups, "walk_to_centre", lambda points, *_: points[0])
 
 
@@ -115,7 +115,7 @@ def test_the_noise_has_the_values_of_the_worked_examples() -> None:
     ratio = printed.plan(setting).noise.noise_std / even.plan(setting).noise.noise_std
     assert ratio == pytest.approx(4, rel=1e-14)
     pure = CoordinatewisePure(threshold=10.0, blocks=7, calibration="paper")
-    # Laplace noise of epsilon costs a rho of epsilon + exp(-epsilon) - 1.
+    # Laplace noise of a budget epsilon costs a rho of epsilon + exp(-epsilon) - 1.
     epsilon = setting.laplace_epsilon
     assert epsilon + math.exp(-epsilon) - 1 == pytest.approx(0.02, rel=1e-12)
     scale = pure.plan(setting).noise.noise_scale
@@ -126,12 +126,12 @@ def test_the_noise_has_the_values_of_the_worked_examples() -> None:
         replace(smooth, calibration="tight").plan(setting).noise.noise_std
         / smooth.plan(setting).noise.noise_std
     )
-    assert ratio**2 == pytest.approx(0.8286, abs=5e-5)  # 2 S_1^2
+    assert ratio**2 == pytest.approx(0.8286, abs=5e-5)  # The squared ratio is 2 S_1^2.
 
 
 def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> None:
-    """At d = 5, beta = 0.1, n = 37 the printed m is 18.42, but there are 19
-    blocks of one record.
+    """At d = 5, beta = 0.1 and n = 37 the printed m is 18.42, but there are 19 blocks of one
+    record.
     """
     real = 4 * math.log(2 * 5 / 0.1)
     assert 12 * real / 37 < 6 < 12 * 19 / 37
@@ -141,7 +141,9 @@ def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> No
 @pytest.mark.parametrize("method", MANY_GROUPS, ids=str)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_what_many_groups_spend_is_the_budget(method: Any, budget: Budget) -> None:
-    """In secret order where that is allowed; of one group each, `tests/trust` tries it."""
+    """Groups are drawn in secret order where that is allowed; a single group is covered by
+    `tests/trust`.
+    """
     check_ledger_equals_budget(method, make_setting(409, 3, budget=budget), data(409, 3))
 
 

@@ -73,7 +73,8 @@ def test_log_differences_do_not_depend_on_the_mean_and_follow_the_scales() -> No
     scales = 2.0 ** -np.arange(8)
     low = mean_logarithms(DenseRows(x), -20.0, 2000)
     logarithms = mean_logarithms(DenseRows(x * scales + 3.0), -20.0, 2000)
-    # Nine octaves contain the differences of a scale between the ends; clipping limits the others.
+    # Nine octaves contain the differences of a scale between the ends, and clipping limits the
+    # other differences.
     shifted = mean_logarithms(DenseRows(x / 2**4 + 3.0), -8.0, 2000)
     assert (np.diff(logarithms) < 0.1).all()
     assert np.abs(mean_logarithms(DenseRows(x / 2**4), -8.0, 2000) - shifted).max() < 1e-9
@@ -159,8 +160,8 @@ def errors(scenario: Scenario) -> dict[str, float]:
 
 
 def test_plan_errs_far_less_where_scales_fall_and_hardly_more_elsewhere() -> None:
-    """The false-alarm rate is below 1e-6: the ratios are 0.55 and 1.03, with errors of 0.03 and
-    0.01.
+    """The ratios are 0.55 and 1.03 with errors of 0.03 and 0.01, so the false-alarm rate is below
+    1e-6.
     """
     many_records = replace(SCENARIO, n=10_000, d=200, offset=0.0, trials=8)
     fallen = errors(many_records)

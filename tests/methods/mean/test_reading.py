@@ -19,7 +19,7 @@ LADDER = candidate_radii(20.0, 40_000)
 
 
 def records(seed: int = 0) -> Vector:
-    """Return heavy-tailed rows in more than one stretch, some of them at and around the centre."""
+    """Return heavy-tailed rows in more than one block, some of them at and around the centre."""
     x = 0.4 * np.random.default_rng(seed).standard_t(2.5, size=(40_000, 6))
     x[:50] = CENTRE + 1e-9 * x[:50]
     x[50], x[51] = CENTRE, 1e60 * x[51]
@@ -27,12 +27,14 @@ def records(seed: int = 0) -> Vector:
 
 
 def changed(reading: Reading, radii: tuple[float, ...]) -> tuple[Vector, list[int]]:
-    """Return the sums at the radii, and how often they were updated from an earlier sum."""
+    """Return the sums at the radii, and the number of rows read by each update from an
+    earlier sum.
+    """
     calls: list[int] = []
     honest = reading_module._changed_sums
 
     def watched(rows: DenseRows, *args: Any) -> Vector:
-        """Note the number of rows that are read, and read them."""
+        """Record the number of rows that are read, and read them."""
         calls.append(rows.n)
         return honest(rows, *args)
 
@@ -52,7 +54,7 @@ def test_shared_results_change_no_count_and_no_sum(
     assert reading.first_sum(8.0) == pytest.approx(clipped_sum(rows, 8.0), rel=1e-12)
     assert reading.counts(LADDER, CENTRE).tolist() == norm_counts(rows, LADDER, CENTRE).tolist()
     sums, calls = changed(reading, radii)
-    assert calls  # The quick update was used.
+    assert calls  # At least one sum was a quick update of another.
     assert sums == pytest.approx(clipped_sums(rows, radii, CENTRE), rel=1e-11)
 
 
@@ -69,7 +71,7 @@ def test_an_extreme_row_takes_the_careful_path(wild: float) -> None:
 
 
 def test_a_sum_without_counts_takes_no_square_for_a_norm() -> None:
-    """Such a run takes no private look, and clips around a centre."""
+    """Such a run makes no private choice of a radius, and clips around a centre."""
     rows = DenseRows(records())
     reading = Reading(rows)
     reading.first_sum(8.0)
@@ -116,11 +118,11 @@ def test_rows_that_are_computed_on_the_fly_are_read_each_time() -> None:
 
 
 def test_forgetting_the_initial_weights_is_caught() -> None:
-    """An update that takes every row to be whole in the first sum counts rows outside twice."""
+    """An update that takes every row to be whole in the first sum counts the rows outside twice."""
     honest = reading_module.FirstSum
 
     def forgetful(total: Vector, radius: float, outliers: Vector, weights: Vector) -> object:
-        """Go on without the outliers and their weights."""
+        """Return the first sum without its outliers and their weights."""
         return honest(total, radius, outliers[:0].astype(np.intp), weights[:0])
 
     claim = partial(test_shared_results_change_no_count_and_no_sum, np.float64, (4.0, 19.0))

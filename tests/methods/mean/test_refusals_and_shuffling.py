@@ -125,9 +125,10 @@ def test_shuffling_is_used_only_where_it_is_allowed_and_helps() -> None:
     assert plan.noise.amplification == amplify(200, 1.0, 1e-6, "numerical")
     assert plan.noise.amplification.rho_group == pytest.approx(
         0.0396832, abs=5e-8
-    )  # The value of theory/zhao-et-al.md, 2.6.
+    )  # The expected value is that of theory/zhao-et-al.md, 2.6.
     few_records = IterativeUpdating(groups=50).plan(make_setting(409, 3, budget=APPROXIMATE))
-    assert is_parallel(few_records)  # The exact Gaussian curve alone allows more.
+    # Shuffling is not used, since the exact Gaussian curve alone allows more.
+    assert is_parallel(few_records)
     assert few_records.noise.rho == pytest.approx(0.0280145, abs=5e-8)
     ledger = run(tight, make_setting(409, 3, budget=APPROXIMATE), data(409, 3))
     assert ledger.entries[0].mechanism == "shuffled gaussian"
@@ -146,12 +147,14 @@ def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
             return False, noise.rho
         return True, noise.amplification.rho_group
 
-    # The values of theory/zhao-et-al.md, 3.5.
+    # The expected values are those of theory/zhao-et-al.md, 3.5.
     assert rho(1.0) == (True, pytest.approx(3.68991991789e-4, rel=1e-10))
     assert rho(1.0, 800) == (True, pytest.approx(1.28469675921e-4, rel=1e-10))
-    # Theorem 6's own condition fails, so the share is equation (15) without amplification.
+    # Theorem 6's own condition fails here, so the share is that of equation (15) without
+    # amplification.
     assert rho(6.0) == (False, pytest.approx((6 / (1 + 2 * math.sqrt(math.log(1e6)))) ** 2))
-    # The condition that the theorem omits fails: k < 16 e^eps0 ln(4/delta).
+    # The condition that the theorem omits, k >= 16 e^eps0 ln(4/delta), fails for the second number
+    # of groups.
     assert rho(1.0, 300)[0]
     assert rho(1.0, 240) == (False, pytest.approx(0.0140588188106, rel=1e-10))
 

@@ -94,7 +94,7 @@ def test_the_sensitivity_is_attained(method: Any, n: int, d: int) -> None:
 
 
 def _printed(method: Any) -> bool:
-    """Whether the printed noise, with c = 1, is larger than needed."""
+    """Whether a method's noise is the printed one with c = 1, which is larger than needed."""
     paper = isinstance(method, NoiseSmoothing) and method.calibration == "paper"
     return paper and method.smoothing_variance is None
 
@@ -145,7 +145,8 @@ def test_random_block_means_never_move_the_median_by_more_than_its_sensitivity(b
     neighbour = means.copy()
     neighbour[:, 0] = np.clip(means[:, 0] + 2 * rng.choice([-1, 1], 4000), -3, 3)
     distance = np.abs(np.median(means, axis=1) - np.median(neighbour, axis=1)).max()
-    assert distance <= 2 * median_sensitivity(1.0, blocks, 1) / 6 + 1e-12  # a mean moves by 2 of 6
+    # A mean of six blocks moves by at most two of them.
+    assert distance <= 2 * median_sensitivity(1.0, blocks, 1) / 6 + 1e-12
 
 
 def test_the_printed_sensitivity_is_never_below_the_proven_one() -> None:

@@ -34,12 +34,16 @@ def cloud(seed: int, points: int, d: int) -> np.ndarray:
 
 
 def brute_force_value(offsets: np.ndarray, directions: np.ndarray, left_out: int) -> float:
-    """Return the largest order statistic over all directions of a list."""
+    """Return the largest value over given directions of the order statistic that leaves out
+    `left_out` points.
+    """
     return float(np.sort(directions @ offsets.T, axis=1)[:, left_out].max())
 
 
 def search(offsets: np.ndarray, left_out: int, seed: int = 0) -> tuple[float, np.ndarray]:
-    """Return the value and the direction of the search, after checks that one attains the other."""
+    """Return the value and the direction of the search, after checking that the direction attains
+    the value.
+    """
     value, u = furthest_direction(offsets, left_out, np.random.default_rng(seed))
     assert np.linalg.norm(u) == pytest.approx(1, rel=1e-12)
     # The value is attained by the direction, and so never exceeds the maximum.
@@ -151,7 +155,7 @@ def test_lemmas_7_and_8_hold_around_any_reference_point(seed: int, d: int) -> No
 
 @pytest.mark.parametrize("points", [8, 40, 200])
 def test_beyond_two_dimensions_the_value_is_feasible_and_close(points: int) -> None:
-    """Compared with 20,000 directions on the sphere; far from the points the search loses
+    """The search is compared with 20,000 directions on the sphere; far from the points it loses
     little.
     """
     i = np.arange(20_000)

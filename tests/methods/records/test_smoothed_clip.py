@@ -29,8 +29,8 @@ def truncate(x: float) -> float:
 
 
 def by_quadrature(u: float, variance: float) -> float:
-    """Return E phi(u(1 + sqrt(c) Z)), split at the kinks of phi; the mass beyond 12 deviations
-    is 1e-33.
+    """Return E phi(u(1 + sqrt(c) Z)) by quadrature, split at the kinks of phi, with phi Catoni's
+    influence function and c the variance.
     """
     s = math.sqrt(variance)
     kinks = [(sign * math.sqrt(2) / u - 1) / s for sign in (-1, 1)]
@@ -48,8 +48,8 @@ def by_quadrature(u: float, variance: float) -> float:
 
 
 def closed_form(u: float, variance: float) -> float:
-    """Return the closed form of theory/kamath-liu-zhang.md, 2.3, with extra digits, since it
-    cancels.
+    """Return the closed form of theory/kamath-liu-zhang.md, 2.3, with extra digits, as its terms
+    cancel.
     """
     with mp.workdps(40):
         c, u, root, one_third = mp.mpf(variance), mp.mpf(u), mp.sqrt(2), mp.mpf(1) / 3
@@ -80,7 +80,7 @@ def test_psi_is_the_expectation_over_the_smoothing_noise(variance: float) -> Non
 
 
 def random_entries(variance: float, count: int) -> np.ndarray:
-    """Return entries inside and outside of the range of the table, at its kink, and at ends of
+    """Return entries inside and outside the range of the table, at its kink and at the ends of
     cells.
     """
     table, rng = smooth_table(variance), np.random.default_rng(5)
@@ -95,7 +95,8 @@ def check_accuracy(variance: float, count: int) -> None:
     u = random_entries(variance, count)
     exact = [closed_form(x, variance) if x < 1e9 else smoothed_supremum(variance) for x in u]
     worst = np.abs(smoothed_clip(u, variance) - exact).max()
-    assert worst < module.CELL_ERROR + 4e-15  # The proven error of the table, plus rounding.
+    # The tolerance is the proven error of the table, plus rounding.
+    assert worst < module.CELL_ERROR + 4e-15
     assert 1e-12 * smoothed_supremum(variance) > module.CELL_ERROR
 
 
@@ -143,7 +144,7 @@ def test_entries_of_the_cubic_are_below_the_supremum_without_a_clamp(variance: f
 def test_privacy_does_not_depend_on_the_table(
     wrong: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever numbers a broken table contains, the clamp limits every entry."""
+    """Whatever numbers a broken table contains, the clip of the result limits every entry."""
     table = smooth_table(0.25)
     broken = replace(table, coefficients=tuple(a * wrong for a in table.coefficients))
     monkeypatch.setattr(module, "smooth_table", lambda c: broken)
@@ -183,7 +184,7 @@ def test_nan_becomes_zero_and_small_entries_are_kept() -> None:
     small = np.array([math.nan, 0.0, -0.0, 1e-9, -1e-100, 5e-324])
     np.testing.assert_array_equal(smoothed_clip(small, 0.5), [0, 0, 0, 1e-9, -1e-100, 5e-324])
     u = np.geomspace(1e-12, 1e-3, 200)
-    for variance in VARIANCES:  # psi(u) = u - (1 + 3c) u^3 / 6 + ...
+    for variance in VARIANCES:  # The expansion is psi(u) = u - (1 + 3c) u^3 / 6 + ...
         expected = u - (1 + 3 * variance) * u**3 / 6
         np.testing.assert_allclose(smoothed_clip(u, variance), expected, rtol=1e-12)
 

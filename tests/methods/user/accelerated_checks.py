@@ -39,10 +39,11 @@ from tests.methods.user.helpers import note_multiplier
 def check_replaced_user(
     patch: pytest.MonkeyPatch, method: Any, kind: str, users: int, user: int, items: int = 4
 ) -> float:
-    """Check that a replaced user moves each score and mean within its bound, given equal earlier
-    releases.
+    """Return the largest move of a mean over its bound when one user is replaced, given equal
+    earlier releases.
 
-    Returns the largest move of a mean over its bound. The user's own phase alone sees the user.
+    The check fails where a score or a mean moves by more than its bound. The user's own phase alone
+    sees the user.
     """
     setting = users_setting(kind, users, items)
     plan = method.plan(setting)
@@ -108,8 +109,8 @@ def one_phase(
 
 
 def check_noise(patch: pytest.MonkeyPatch) -> None:
-    """Check that the mean gradients have the noise of theory/lowy-liu-asi.md, 2.2, by chi-square at
-    level 1e-6.
+    """Check by chi-square at level 1e-6 that the mean gradients have the noise of
+    theory/lowy-liu-asi.md, 2.2.
     """
     setting, steps, share = users_setting("mean", 3000, 7, d=500, budget=BUDGET), 12, 0.3
     keep = RobustFilter(score_radius=0.5, filter_radius=0.5)
@@ -119,7 +120,7 @@ def check_noise(patch: pytest.MonkeyPatch) -> None:
     noises: list[np.ndarray] = []
 
     def spy(value: np.ndarray, std: float, rng: np.random.Generator) -> np.ndarray:
-        """Add noise, and note it."""
+        """Add noise to a value, and record the noise."""
         out = honest(value, std, rng)
         noises.append(out - value)
         return out
@@ -128,8 +129,8 @@ def check_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(filtered_module, "add_gaussian_noise", spy)
     users = means_of(np.zeros((3000, 500)), 7)
     one_phase(setting, filtered, steps).run(users, Ledger(BUDGET), np.random.default_rng(2))
-    # sl = (4 log(1/z) + 8 log(T/z))/eps_1 (theory/lowy-liu-asi.md, 2.2), at gamma for the
-    # threshold, z = delta/2.
+    # The note theory/lowy-liu-asi.md, 2.2, has sl = (4 log(1/z) + 8 log(T/z))/eps_1, taken at gamma
+    # for the threshold and at z = delta/2.
     scale, z, gamma = 4 / (share * 4.0), 5e-7, 0.005
     threshold = 3000 - scale * (math.log(1 / gamma) + 2 * math.log(steps / gamma))
     floor = threshold - scale * (math.log(1 / z) + 2 * math.log(steps / z)) - 2
@@ -171,7 +172,7 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
     slack = 2 / test.epsilon * math.log(1 / (2 * test.failure / steps))
     floor = test.threshold - slack - 2
     assert test.score_floor == pytest.approx(floor)
-    smallest = 8 * 40.0 / 1000 / 2  # the limit of the sharp form is half of F6's
+    smallest = 8 * 40.0 / 1000 / 2  # The limit of the sharp form is half of that in item F6.
     assert certificate.l2_sensitivity >= smallest
     assert certificate.noise_std == pytest.approx(
         certificate.l2_sensitivity * note_multiplier(certificate.epsilon, certificate.delta)
@@ -180,7 +181,7 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
     plain = FilteredMeans.next
 
     def spy(self: FilteredMeans, points: np.ndarray) -> Any:
-        """Note the points of a batch, and examine them."""
+        """Record the points of a batch, and examine them."""
         batches.append(points)
         return plain(self, points)
 
@@ -198,8 +199,8 @@ def check_batches(patch: pytest.MonkeyPatch) -> None:
 
 
 def check_target() -> None:
-    """Check that at epsilon = 4 logistic regression on 4,000 users gets below half of the centre's
-    excess risk.
+    """Check that at epsilon = 4 logistic regression on 4,000 users has less than half of the
+    centre's excess risk.
     """
     best = np.array([0.6, -0.5, 0.4])
     x, _ = make_records(40_000, 3, seed=5)

@@ -30,7 +30,9 @@ BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1e160, 1e20, 1e5, 3.0)
 def users_setting(
     kind: str, users: int, items: int, d: int = 3, budget: Budget = BUDGET, **fields: Any
 ) -> Setting:
-    """Return the setting of a loss with L = 1 (2 for half the squared distance) on a unit ball."""
+    """Return the setting of a kind of loss on a unit ball, with L = 1 (L = 2 for half the squared
+    distance).
+    """
     return replace(make_setting(kind, users, d, budget, **fields), m=items)
 
 
@@ -51,7 +53,7 @@ def means_of(means: Array, items: int, radius: float = 1.0) -> MeanSample:
 
 
 def replaced(kind: str, users: int, items: int, user: int, d: int = 3) -> Iterator[ItemSample]:
-    """Yield users, and then the same users with one whole block replaced by arbitrary items."""
+    """Yield users, and then other sets of them in which all items of user `user` are arbitrary."""
     x, y = make_records(users * items, d, 1)
     block = slice(user * items, (user + 1) * items)
     yield ItemSample(records=sample(kind, x, y), items=items)
@@ -85,20 +87,20 @@ class Recorder:
         patch.setattr("dpsco_core.privacy.mechanisms.tested.add_laplace_noise", self.laplace)
 
     def clear(self) -> None:
-        """Forget all values and scores."""
+        """Forget all recorded values, deviations and scores."""
         self.values: list[Array] = []
         self.stds: list[float] = []
         self.scores: list[float] = []
         self.scales: list[float] = []
 
     def replay(self) -> None:
-        """Let later releases have the values of those so far."""
+        """Make later releases return the values of the releases so far."""
         self.clear()
         self.replays = True
 
     def gaussian(self, value: Array, std: float, rng: np.random.Generator) -> Array:
-        """Note a value and its noise; return the jittered value, or that of the run which is
-        replayed.
+        """Record a value and its noise; return the value with a fixed noise, or on a replay that of
+        the first run.
         """
         self.values.append(value.copy())
         self.stds.append(std)
@@ -107,14 +109,14 @@ class Recorder:
         return self.outputs[len(self.values) - 1]
 
     def laplace(self, value: Array, scale: float, rng: np.random.Generator) -> Array:
-        """Note a score and its noise, and return it without noise."""
+        """Record a score and its noise, and return the score without noise."""
         self.scores.append(float(value[0]))
         self.scales.append(scale)
         return value
 
 
 def run(method: Any, setting: Setting, users: UserSample, seed: int = 0) -> Release:
-    """Release once, and check the properties of every result."""
+    """Run a method once, check the properties that every result has, and return its release."""
     ledger = Ledger(setting.budget)
     release: Release = method.release(
         users, method.plan(setting), ledger, np.random.default_rng(seed)

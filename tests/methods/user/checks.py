@@ -47,7 +47,9 @@ class Counting(np.random.Generator):
 
 
 def check_sensitivity(trials: int = 400) -> None:
-    """Check facts F1, F4 and F6 on neighbours, some of them adversarial."""
+    """Check facts F1, F4 and F6 of theory/lowy-liu-asi.md, 2.0, on neighbours, some of them
+    adversarial.
+    """
     for seed, keep in enumerate(FILTERS):
         for x, y in neighbours(keep, trials, seed):
             count = len(x)
@@ -69,7 +71,9 @@ def check_sensitivity(trials: int = 400) -> None:
 
 
 def check_noise() -> None:
-    """Check that the Gaussian noise is F6 times g, times root T in a phase (chi-square)."""
+    """Check by chi-square that the Gaussian noise is the sensitivity F6 times g, and root T times
+    that in a phase.
+    """
     keep, count, d = keep_of("B"), 400, 5000
     rng = np.random.default_rng(5)
     points = np.zeros((count, d))
@@ -97,7 +101,9 @@ def check_noise() -> None:
 
 
 def check_normal(values: np.ndarray, std: float) -> None:
-    """Compare the sum of squares with chi2, two-sided."""
+    """Assert that the sum of squares of values has the chi-square law of normal noise of this
+    deviation, two-sided.
+    """
     square = float(values @ values) / std**2
     low, high = chi2.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], len(values))
     assert low <= square <= high
@@ -116,7 +122,7 @@ def certificate(kind: str, steps: int, threshold: float) -> TestedGaussian:
 
 
 def halting_times(release: TestedGaussian, scores: list[float], runs: int, seed: int) -> np.ndarray:
-    """Return how often a run halted at each step, and, last, how often it did not."""
+    """Return how many runs halted at each step and, last, how many did not halt."""
     rng = np.random.default_rng(seed)
     counts = np.zeros(len(scores) + 1)
     for _ in range(runs):
@@ -130,13 +136,13 @@ def halting_times(release: TestedGaussian, scores: list[float], runs: int, seed:
 def halting_law(scores: list[float], threshold: float, scale: float, kind: str) -> np.ndarray:
     """Return the exact law of the halting time; `scale` is that of the scores' noise."""
 
-    def passes(margin: float) -> float:  # P[v >= margin].
+    def passes(margin: float) -> float:
         """Return the probability that the Laplace noise is at least a margin."""
         tail = 0.5 * math.exp(-abs(margin) / scale)
         return tail if margin >= 0 else 1 - tail
 
     def density_at(shift: float) -> np.ndarray:
-        """Return the law of the halting time if the threshold's noise is this."""
+        """Return the law of the halting step for a given noise of the threshold."""
         alive, law = 1.0, []
         for score in scores:
             p = passes(threshold + shift - score)
@@ -163,7 +169,9 @@ def halting_law(scores: list[float], threshold: float, scale: float, kind: str) 
 
 
 def check_halting_law(kind: str, runs: int = 6000) -> None:
-    """Check step by step that a test fails as often as with one threshold noise per phase."""
+    """Check step by step that a test fails as often as with one noise of the threshold
+    per phase.
+    """
     scores = [3.0, -2.0, 6.0, 0.0] if kind == "sequence" else [3.0]
     scale = 8.0 if kind == "sequence" else 2.0
     counts = halting_times(certificate(kind, len(scores), 0.5), scores, runs, 11)
@@ -173,7 +181,7 @@ def check_halting_law(kind: str, runs: int = 6000) -> None:
 
 
 def check_threshold_noise() -> None:
-    """Check for one threshold draw per phase, and one draw per score and per release."""
+    """Check that there is one threshold draw per phase, and one draw per score and per release."""
     for steps in (1, 7):
         rng = Counting(3)
         plan = phase_plan(2400, steps, EPSILON, DELTA, keep=keep_of("B"))
@@ -205,8 +213,8 @@ def outcomes(points: np.ndarray, plan, seed: int, runs: int) -> np.ndarray:
 def epsilon_lower_bound(values: np.ndarray, neighbour_values: np.ndarray, delta: float) -> float:
     """Return the largest epsilon that some event refutes, at a total confidence of 1 - 1e-6.
 
-    Events: the first coordinate exceeds a quantile, or the run halted. They are chosen on a third
-    of the runs, and tested on the rest.
+    The events are that the first coordinate exceeds a quantile, or that the run halted. They are
+    chosen on a third of the runs, and tested on the rest.
     """
     cut = len(values) // 3
     pilot = np.concatenate([values[:cut], neighbour_values[:cut]])
@@ -233,8 +241,8 @@ def epsilon_lower_bound(values: np.ndarray, neighbour_values: np.ndarray, delta:
 
 
 def worst_pairs() -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return pairs of 60 planar points: one flipped gradient, or two clusters and one user who
-    moves.
+    """Return neighbouring sets of 60 planar points: one flipped gradient, or two clusters and one
+    user who moves.
     """
     count = 60
     x = np.zeros((count, 2))
@@ -247,14 +255,17 @@ def worst_pairs() -> list[tuple[np.ndarray, np.ndarray]]:
     broken = x.copy()
     broken[0] = np.nan
     scattered = x.copy()
-    scattered[:18, 0] = 10.0 * np.arange(1, 19)  # The score is near the threshold.
+    # With these points the score is near the threshold.
+    scattered[:18, 0] = 10.0 * np.arange(1, 19)
     single = scattered.copy()
     single[18, 0] = -10.0
     return [(x, flipped), (camps, defected), (x, broken), (scattered, single)]
 
 
 def check_audit(*, runs: int = 3000, telling: Collection[int]) -> None:
-    """No event refutes the claimed epsilon on the telling ones of the worst neighbours."""
+    """Check that no event refutes the claimed epsilon on those of the worst neighbours whose places
+    are in `telling`.
+    """
     plan = single_test_plan(60, 3.0, 0.02, keep=keep_of("B"))
     for pair, (x, y) in enumerate(worst_pairs()):
         if pair not in telling:

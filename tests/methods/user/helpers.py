@@ -16,7 +16,7 @@ FALSE_ALARM = 1e-6  # The level of every statistical test here; seeds are fixed.
 
 
 def keep_of(form: str, upper: float = 1.0, inclusion: str = "weights", radius: float = 1.0):
-    """Return a robust filter of form A or B."""
+    """Return a robust filter of form A or B, whose filter radius is two score radii or one."""
     return RobustFilter(
         score_radius=radius,
         filter_radius=2 * radius if form == "A" else radius,
@@ -29,7 +29,9 @@ FILTERS = [keep_of(form, upper) for form in "AB" for upper in (2 / 3, 1.0)]
 
 
 def plain_filter(keep: RobustFilter, points: Array) -> tuple[float, Array, Array]:
-    """Return s, h and p by their definitions, pair by pair; a broken point is near only itself."""
+    """Return the score s, the counts h and the inclusions p by their definitions, pair by pair; a
+    broken point is near only itself.
+    """
     count = len(points)
     score_counts, counts = np.zeros(count), np.zeros(count, dtype=int)
     limit = 2.0**30 * keep.score_radius
@@ -47,7 +49,9 @@ def plain_filter(keep: RobustFilter, points: Array) -> tuple[float, Array, Array
 
 
 def f6_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
-    """Return the sensitivity F6 of theory/lowy-liu-asi.md, 2.0."""
+    """Return the sensitivity F6 of theory/lowy-liu-asi.md, 2.0, for `count` points whose score is
+    at least `floor`.
+    """
     a, b = keep.lower, keep.upper
     weight = floor if keep.form == "A" else (floor - a * count) / (1 - a)
     return 2 * keep.filter_radius / weight * (2 + (count - 1) / ((b - a) * count))
@@ -65,7 +69,7 @@ def note_multiplier(epsilon: float, delta: float) -> float:
 
 
 def lattice(d: int, radius: float) -> Array:
-    """Return places for points: a few on a grid of half radii, and an outlier."""
+    """Return candidate points: all combinations of a few half radii, and an outlier."""
     ends = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 19.0]) * radius
     if d == 1:
         return ends[:, None]
@@ -98,6 +102,6 @@ def neighbours(keep: RobustFilter, trials: int, seed: int) -> Iterator[tuple[Arr
 
 
 def far_pairs(keep: RobustFilter, points: Array, selection: Array) -> float:
-    """Return the largest distance between points of `selection`, a mask."""
+    """Return the largest distance between two of the points that the mask `selection` selects."""
     selected = points[selection]
     return max((math.dist(a, b) for a in selected for b in selected), default=0.0)

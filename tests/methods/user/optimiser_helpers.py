@@ -82,12 +82,12 @@ class TestedReleases:
     stds: list[float] = field(default_factory=list)
 
     def score(self, value: Array, scale: float, rng: np.random.Generator) -> Array:
-        """Note a score, and return it without noise."""
+        """Record a score, and return it without noise."""
         self.scores.append(float(value[0]))
         return value
 
     def value(self, value: Array, noise_std: float, rng: np.random.Generator) -> Array:
-        """Note a value and its noise, and return it without noise."""
+        """Record a value and its noise, and return the value without noise."""
         self.values.append(np.array(value))
         self.stds.append(noise_std)
         return value

@@ -29,7 +29,8 @@ from dpsco_core.privacy.filter.plan import phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import changed_members
 
-# Algorithm 1 with coins: the count of neighbours from a half to two thirds is the inclusion.
+# Algorithm 1 with coins includes a point with a probability that rises with its count of
+# neighbours, from a half to two thirds of all.
 PRINTED_FILTER = RobustFilter(score_radius=1.0, filter_radius=2.0, upper=2 / 3, inclusion="coins")
 
 
@@ -55,7 +56,7 @@ class Requirement:
 
 
 def users_needed(requirements: tuple[Requirement, ...]) -> float:
-    """Return the n with which every requirement that more users can meet is met."""
+    """Return the number of users at which every requirement that more users can meet is met."""
     return max(r.users for r in requirements)
 
 

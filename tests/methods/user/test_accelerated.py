@@ -27,7 +27,9 @@ SETS = [Ball(d=4, radius=1.0), Box.cube(4, 0.4), Simplex(d=4, radius=1.0)]
 
 
 def from_gap(lengths, objective: Curvature, gap: float, variance: float) -> float:
-    """Return the bound after the stages from a start of this gap, by strong convexity."""
+    """Return the bound after some stages from a start whose gap is `gap`, which strong convexity
+    turns into a distance.
+    """
     return staged_gap(lengths, objective, 2 * gap / objective.strong_convexity, variance)
 
 
@@ -47,11 +49,11 @@ class Quadratic:
         self.minimiser = x
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        """Return the gradient at x."""
+        """Return the gradient of the quadratic at x."""
         return self.h @ (x - self.c)
 
     def gap(self, x: np.ndarray) -> float:
-        """Return the suboptimality of x."""
+        """Return the excess of the quadratic at x over its minimum."""
         a, b = x - self.c, self.minimiser - self.c
         return float(a @ self.h @ a - b @ self.h @ b) / 2
 
@@ -179,7 +181,7 @@ def test_an_oracle_that_ends_leaves_the_aggregate_of_the_steps_before() -> None:
     problem, queried_steps = Quadratic(objective, constraint, 0), []
 
     def oracle(x: np.ndarray, t: int) -> np.ndarray | None:
-        """Note a step; return the gradient, or none from step 5 on."""
+        """Record a step; return the gradient, or None from step 5 on."""
         queried_steps.append(t)
         return problem.gradient(x) if t < 5 else None
 

@@ -99,7 +99,9 @@ def test_every_phase_has_the_whole_budget_and_users_of_its_own(kind: str, tuning
 
 
 def test_the_theory_has_the_notes_schedule() -> None:
-    """(R1), lambda from the noise of the first phase, p = 3, halving users, four phases."""
+    """The schedule has lambda by (R1) from the noise of the first phase, p = 3, halving users and
+    four phases.
+    """
     setting = users_setting("logistic", 200_000, 90, budget=UNIT_BUDGET)
     plan = UserAccelerated(tuning="theory").plan(setting)
     level = user_level(setting, UNIT_BUDGET, plan.losses)
@@ -137,7 +139,7 @@ def test_the_practical_radius_is_three_l_over_root_m_and_at_most_l(
 
 
 def test_users_of_one_item_never_fail_the_test_by_their_spread(monkeypatch: Patch) -> None:
-    """Opposite gradients of norm L are neighbours: the score is the number of users."""
+    """Opposite gradients of norm L count as near, so the score is the number of users."""
     recorder = Recorder(monkeypatch)
     means = np.zeros((3000, 3))
     means[:, 0] = np.where(np.arange(3000) % 2, 1.0, -1.0)
@@ -152,8 +154,8 @@ def _linear_users(x: np.ndarray) -> ItemSample:
 
 
 def test_without_noise_the_method_is_phased_regularised_erm(monkeypatch: Patch) -> None:
-    """With a huge tau and 400 steps each phase ends at its regularised
-    minimiser, in closed form.
+    """With a huge tau and 400 steps, each phase ends at its regularised minimiser, which has a
+    closed form.
     """
     Recorder(monkeypatch)
     rng = np.random.default_rng(7)
@@ -188,7 +190,9 @@ def test_without_noise_the_method_is_phased_regularised_erm(monkeypatch: Patch) 
 
 
 def test_outliers_are_left_out(monkeypatch: Patch) -> None:
-    """One user in ten thousand is at the far end of the ball: the mean is that of the others."""
+    """One user in ten thousand is at the far end of the ball, and the released mean is that of the
+    others.
+    """
     recorder = Recorder(monkeypatch)
     means = np.zeros((5000, 2))
     means[:3] = 0.99
@@ -208,7 +212,7 @@ def test_scattered_users_halt_at_the_start() -> None:
 
 
 def test_a_later_halt_returns_what_the_phases_before_released() -> None:
-    """The second phase's users are scattered: the result is the end of the first."""
+    """The second phase's users are scattered, so the result is the end of the first phase."""
     method = UserAccelerated(tuning="theory")
     setting = users_setting("mean", 3000, 10**6)
     plan = method.plan(setting)
@@ -339,7 +343,9 @@ def test_separate_tests_win_for_few_steps_and_above_threshold_for_many() -> None
 
 
 def test_the_private_error_falls_with_the_items() -> None:
-    """Half the squared distance, hypercube records: excess is noise squared, slope -1 in m."""
+    """For half the squared distance on hypercube records the excess risk is the squared noise, with
+    slope -1 in m.
+    """
     scenario = Scenario(problem="quadratic", distribution="hypercube", methods=(), n=3000, d=5)
     sizes, errors = (10, 100, 1000, 10_000), []
     for m in sizes:
@@ -360,7 +366,7 @@ def test_the_private_error_falls_with_the_items() -> None:
 
 
 def test_a_million_items_are_never_drawn() -> None:
-    """The users' means are all that is read: the arrays are as large as at one item a user."""
+    """The users' means are all that is read, so the arrays are as large as at one item per user."""
     means = np.full((10_000, 5), 0.1)
     peaks = []
     for m in (1, 10**6):
@@ -378,8 +384,8 @@ def test_the_methods_error_is_below_that_without_data() -> None:
 
 
 def test_the_method_reaches_its_target_at_the_default_size() -> None:
-    """On logistic data, n = 10,000, m = 10, d = 10, epsilon = 1, the risk is below half the
-    start's.
+    """On logistic data with n = 10,000, m = 10, d = 10 and epsilon = 1, the risk is below half that
+    of the start.
     """
     scenario = Scenario(problem="logistic", methods=(), n=10_000, d=10)
     rng = np.random.default_rng(0)
@@ -405,5 +411,5 @@ def test_phases_that_divide_epsilon_differently_fit_the_budget_together() -> Non
     ledger = Ledger(BUDGET)
     (users,) = ledger.disjoint(1)
     open_releases(plans[0], 3, users, rng, "phase")
-    with pytest.raises(BudgetExceeded):  # the users are the same
+    with pytest.raises(BudgetExceeded):  # Both phases would use the same users.
         open_releases(plans[1], 3, users, rng, "phase")

@@ -19,7 +19,9 @@ from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_desce
 
 
 def test_the_model_is_acsa_on_a_quadratic() -> None:
-    """Its b, v and o are those of the descent run from 1 without noise, and pulse by pulse."""
+    """The numbers b, v and o of the model are those of a descent from 1 without noise, and with one
+    pulse of noise at a time.
+    """
 
     land = Landscape(
         smallest=0.2,
@@ -36,7 +38,9 @@ def test_the_model_is_acsa_on_a_quadratic() -> None:
     wide = Ball(d=1, radius=1e9)
 
     def end(start: float, errors: np.ndarray) -> float:
-        """Return the end of accelerated descent from a start, with these gradient errors."""
+        """Return the end of accelerated descent from a start, with given errors in the
+        gradients.
+        """
 
         def oracle(x: np.ndarray, t: int) -> np.ndarray:
             """Return the gradient of the regularised quadratic, with the error of the step."""

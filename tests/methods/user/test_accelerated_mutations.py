@@ -58,7 +58,7 @@ def noise_over_root_two(patch: Patch) -> None:
 
 
 def noise_of_one_step(patch: Patch) -> None:
-    """Let the noise of each step be for a single step."""
+    """Calibrate the noise of each step as if it were the only step."""
     from dpsco_core.privacy.mechanisms.tested import TestedGaussian
 
     patch.setattr(

@@ -58,12 +58,15 @@ CHAINS = [UserGroupPrivacy(calibration=c, tuning=t) for c, t in VARIANTS]
 MEANS = [UserClippedMeans(calibration=c, tuning=t) for c, t in VARIANTS]
 MEANS += [UserClippedMeans(method=way) for way in ("descent", "accelerated")]
 EVERY_KIND = ("logistic", "huber", "mean", "linear", "hinge", "other")
-# Smoothness of the losses; 4 stands for a loss without curvature, 1 for the others.
+# The losses have this smoothness, or 1 if they are not listed; the 4 of the linear loss is
+# arbitrary.
 STEEPEST = {"logistic": 0.25, "linear": 4.0}
 
 
 def chain_pull(kind: str, m: int, step_size: float, batch: int) -> float:
-    """Return how far one replaced user moves a chain's average, over 2 L eta m; brute force."""
+    """Return how far one replaced user moves a chain's average, in units of 2 L eta m, by brute
+    force over extreme items.
+    """
     n, d, losses = 7, 3, UserGroupPrivacy().plan(user_setting(kind)).losses
     phase = Phase(start=m, stop=n * m, step_size=step_size, sensitivity=1.0, noise_std=1.0)
     start, distance = np.array([0.3, -0.2, 0.6]), 0.0
@@ -73,7 +76,8 @@ def chain_pull(kind: str, m: int, step_size: float, batch: int) -> float:
             for data in replaced_users(n, m, d, 2, seed)
         ]
         gaps = [np.linalg.norm(a - b) for a, b in itertools.combinations(averages, 2)]
-        distance = float(np.max([distance, *gaps]))  # A NaN stays NaN.
+        # The maximum of numpy keeps a NaN, so a broken average fails.
+        distance = float(np.max([distance, *gaps]))
     return distance / (2 * losses.lipschitz * step_size * m)
 
 
@@ -84,7 +88,7 @@ def chain_pull(kind: str, m: int, step_size: float, batch: int) -> float:
 def test_a_user_moves_a_chain_by_at_most_two_eta_l_m(
     kind: str, sizes: tuple[int, int], fraction: float
 ) -> None:
-    """Any items, and any batches, up to the largest step size that is allowed."""
+    """The items are arbitrary, with batches and step sizes up to the largest that is allowed."""
     m, batch = sizes
     distance = chain_pull(kind, m, fraction * 2 / STEEPEST.get(kind, 1.0) / batch, batch)
     assert distance <= 1 + 1e-9
@@ -96,7 +100,8 @@ def test_a_user_moves_a_chain_by_at_most_two_eta_l_m(
 @pytest.mark.parametrize("kind", SMOOTH)
 def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kind: str) -> None:
     sizes = list(itertools.product((2, 7, 1000), (1, 10, 300), (1, 50), BUDGETS))
-    for n, m, d, budget in sizes[::5]:  # every value, and nearly every pair of two
+    # One in five of the sizes still has every value, and nearly every pair of two values.
+    for n, m, d, budget in sizes[::5]:
         setting = user_setting(kind, n, m, d, budget)
         plan = method.plan(setting)
         losses, rho = plan.losses, expected_rho(method.calibration, budget)
@@ -122,7 +127,9 @@ def test_the_whole_budget_is_spent(method: Any, budget: Any) -> None:
 @pytest.mark.parametrize("kind", EVERY_KIND)
 @pytest.mark.parametrize("m", [1, 4])
 def test_a_user_moves_the_mean_gradient_by_at_most_two_l_over_n(kind: str, m: int) -> None:
-    """Broken and huge items too, for losses with kinks too; and by nearly as much."""
+    """Items may be broken or huge and losses may have kinks, and some items attain nearly the
+    bound.
+    """
     n, d = 9, 3
     losses = UserClippedMeans(tuning="theory").plan(user_setting(kind, n, m, d)).losses
     distance = 0.0
@@ -225,15 +232,15 @@ def test_without_noise_clipped_means_is_descent_on_all_items(
 
 @pytest.mark.parametrize(("steps", "h"), [(1, 0.5), (4, 1.0), (9, 3.0), (9, 1.0)])
 def test_the_model_of_accelerated_steps_is_exact_on_a_quadratic(steps: int, h: float) -> None:
-    """It has the start's part without noise, and each step's part by a unit of noise in that step
-    alone.
+    """The start's part is that of a run without noise, and each step's part is that of a unit of
+    noise in the step alone.
     """
     objective, distance, energy = Curvature(strong_convexity=0.7, smoothness=3.0), 2.0, 0.3
     setting = user_setting("mean", d=1, radius=1e6)
     ball = setting.body
 
     def end(start: float, kicked: int) -> float:
-        """Return the end of accelerated descent with an error at one step."""
+        """Return the end of accelerated descent with a unit error at the step `kicked`."""
         return float(
             accelerated_descent(
                 np.array([start]),
@@ -274,8 +281,8 @@ def mean_users(data: Any, m: int) -> MeanSample:
 
 
 def test_users_means_do_as_well_as_their_items() -> None:
-    """Clipped means have the same result; one chain has the same average, in
-    steps on whole users.
+    """Clipped means have the same result from means as from items, and one chain has the same
+    average in steps on whole users.
     """
     n, m, d = 40, 6, 3
     data, setting = honest_records(n, m, d, shift=0.2), user_setting("mean", n, m, d)
@@ -310,7 +317,7 @@ def test_a_million_items_a_user_take_steps_on_whole_users() -> None:
 
 
 def test_steps_move_no_points_apart_where_the_set_is_large() -> None:
-    """At D/L = 200 the bound would choose steps far beyond 1/beta."""
+    """At D/L = 200 the bound alone would choose steps far longer than 1/beta."""
     setting = user_setting("huber", 20, 2, 3, ZCDP(rho=1e8), radius=100.0)
     assert UserGroupPrivacy().plan(setting).phases[0].step_size == pytest.approx(1.0)
 
@@ -351,7 +358,9 @@ def test_a_theorem_whose_step_is_too_large_names_the_users_that_help() -> None:
 
 
 def test_more_items_help_the_clipped_mean_only_until_noise_dominates() -> None:
-    """Group privacy does not fade with m: the noise of either baseline does not fall with m."""
+    """The noise of either baseline does not fall with m, since group privacy costs as much for more
+    items.
+    """
     budget = ApproxDP(epsilon=1.0, delta=1e-6)
     noises = []
     for m in (1, 10_000):
@@ -374,7 +383,7 @@ def pull_of_one_item(patch: pytest.MonkeyPatch) -> None:
 
 
 def too_long_steps(patch: pytest.MonkeyPatch) -> None:
-    """Allow steps that are longer than the proof does."""
+    """Allow step sizes that are larger than the proof allows."""
     patch.setattr(group_privacy, "step_limit", lambda n, m, d, smoothness: 40.0)
 
 

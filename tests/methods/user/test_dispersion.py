@@ -14,7 +14,7 @@ from tests.methods.user.helpers import FALSE_ALARM
 
 
 def unit_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Return gradients of norm L = 1 and mean 0: the largest variance there is."""
+    """Return gradients of norm L = 1 and mean 0, which have the largest possible variance."""
     x = rng.normal(size=shape)
     return x / np.linalg.norm(x, axis=-1, keepdims=True)
 
@@ -33,7 +33,8 @@ def test_users_gradients_are_within_r1(d: int, failure: float) -> None:
 def test_average_iterates_are_within_r2_and_have_the_variance_of_its_proof(d: int) -> None:
     rng, groups, eta = np.random.default_rng(d), 2000, 0.01
     for steps in (1, 10, 100):
-        weights = 1 - np.arange(1, steps + 1) / steps  # the weight of each step in the average
+        # These are the weights of the steps in the average.
+        weights = 1 - np.arange(1, steps + 1) / steps
         iterates = -eta * np.einsum("t,gtd->gd", weights, unit_rows(rng, (groups, steps, d)))
         spread = np.linalg.norm(iterates, axis=1)
         variance = eta**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)

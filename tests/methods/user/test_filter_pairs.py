@@ -23,7 +23,8 @@ def test_pairs_that_the_triangle_inequality_decides_are_near_or_far_as_their_dis
     rng = np.random.default_rng(d)
     for spread, shift, outliers in itertools.product((0.3, 1.0, 4.0), (0.0, 5.0), (0, 1, 30)):
         x = rng.normal(size=(150, d))
-        # Every length again and again, and pairs on opposite sides: sums of lengths at the rim.
+        # The lengths repeat and pairs lie on opposite sides, so that sums of lengths are at the
+        # rim.
         x *= spread * rng.choice([0.5, 1.0], size=(150, 1)) / np.linalg.norm(x, axis=1)[:, None]
         x[75:] = -x[:75]
         x += shift
@@ -41,9 +42,9 @@ def test_pairs_that_the_triangle_inequality_decides_are_near_or_far_as_their_dis
 def test_pairs_within_the_rounding_of_a_radius_are_decided_by_their_distance(
     keep: RobustFilter, d: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Sums and differences of two lengths that are a radius but for a few units in the last place:
-    # without its room for rounding, the triangle inequality decides some otherwise than the
-    # distance, and in another order of the points otherwise again.
+    # Sums and differences of two lengths equal a radius up to a few units in the last place.
+    # Without its room for rounding, the triangle inequality would decide some pairs otherwise than
+    # the distance does, and differently in another order of the points.
     monkeypatch.setattr(robust_filter, "BLOCK", 700)
     rng = np.random.default_rng(d)
     score_radius, filter_radius = keep.score_radius, keep.filter_radius * (1 + 1e-9)
@@ -76,7 +77,7 @@ def test_few_distances_are_taken_where_most_users_agree(monkeypatch: pytest.Monk
     plain = robust_filter._pair_distances
 
     def count_distances(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Count the distances that are taken, and take them."""
+        """Compute distances, and record how many pairs they are for."""
         pair_counts.append(rows.shape[1] * columns.shape[1])
         return plain(rows, columns)
 
@@ -84,7 +85,8 @@ def test_few_distances_are_taken_where_most_users_agree(monkeypatch: pytest.Monk
     keep, rng = keep_of("B"), np.random.default_rng(0)
     unit = rng.normal(size=(5000, 3))
     unit /= np.linalg.norm(unit, axis=1)[:, None]
-    unit[:1000] = [1.0, 0.0, 0.0]  # their mean is far from the opposite point, zero is not
+    # The mean of these users is far from the opposite point, and zero is not.
+    unit[:1000] = [1.0, 0.0, 0.0]
     assert keep.examine(unit / 2 * (1 - 1e-12)).score == 5000
     assert not pair_counts, "gradients of a bounded norm are never more than twice it apart"
     for value in (math.nan, 1e6):
@@ -93,6 +95,6 @@ def test_few_distances_are_taken_where_most_users_agree(monkeypatch: pytest.Monk
         assert keep.examine(points).score == pytest.approx((4999**2 + 1) / 5000)
     assert sum(pair_counts) < 5000**2 / 100
     pair_counts.clear()
-    normal = rng.normal(size=(5000, 1)) / 6  # radius 1 is six standard deviations
+    normal = rng.normal(size=(5000, 1)) / 6  # A radius of 1 is six standard deviations.
     assert 4999 < keep.examine(normal).score < 5000
     assert 0 < sum(pair_counts) < 5000**2 / 100

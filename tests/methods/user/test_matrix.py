@@ -35,7 +35,7 @@ def outcome(point: Scenario) -> Outcome:
     return run_cell(next(cells(point)))
 
 
-# Each problem on one law in every run, and on the other in `make test-slow`.
+# Each problem is run on one law in the quick suite, and on the other in `make test-slow`.
 @pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("method", "problem"),
@@ -100,10 +100,11 @@ def test_item_level_methods_are_refused_where_users_have_several_items() -> None
 
 
 def test_a_sweep_over_m_shows_that_more_items_help_the_filter_and_not_the_clipped_means() -> None:
-    """Half the squared distance, n = 10,000: the filter's noise falls with m, the other's does not.
+    """For half the squared distance at n = 10,000, the filter's noise falls with m, while that of
+    the clipped means does not.
 
-    From m = 10^3 to 10^6 the filtered mean's excess falls a hundredfold and more; both are means
-    of five trials.
+    From m = 10^3 to 10^6 the filtered mean's excess falls a hundredfold and more; both are means of
+    five trials.
     """
     swept = Scenario(
         problem="quadratic",
@@ -146,9 +147,10 @@ def test_one_item_per_user_is_item_level() -> None:
 def runs_at_the_limit(
     monkeypatch: pytest.MonkeyPatch, problem: str, law: str, methods: tuple[str, ...], trials: int
 ) -> tuple[list[Outcome], list[Outcome]]:
-    """Return the same runs where all items just fit, and where the means alone are drawn.
+    """Return the outcomes of equal runs in which all items just fit into memory, and in which the
+    means alone are drawn.
 
-    Of more than one trial: the records of the last one are kept for the next run.
+    With more than one trial, the records of the last one are kept for the next run.
     """
     scenario = Scenario(
         problem=problem,
@@ -178,10 +180,10 @@ def runs_at_the_limit(
 def test_errors_have_one_law_on_both_sides_of_the_size_at_which_items_are_held(
     problem: str, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On the quadratic loss items that were shrunk one by one had 10 to 100 times the error.
+    """On the quadratic loss, items that were shrunk one by one had 10 to 100 times the error.
 
-    The mean of 40 errors of 5 coordinates varies by a tenth, two of them by five of their standard
-    deviations of 14 % or less.
+    The mean of 40 errors of 5 coordinates varies by a tenth; the two means differ by at most five
+    of their standard deviations of 14 % or less.
     """
     items, means = runs_at_the_limit(monkeypatch, problem, "gaussian", (method,), 40)
     assert not any(one.notes for one in (*items, *means))

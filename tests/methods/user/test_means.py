@@ -89,9 +89,9 @@ def test_the_centre_is_charged_and_released_first() -> None:
 
 @pytest.mark.parametrize(("p", "m"), [(2.0, 9), (3.0, 4), (4.0, 30), (6.0, 2)])
 def test_the_moment_of_a_mean_is_at_most_what_the_radius_is_planned_for(p: float, m: int) -> None:
-    """Signs that are rare are the worst law known; the mean of m of them by their exact law."""
+    """Rare signs are the worst law that is known, and the mean of m of them has an exact law."""
     for chance in (1.0, 0.5, 0.1, 0.01):
-        # a symmetric record: 0, or plus or minus a value of p-th moment 1
+        # A symmetric record is 0, or plus or minus a value for which the p-th moment is 1.
         value = chance ** (-1 / p)
         step = np.array([chance / 2, 1 - chance, chance / 2])
         law = np.array([1.0])
@@ -116,7 +116,9 @@ def test_a_sample_of_another_size_is_refused() -> None:
 
 
 def test_a_centre_and_users_means_beat_both_baselines() -> None:
-    """The figures of theory/user-level-means.md, 5, in their order and within a half of them."""
+    """The errors are those of theory/user-level-means.md, 5, in the note's order and within a half
+    of its figures.
+    """
     point = Scenario(
         n=1000, m=256, d=10, p=2.0, margin=0.2, offset=1.0, trials=6, methods=("mean.sample", *ALL)
     )
@@ -137,7 +139,9 @@ def test_a_refusal_names_a_method_that_may_run_there() -> None:
 
 @pytest.mark.parametrize("tuning", ["practical", "theory"])
 def test_under_a_pure_budget_clipped_means_get_noise_that_hides_a_user(tuning: Any) -> None:
-    """The density falls by epsilon over the sensitivity; 4000 lengths have the gamma law's mean."""
+    """The density falls by epsilon over the sensitivity, and 4000 lengths have the mean of the
+    gamma law.
+    """
     pure = replace(POINT, delta=0.0, epsilon=0.7)
     method = UserMeanClipped(tuning=tuning)
     plan = method.plan(pure.setting)
@@ -147,7 +151,7 @@ def test_under_a_pure_budget_clipped_means_get_noise_that_hides_a_user(tuning: A
     assert (entry.mechanism, entry.epsilon) == ("spherical laplace", 0.7)
     assert entry.rho == pytest.approx(0.7 * math.tanh(0.35))
     assert entry.sensitivity == plan.noise.l2_sensitivity
-    wide = replace(pure, diameter=1e6)  # nothing is projected on the public ball
+    wide = replace(pure, diameter=1e6)  # The ball is so wide that no answer is projected on it.
     data = users(pure)
     plan = replace(method, radius=plan.statistic.radius).plan(wide.setting)
     rng, exact = np.random.default_rng(5), clipped_mean(data.means(), plan.statistic.radius)

@@ -48,7 +48,9 @@ def absolute(x: np.ndarray, y: np.ndarray, items: int) -> ItemSample:
 
 
 def check_moves() -> None:
-    """Check that moves are uniform on the ball: their norms, their means and their coordinates."""
+    """Check that smoothing moves are uniform on the ball, by their norms, their means and their
+    coordinates.
+    """
     for d in (1, 2, 7):
         y = ball_points(20_000, d, 0.3, np.random.default_rng(d))
         norms = np.linalg.norm(y, axis=1)
@@ -72,7 +74,9 @@ def check_unbiased() -> None:
 
 
 def check_fresh_moves() -> None:
-    """Check that every user, item and step has its own move: gradients of equal items differ."""
+    """Check that every user, item and step has a move of its own, so that gradients of equal items
+    differ.
+    """
     w, rng = np.array([0.01, 0.0]), np.random.default_rng(4)
     points = PointSample(
         points=DenseRows(np.zeros((6, 2))), loss=Distance(), constraint=Ball(d=2, radius=1.0)
@@ -85,7 +89,7 @@ def check_fresh_moves() -> None:
     assert np.linalg.norm(smoothed_user_gradients(pairs, w, 0.5, rng), axis=1).max() < 1 - 1e-6
     x = np.ones((40, 1))
     linear = smoothed_user_gradients(absolute(x, np.zeros(40), 1), np.zeros(1), 0.5, rng)
-    assert 5 < (linear > 0).sum() < 35  # one sign for all with a shared move
+    assert 5 < (linear > 0).sum() < 35  # If all users shared one move, all signs would be equal.
 
 
 def test_moves_are_uniform_on_the_ball() -> None:
@@ -101,7 +105,8 @@ def test_every_item_has_its_own_random_move_in_every_step() -> None:
 
 
 def test_the_smoothed_loss_is_above_the_loss_not_below() -> None:
-    r"""It satisfies f <= f_r <= f + L r d/(d+1), with equality on the right for the norm at 0.
+    """The smoothed loss f_r satisfies f <= f_r <= f + L r d/(d+1), with equality on the right for
+    the norm at 0.
 
     See theory/lowy-liu-asi.md, 7, item 31.
     """
@@ -117,7 +122,7 @@ def test_the_smoothed_loss_is_above_the_loss_not_below() -> None:
 
 
 def test_a_linear_models_move_needs_one_number_an_item() -> None:
-    """The law of a slope is that at a full move: mean and variance over many draws."""
+    """The slope has the mean and the variance of the slope at a full move, over many draws."""
     x = np.array([[0.6, -0.3, 0.2]])
     w, r, draws = np.array([0.1, 0.4, -0.2]), 0.8, 100_000
     link = LogisticLink()
@@ -209,7 +214,7 @@ def test_an_unsupported_setting_is_refused_with_a_reason() -> None:
 
 @pytest.mark.parametrize("problem", ["absolute", "geometric-median"])
 def test_the_method_learns(problem: str) -> None:
-    """At n = 4,000, m = 25, d = 5, epsilon = 4 it has a tenth of the risk of the centre."""
+    """At n = 4,000, m = 25, d = 5 and epsilon = 4 the risk is a tenth of that of the centre."""
     scenario = Scenario(problem=problem, methods=(), n=4000, d=5)
     sampled_problem = scenario.instance.problem
     users = sample_users(sampled_problem, 4000, 25, np.random.default_rng(0))

@@ -61,7 +61,9 @@ def losses_of(kind: str) -> Any:
 
 
 def slow_chain(records: Any, start: int, stop: int, size: float, batch: int) -> np.ndarray:
-    """Return the average of the queried points of one chain, record by record."""
+    """Return the average of the points queried by one chain over the records start to stop,
+    computed record by record.
+    """
     w, total = START, np.zeros(3)
     for low in range(start, stop, batch):
         high = min(low + batch, stop)
@@ -75,7 +77,9 @@ def slow_chain(records: Any, start: int, stop: int, size: float, batch: int) -> 
 @each("batch", [1, 3, 5])
 @each("shrunk", [False, True])
 def test_parallel_chains_equal_separate_runs(kind: str, batch: int, shrunk: bool) -> None:
-    """C chains at once are C one by one; and one chain is a phase of the item-level method."""
+    """Chains that run at once equal separate chains, and one chain is a phase of the item-level
+    method.
+    """
     losses, run = losses_of(kind), Pass(first=2, groups=4, length=9, step_size=0.1, batch=batch)
     records = sample(kind, *honest_records(40, 1, 3))
     bounded = records.bounded(0.4) if shrunk else losses.of(records)
@@ -89,8 +93,11 @@ def test_parallel_chains_equal_separate_runs(kind: str, batch: int, shrunk: bool
 
 
 def check_one_user_moves_one_chain(kind: str, fraction: float, batch: int = 1) -> float:
-    """Check all replaced users, and return the largest move over its bound."""
-    n, m, d, replaced = 12, 3, 3, 6  # 4 groups of 3 users: in the third
+    """Return the largest move of a chain over its bound when one user is replaced by any other; no
+    other chain may move.
+    """
+    # There are 4 groups of 3 users; the replaced user is in the third group.
+    n, m, d, replaced = 12, 3, 3, 6
     losses = losses_of(kind)
     size = fraction * 2 / {"logistic": 0.25, "linear": 4.0}.get(kind, 1.0) / batch
     run = Pass(first=0, groups=4, length=3 * m, step_size=size, batch=batch)
@@ -114,7 +121,9 @@ def check_one_user_moves_one_chain(kind: str, fraction: float, batch: int = 1) -
 @pytest.mark.parametrize("kind", SMOOTH)
 @pytest.mark.parametrize("batch", [1, 4])
 def test_one_user_moves_one_chain_by_at_most_its_pull(kind: str, batch: int) -> None:
-    """Broken and huge items too, up to the largest step; and the bound is of the right size."""
+    """Items may be broken or huge and step sizes go up to the largest, and the bound is nearly
+    attained.
+    """
     assert check_one_user_moves_one_chain(kind, 0.02, batch) > 0.2
     check_one_user_moves_one_chain(kind, 1.0, batch)
 
@@ -219,7 +228,9 @@ def test_without_noise_and_removal_it_is_phased_averaging(
 
 
 def test_honest_runs_halt_as_rarely_as_planned() -> None:
-    """The test alone fails 0.5 % of concentrated phases, the proven radius 1 %; 1e-6."""
+    """The test alone fails in 0.5 % of concentrated phases, and the proven radius in 1 %; the
+    test's level is 1e-6.
+    """
     n, m, d, runs = 480, 5, 2, 150
     setting, method = user_setting("mean", n, m, d, BUDGET), UserPhasedSgd(tuning="theory")
     phases = len(method.plan(setting).phases)
@@ -239,13 +250,14 @@ def linear_chains(size: float, steps: int, groups: int, seed: int) -> np.ndarray
 
 
 def test_chains_spread_as_the_lemma_says() -> None:
-    """Lemma 2.3, R2: linear losses have the exact variance, at 1e-6; no pair is beyond the proven
-    radius.
+    """By Lemma 2.3, R2, linear losses have the exact variance, tested at 1e-6, and no pair is
+    beyond the proven radius.
     """
     size, steps, groups = 1e-3, 60, 3000
     averages = linear_chains(size, steps, groups, 0)
-    variance = size**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)  # trace; items have 1
-    # A sum of nearly normal vectors: 3 C degrees of freedom.
+    # This is the trace of the covariance for items whose covariance has trace 1.
+    variance = size**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)
+    # A sum of squares of nearly normal vectors has 3 C degrees of freedom.
     total, law = float(np.square(averages).sum()) / (variance / 3), stats.chi2(3 * groups)
     assert law.ppf(FALSE_ALARM / 2) * 0.98 < total < law.isf(FALSE_ALARM / 2) * 1.02
     averages = averages[:300]
@@ -254,7 +266,7 @@ def test_chains_spread_as_the_lemma_says() -> None:
 
 
 def test_one_pass_has_the_gap_of_the_lemma() -> None:
-    """The gap is that of Lemma B.3 without its factor 2, at the minimiser, for the mean over
+    """The gap is that of Lemma B.3 without its factor of 2, at the minimiser, for the mean over
     chains.
     """
     rng, groups, steps = np.random.default_rng(2), 400, 50
@@ -302,7 +314,9 @@ def test_the_terms_are_those_of_the_bound() -> None:
 
 
 def test_the_best_phases_have_the_least_bound() -> None:
-    """Their bound is no worse than any schedule of the bound's own search over N1."""
+    """The bound of these phases is no worse than that of any schedule of the bound's own search
+    over N1.
+    """
     case = UserLevel(n=3000, m=10, d=3, epsilon=1.0, delta=1e-6, smoothness=1.0)
     g = gaussian_multiplier(case.epsilon, case.delta)
     best = best_phases(
@@ -374,7 +388,8 @@ def test_the_release_with_printed_noise_has_the_noise_of_the_paper_and_is_privat
         plan.release.test.score_floor,
         failure=case.delta / 10 * math.exp(-epsilon),
     )
-    assert plan.release.l2_sensitivity >= 5 * proven  # theory/lowy-liu-asi.md, 2.1
+    # The printed sensitivity exceeds the proven one (theory/lowy-liu-asi.md, 2.1).
+    assert plan.release.l2_sensitivity >= 5 * proven
     assert plan.release.total_delta <= case.delta
     assert plan.release.total_epsilon == pytest.approx(0.35 * epsilon)
 
@@ -432,7 +447,7 @@ def test_the_notes_say_where_a_plain_mean_would_do_better() -> None:
 
 
 def test_the_method_learns() -> None:
-    """At n = 1500, m = 100 and epsilon = 8 it gains most of what the centre loses."""
+    """At n = 1500, m = 100 and epsilon = 8 the method gains most of what the centre loses."""
     n, m, d = 1500, 100, 2
     x, y = honest_records(n, m, d, shift=0.4)
     setting = user_setting("mean", n, m, d, BUDGET)
@@ -498,7 +513,9 @@ def test_a_fault_is_caught(fault: Any, check: Any, monkeypatch: pytest.MonkeyPat
 
 
 def test_items_are_those_of_whole_users() -> None:
-    """The number of records of a phase is that of its users' items; a sample of another m fails."""
+    """A phase has as many records as its users have items, and a sample with another m
+    is refused.
+    """
     setting = user_setting("mean", 460, 3, 2, BUDGET)
     with pytest.raises(InvalidInput, match="m must be"):
         run_users(

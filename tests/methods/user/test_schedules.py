@@ -81,11 +81,10 @@ GOLDEN = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9, smoothness=1.0
 
 
 def rounds_to(value, digits=6):
-    """Return whether a value has the given number of printed digits."""
+    """Return an object that equals every number which rounds to a value at the given number of
+    digits.
+    """
     return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
-
-
-# ---- The printed schedules
 
 
 def test_algorithm_1_has_the_reference_schedule():
@@ -179,11 +178,11 @@ def test_constants_of_the_printed_tests_add_up():
     assert PRINTED_FILTER.upper == pytest.approx(4 / 5 - 2 / 15)
     # The score of Algorithm 2 is at least 0.7 K, which is above b K.
     assert PRINTED_FILTER.upper < 4 / 5 - 1 / 20 - 1 / 20 == pytest.approx(0.7)
-    # Scales 8/epsilon and 16/epsilon are those of Mode A at half of epsilon.
+    # The scales 8/epsilon and 16/epsilon are those of Mode A at half of epsilon.
     half = Tuning(test_share=0.5)
     test = phase_plan(10**5, 10, 1.0, 1e-6, keep=UNIT_FILTER, tuning=half).release.test
     assert (test.threshold_scale, test.score_scale) == pytest.approx((8.0, 16.0))
-    # Scale 20/epsilon is a tenth of epsilon at sensitivity 2.
+    # The scale 20/epsilon is that of a tenth of epsilon at sensitivity 2.
     tenth = Tuning(test_share=0.1)
     single = single_test_plan(10**5, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tenth).release.test
     assert single.score_scale == pytest.approx(20.0)
@@ -203,7 +202,7 @@ def test_the_printed_batch_is_larger_than_the_phase_and_the_noise_than_the_set(n
         / (first_phase.regulariser * math.sqrt(first_phase.steps))
     )
     assert noise is None or error == pytest.approx(noise, rel=0.03)
-    # The last phase has a few steps only, and no number of users mends it.
+    # The last phase has only a few steps, and no number of users mends that.
     assert batch_ratio(case, 0.1, phase_count(n)) > 500
     needs = {r.name: r for r in erm_requirements(case, 0.1)}
     assert not needs["K"].holds and math.isinf(needs["K"].users)
@@ -211,7 +210,9 @@ def test_the_printed_batch_is_larger_than_the_phase_and_the_noise_than_the_set(n
 
 def test_the_formulas_are_monotone():
     def grows(value, name, factor=2):
-        """Return whether a value grows with a field."""
+        """Return whether a function's value grows when a field of the golden case is multiplied by
+        a factor.
+        """
         changed = replace(
             GOLDEN, **{name: type(getattr(GOLDEN, name))(getattr(GOLDEN, name) * factor)}
         )
@@ -235,9 +236,6 @@ def test_the_smoothed_schedule_has_its_reference_values():
     assert radius == pytest.approx(3 / (0.5 * 4000 * 10) * 4)
     smoothness = smoothed_smoothness(case, radius)
     assert smoothness == pytest.approx(2 / 4 * 0.5 * 4000 * 10)
-
-
-# ---- Filters, spreads and multipliers
 
 
 def test_the_exact_gaussian_multiplier_has_its_reference_values():
@@ -301,7 +299,8 @@ def test_a_sequence_of_tests_halts_with_at_most_the_stated_probability():
     )
     assert fails == pytest.approx(USERS_HALT)
     large_release = phase_plan(10**6, 1, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning).release
-    assert large_release.l2_sensitivity * 10**6 == pytest.approx(8, rel=2e-3)  # 2 (2 + 2) radii
+    # The sensitivity is 2 (2 + 2) radii.
+    assert large_release.l2_sensitivity * 10**6 == pytest.approx(8, rel=2e-3)
 
 
 def test_the_stated_least_number_of_users_of_a_phase_is_the_least():
@@ -322,19 +321,21 @@ def test_coins_cost_more_noise_than_weights():
 
 
 def test_the_iterates_of_linear_losses_stay_within_their_spread():
-    # Averages of T points of a random walk of steps eta L: the largest possible gradient noise.
+    # The averages of T points of a random walk of steps eta L have the largest possible gradient
+    # noise.
     rng = np.random.default_rng(3)
     runs, steps, eta, failure = 4000, 200, 0.1, 1e-3
     moves = rng.choice([-eta, eta], size=(runs, steps))
     averages = np.cumsum(moves, axis=1)[:, :-1].sum(axis=1) / steps
     variance = eta**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)
-    assert averages.var() == pytest.approx(variance, rel=0.12)  # 5 standard errors, 6e-7
+    # The tolerance is five standard errors, with a false-alarm rate of 6e-7.
+    assert averages.var() == pytest.approx(variance, rel=0.12)
     share = np.mean(abs(averages) > iterate_spread(eta, 1.0, steps, failure))
     assert share <= failure
 
 
 def test_the_gradients_stay_within_the_uniform_spread_at_all_points():
-    # The gradient of the smooth loss sqrt(1 + (x - z)^2), L = beta = 1, z = +-1.
+    # The smooth loss is sqrt(1 + (x - z)^2), with L = beta = 1 and z = +-1.
     case = UserLevel(n=200, m=25, d=1, epsilon=1.0, delta=1e-6, smoothness=1.0)
     grid = np.linspace(-0.5, 0.5, 101)
     rng = np.random.default_rng(4)
@@ -348,9 +349,6 @@ def test_the_gradients_stay_within_the_uniform_spread_at_all_points():
     assert math.isinf(uniform_gradient_spread(replace(case, smoothness=math.inf), 0.01))
     flat = uniform_gradient_spread(replace(case, smoothness=0.0), 0.01)
     assert flat == pytest.approx(gradient_spread(case.m, 1.0, 0.01 / case.n))
-
-
-# ---- Requirements of the constants
 
 
 @pytest.mark.parametrize(
@@ -441,9 +439,6 @@ def test_where_the_filter_never_pays_and_where_the_printed_one_does():
     noise = printed_noise(crowded, printed_radius(crowded), case.n, 1.0)
     assert noise == pytest.approx(2 / case.n * gaussian_multiplier(1.0, 1e-6), rel=1e-6)
     assert linear_time_pays_from(500) == 501
-
-
-# ---- The recommended schedules
 
 
 def test_the_calibrated_schedules_halve_the_users_of_each_phase_and_use_all_users():

@@ -51,9 +51,6 @@ FILTER_METHODS = (
 METHODS = (UserGroupPrivacy(), UserClippedMeans(method="accelerated"), *FILTER_METHODS)
 
 
-# Exact privacy profiles.
-
-
 def excess_mass(p: float, q: float, shift: float, epsilon: float) -> float:
     r"""Return the integral of :math:`(p\phi(x) - e^\varepsilon q\phi(x - shift))_+`."""
     scaled = math.exp(epsilon) * q
@@ -64,9 +61,8 @@ def excess_mass(p: float, q: float, shift: float, epsilon: float) -> float:
 
 
 def laws(plan: FilterPlan, x: Array) -> tuple[Array, Array]:
-    """Return the law of the halting step (last: none) and the filtered mean, of points by weights.
-
-    The same points in every step.
+    """Return the law of the halting step (the last entry is for no halt), and the filtered mean, if
+    every step sees the points x.
     """
     test, examined = plan.release.test, plan.keep.examine(x)
     law = same_score_law(examined.score, test.steps, test.threshold, test.score_scale, test.kind)
@@ -80,10 +76,10 @@ def same_score_law(score: float, steps: int, threshold: float, scale: float, kin
 
 
 def profile(plan: FilterPlan, x: Array, y: Array, epsilon: float) -> float:
-    """Return delta(epsilon) of all releases of x against those of y."""
+    """Return delta(epsilon) of all releases at the points x against those at the points y."""
     (probabilities, mean), (neighbour_probabilities, neighbour_mean) = laws(plan, x), laws(plan, y)
     shift = float(np.linalg.norm(mean - neighbour_mean)) / plan.release.noise_std
-    steps = range(len(probabilities))  # the sum is sufficient for k releases with one mean
+    steps = range(len(probabilities))  # The sum is sufficient for k releases with one mean.
     return sum(
         excess_mass(probabilities[k], neighbour_probabilities[k], math.sqrt(k) * shift, epsilon)
         for k in steps
@@ -91,9 +87,9 @@ def profile(plan: FilterPlan, x: Array, y: Array, epsilon: float) -> float:
 
 
 def crowds(plan: FilterPlan) -> Iterator[Pair]:
-    """Yield one-dimensional neighbours: a cluster, others at its edge, and one user who moves.
+    """Yield neighbours on a line: a cluster, other points at its edge, and one user who moves.
 
-    The number of others puts the score near the floor, near the threshold, or at its maximum.
+    The number of other points puts the score near the floor, near the threshold, or at its maximum.
     """
     r, count, test = plan.keep.filter_radius, plan.count, plan.release.test
     sizes = {0, 1}
@@ -110,7 +106,7 @@ def crowds(plan: FilterPlan) -> Iterator[Pair]:
 
 
 def worst(plan: FilterPlan, epsilon: float) -> float:
-    """Return the largest delta(epsilon) over the `crowds`."""
+    """Return the largest delta(epsilon) of a plan over the neighbours of `crowds`."""
     return max(profile(plan, x, y, epsilon) for x, y in crowds(plan))
 
 
@@ -135,7 +131,9 @@ def test_no_worst_neighbour_exceeds_the_budget_of_a_plan(name: str) -> None:
 
 
 def weakened(plan: FilterPlan, noise: float = 1.0, test: float = 1.0) -> FilterPlan:
-    """Return a plan with less noise on its means, or on its scores."""
+    """Return a plan whose means have `noise` times the noise, and whose test has `test` times the
+    epsilon.
+    """
     r = plan.release
     louder = replace(r.test, epsilon=r.test.epsilon * test)
     return replace(plan, release=replace(r, test=louder, l2_sensitivity=r.l2_sensitivity * noise))
@@ -148,12 +146,9 @@ def test_the_audit_detects_too_little_noise(name: str) -> None:
     assert worst(weakened(plan, test=9.0), EPSILON) > DELTA
 
 
-# Mode B: one release of a secret batch.
-
-
 def batch_law(plan: FilterPlan, outliers: int, value: float, grid: Array) -> tuple[float, Array]:
-    """Return the probability of a halt, and the density on `grid` of the output
-    if there is none.
+    """Return the probability that a release of a secret batch halts, and the density of its output
+    on `grid` if it does not.
 
     Of the users of the phase `outliers` are at twice the filter's radius, one is at `value`, and
     the rest are at 0.
@@ -183,7 +178,9 @@ def batch_law(plan: FilterPlan, outliers: int, value: float, grid: Array) -> tup
 def batch_profile(
     plan: FilterPlan, outliers: int, value: float, new: float, epsilon: float
 ) -> float:
-    """Return delta(epsilon) of one release, the user at `value` against the user at `new`."""
+    """Return delta(epsilon) of one release of a secret batch, with the user at `value` against the
+    user at `new`.
+    """
     std, r = plan.release.noise_std, plan.keep.filter_radius
     grid = np.linspace(-3 * r - 10 * std, 3 * r + 10 * std, 6001)
     (halt, f), (neighbour_halt, g) = (batch_law(plan, outliers, u, grid) for u in (value, new))
@@ -209,9 +206,6 @@ def test_the_audit_of_a_secret_batch_agrees_with_the_ledger() -> None:
     assert largest > delta
 
 
-# Releases are functions of the noisy values alone.
-
-
 class Script:
     """Plays the part of the noise: decisions and noisy values that do not look at the data."""
 
@@ -230,13 +224,13 @@ class Script:
         return self.passed != self.halt_at
 
     def value(self, value: Array, std: float, rng: np.random.Generator) -> Array:
-        """Return a random value that does not depend on the data."""
+        """Return a random value that does not depend on the given one."""
         assert np.isfinite(value).all()
         return 0.3 * self.rng.normal(size=value.shape)
 
 
 def user_sets(kind: str, setting: Setting, means: bool) -> Iterator[UserSample]:
-    """Yield users, and then sets in which every user is somebody else, or broken."""
+    """Yield users, and then sets in which every user is another one, or broken."""
     m = setting.m
     x, y = make_records(setting.n * (1 if means else m), setting.d, 3)
     for value in (None, -7.0, 0.0, 1e5, 1e300, math.inf, -math.inf, math.nan, "some"):
@@ -252,7 +246,9 @@ def user_sets(kind: str, setting: Setting, means: bool) -> Iterator[UserSample]:
 
 
 def scripted(method: Any, setting: Setting, users: UserSample, halt_at: int) -> list[Any]:
-    """Return all that a run releases and records, and the final state of its generator."""
+    """Return a list of all that a run releases and records, and of the final state of its
+    generator.
+    """
     rng, ledger = np.random.default_rng(5), Ledger(setting.budget)
     with pytest.MonkeyPatch.context() as patch:
         Script(patch, halt_at)
@@ -279,15 +275,12 @@ def test_a_run_lets_out_nothing_but_functions_of_noisy_values(
 ) -> None:
     """No diagnostic, note, iterate, exception or draw depends on data that noise does not hide."""
     for means in (False, True)[: 1 + (kind == "mean")]:
-        items = 200_000 if means else 3  # so many that one-pass steps are on whole users
+        items = 200_000 if means else 3  # With 200,000 items a step of one pass is on whole users.
         setting = users_setting(kind, 100, items, d=2, budget=ApproxDP(epsilon=8.0, delta=0.05))
         outcome, *other_outcomes = (
             scripted(method, setting, u, halt_at) for u in user_sets(kind, setting, means)
         )
         assert all(other == outcome for other in other_outcomes)
-
-
-# The baselines, whose noise is all Gaussian.
 
 
 @pytest.mark.parametrize(
@@ -302,23 +295,24 @@ def test_a_run_lets_out_nothing_but_functions_of_noisy_values(
 def test_a_baseline_spends_its_budget_on_the_strongest_user_and_no_more(
     method: Any, reached: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One dimension, nobody pulls but the first user, one way or the other with all items.
+    """In one dimension only the first user pulls, one way or the other, with all items.
 
-    What is released of gradients that do not depend on the point is a product of Gaussian laws.
+    The releases of gradients that do not depend on the point have a product of Gaussian laws.
     """
     budget = ApproxDP(epsilon=1.0, delta=0.02)
     setting = users_setting("linear", 120, 4, d=1, budget=budget)
     releases: list[list[tuple[float, float]]] = []
 
     def spy(value: Array, std: float, rng: np.random.Generator) -> Array:
-        """Note a value and its noise, and return zero."""
+        """Record a value and its noise, and return zero."""
         releases[-1].append((float(value[0]), std))
         return value * 0.0
 
     monkeypatch.setattr("dpsco_core.privacy.mechanisms.gaussian.add_gaussian_noise", spy)
     for sign in (1.0, -1.0):
         x = np.zeros((480, 1))
-        x[:4] = sign * 1e6  # in the unit ball after all
+        # These records are far out, but the gradients are still in the unit ball.
+        x[:4] = sign * 1e6
         users = ItemSample(records=sample("linear", x, np.zeros(480)), items=4)
         releases.append([])
         method.release(users, method.plan(setting), Ledger(budget), np.random.default_rng(0))

@@ -42,10 +42,10 @@ FLOWER = np.vstack([HUB, PETALS])
 
 
 def score_sensitivity(count: int) -> float:
-    """Return F1: replacing one of K points moves the score by at most 2(K-1)/K.
+    """Return the bound F1: replacing one of K points moves the score by at most 2(K-1)/K.
 
-    Only the 2(K-1) ordered pairs of that point with another one can change; it is its own
-    neighbour before and after. Attained: all points equal, one moved away.
+    Only the 2(K-1) ordered pairs of that point with another one can change, as a point is always
+    near itself. The bound is attained if all points are equal and one moves away.
     """
     return 2 * (count - 1) / count
 
@@ -165,7 +165,7 @@ def test_the_sensitivities_have_the_constants_of_the_theory() -> None:
     count = 3000
     assert weights_sensitivity(keep_of("A", 2 / 3), count, 2 * count / 3) == pytest.approx(
         48 / count, rel=1e-3
-    )  # 48 tau/C of 2.0 with tau the score radius
+    )  # The expected value is 48 tau/C, with tau the score radius.
     assert weights_sensitivity(keep_of("B", 2 / 3), count, 0.7 * count) == pytest.approx(
         40 / count, rel=1e-3
     )
@@ -213,7 +213,8 @@ def test_one_user_across_the_crowd_attains_half_of_the_sharp_sensitivity(count: 
     assert distance == pytest.approx(2 / count)
     bound = sharp_weights_sensitivity(keep, count, count)
     assert 0.49 * bound < distance <= bound
-    # 6 points: more than half of it, so that half the sensitivity would not do
+    # With 6 points the distance exceeds half of the bound, so half the sensitivity would be too
+    # small.
     assert count > 6 or distance > bound / 2
 
 
@@ -224,8 +225,9 @@ def test_changed_members_is_the_smallest_that_the_binomial_tail_allows(
 ) -> None:
     keep = keep_of("A", 2 / 3, "coins")
     slope = min(1.0, 6 / count)
-    logs = binom.logpmf(np.arange(count), count - 1, slope)  # its own tails break below 1e-16
-    # Logarithms of the probabilities to be above q.
+    # The tails of `binom` itself lose their accuracy below 1e-16.
+    logs = binom.logpmf(np.arange(count), count - 1, slope)
+    # These are the logarithms of the probabilities of more than q changes.
     tails = [*np.logaddexp.accumulate(logs[::-1])[::-1][1:], -np.inf]
     expected = next(q for q in range(count) if tails[q] <= math.log(failure))
     assert changed_members(keep, count, failure) == expected
@@ -234,7 +236,7 @@ def test_changed_members_is_the_smallest_that_the_binomial_tail_allows(
 def test_coins_of_neighbours_differ_no_more_than_the_binomial_that_dominates_them() -> None:
     count, keep = 60, keep_of("A", 2 / 3, "coins")
     x = np.zeros((count, 1))
-    x[:24] = 99.0  # h = 36 = 0.6 K: inclusion 0.6, on the slope
+    x[:24] = 99.0  # Here h = 36 = 0.6 K, so the probability of inclusion is 0.6, on the slope.
     y = x.copy()
     y[-1] = -99.0
     examined, neighbour_examined = keep.examine(x), keep.examine(y)
@@ -294,7 +296,7 @@ def test_the_shortcut_agrees_with_all_pairs_exactly(
     short = keep.examine(x)
     assert keep._are_concentrated(x)
     monkeypatch.setattr(RobustFilter, "_are_concentrated", lambda self, points: False)
-    monkeypatch.setattr(robust_filter, "BLOCK", 120)  # two rows a block
+    monkeypatch.setattr(robust_filter, "BLOCK", 120)  # A block then has two rows.
     full = keep.examine(x)
     assert short.score == full.score == 50
     assert (short.counts == full.counts).all()

@@ -91,7 +91,7 @@ def no_threshold_noise(patch: Patch) -> None:
     """Compare scores with the threshold itself."""
 
     def start(self: TestedSteps) -> None:
-        """Start with the threshold itself."""
+        """Begin with the threshold itself, without noise."""
         self._threshold = self.release.test.threshold
 
     patch.setattr(TestedSteps, "__post_init__", start)
@@ -118,7 +118,7 @@ def hard_inclusion(patch: Patch) -> None:
 
 
 def no_filter(patch: Patch) -> None:
-    """Include every user."""
+    """Include every user in the filtered mean."""
     patch.setattr(RobustFilter, "inclusion_of", lambda self, counts: np.ones(len(counts)))
 
 
@@ -128,11 +128,11 @@ def filter_at_twenty_times_its_radius(patch: Patch) -> None:
 
 
 def score_as_a_sum(patch: Patch) -> None:
-    """Let the score be the sum where it should be the mean."""
+    """Make the score of a set of points the sum of their scores, and not the mean."""
     plain = RobustFilter.examine
 
     def examine(self: RobustFilter, points: np.ndarray) -> filter_module.Examination:
-        """Examine points, with the sum of scores for their mean."""
+        """Examine points, with the sum of their scores in the place of the mean."""
         examined = plain(self, points)
         return filter_module.Examination(
             score=examined.score * len(points), counts=examined.counts, inclusion=examined.inclusion
@@ -151,15 +151,17 @@ def shortcut_taken_too_soon(patch: Patch) -> None:
 
 
 def audit_of_two_camps() -> None:
+    """Assert that the audit of two camps of users refutes nothing."""
     check_audit(runs=1000, telling=(1,))
 
 
 def audit_of_a_flipped_point() -> None:
+    """Assert that the audit of a flipped point refutes nothing."""
     check_audit(runs=1000, telling=(0,))
 
 
 def sequence_of_tests(check: Callable[[str], None]) -> Callable[[], None]:
-    """Return the check for a sequence of tests."""
+    """Return a test that makes a check for a sequence of tests."""
     return lambda: check("sequence")
 
 
@@ -180,7 +182,7 @@ FAULTS: list[tuple[Callable[[Patch], None], Callable[[], None]]] = [
     (score_as_a_sum, check_sensitivity),
     (shortcut_taken_too_soon, check_sensitivity),
 ]
-# These faults are caught above too, by another check; each takes seconds.
+# Another check above catches these faults too, and each takes seconds.
 CAUGHT_AGAIN: list[tuple[Callable[[Patch], None], Callable[[], None]]] = [
     (half_the_sensitivity_of_the_score, lambda: check_halting_law("single")),
     (threshold_noise_of_each_step, sequence_of_tests(check_halting_law)),

@@ -43,7 +43,7 @@ KINDS = [(form, inclusion) for form in "AB" for inclusion in ("weights", "coins"
 
 
 def gaussian(epsilon: float, delta: float) -> TestedGaussian:
-    """Return the Gaussian mechanism after a single test, of sensitivity 1."""
+    """Return the Gaussian mechanism of sensitivity 1 that follows a single test."""
     test = NoisyTest(kind="single", steps=1, threshold=0.0, epsilon=1.0, failure=0.1)
     return TestedGaussian(test=test, l2_sensitivity=1.0, epsilon=epsilon, delta=delta)
 
@@ -72,7 +72,8 @@ def test_the_gaussian_multiplier_is_exact(epsilon: float, delta: float, golden: 
 def test_the_textbook_gaussian_violates_its_delta_at_large_epsilon(
     epsilon: float, delta: float, ratio: float
 ) -> None:
-    rho = epsilon**2 / (4 * math.log(2 / delta))  # sigma^2 = 2 log(2/delta)/epsilon^2
+    # The noise has sigma^2 = 2 log(2/delta)/epsilon^2.
+    rho = epsilon**2 / (4 * math.log(2 / delta))
     assert gaussian_delta(rho, epsilon) / delta == pytest.approx(ratio, rel=0.01)
     assert gaussian_delta(64 / (4 * math.log(2e3)), 8.0) < 1e-3
 
@@ -170,7 +171,7 @@ def test_too_few_points_are_refused_with_the_number_that_is_enough(
     keep = keep_of(form, 2 / 3, inclusion)
 
     def plan(count: int):
-        """Plan a release of this many points."""
+        """Return the plan of a release for this many points."""
         if steps:
             return phase_plan(count, steps, EPSILON, DELTA, keep=keep)
         return single_test_plan(count, EPSILON, DELTA, keep=keep)
@@ -202,7 +203,7 @@ def test_form_a_needs_a_floor_above_its_upper_share() -> None:
 def test_the_plan_of_coins_in_form_b_pays_for_their_number() -> None:
     steps = 3
     plan = phase_plan(20_000, steps, EPSILON, DELTA, keep=keep_of("B", 2 / 3, "coins"))
-    part = DELTA / 4  # zeta_E, delta_2, T zeta_B and 2 T zeta_S
+    part = DELTA / 4  # The four parts of delta are zeta_E, delta_2, T zeta_B and 2 T zeta_S.
     assert plan.release.test.failure == pytest.approx(part)
     assert plan.release.failure == pytest.approx(2 * part)
     floor = (plan.release.test.score_floor - 10_000) / 0.5
@@ -234,7 +235,7 @@ def test_concentrated_points_pass_and_scattered_ones_halt_with_the_last_point() 
     for _ in range(300):
         close = rng.normal(size=(302, 2)) * 0.05
         halts += release_mean(close, plan, Ledger(BUDGET), rng, fallback=fallback).halted
-    assert halts <= 10  # Bin(300, 0.005) is above 10 with probability 1e-6
+    assert halts <= 10  # A Bin(300, 0.005) count exceeds 10 with probability 1e-6.
     scattered = rng.choice([-1.0, 1.0], size=(302, 2)) * 10
     for _ in range(50):
         ledger = Ledger(BUDGET)
@@ -312,16 +313,18 @@ def test_the_noise_of_the_threshold_is_drawn_once_per_phase() -> None:
     check_threshold_noise()
 
 
-# Quick is the pair whose score is near the threshold.
+# The quick suite has the pair whose score is near the threshold.
 @pytest.mark.parametrize("pair", one_in(4, [3, 0, 1, 2]))
 def test_no_event_refutes_the_claim_on_worst_neighbours(pair: int) -> None:
     check_audit(telling=(pair,))
 
 
 def test_above_threshold_is_private_exactly() -> None:
-    """The halting time's law at neighbouring score sequences is within e^epsilon, nearly tight."""
+    """The law of the halting time at neighbouring score sequences is within a factor of e^epsilon,
+    which is nearly attained.
+    """
     rng = np.random.default_rng(0)
-    scale, largest = 8.0, 0.0  # epsilon 1 at sensitivity 2
+    scale, largest = 8.0, 0.0  # The noise scale of 8 is that of epsilon = 1 at sensitivity 2.
     for _ in range(60):
         scores = rng.uniform(-8, 8, size=4)
         neighbour_scores = scores + rng.choice([-2.0, 2.0], size=4)

@@ -31,7 +31,9 @@ def with_steps(method: Any, steps: int) -> Any:
 def statistics_of_steps(
     method: Any, setting: Setting, sample: Any, points: Array, seed: int = 0
 ) -> Recorder:
-    """Return the exact statistic of every step at given points, whatever is released."""
+    """Return a recorder of the exact statistic of every step at given points, whatever
+    is released.
+    """
     ledger = Recorder(setting.budget)
     with visiting(points):
         try:

@@ -100,13 +100,13 @@ class Recorder(Ledger):
     exact: list[Array] = field(default_factory=list)
 
     def release(self, mechanism: Any, value: Array, rng: Any, *, label: str = "") -> Any:
-        """Release a value, and note what it was without noise."""
+        """Release a value, and record the value without noise."""
         released = super().release(mechanism, value, rng, label=label)
         self.exact.append(np.array(value))
         return released
 
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
-        """Return ledgers of blocks that share this memory."""
+        """Return ledgers of disjoint blocks that all record into this ledger's list."""
         return tuple(
             Recorder(
                 self.budget,
@@ -121,7 +121,9 @@ class Recorder(Ledger):
 def run(
     method: Any, setting: Setting, sample: Any, seed: int | np.random.Generator = 0
 ) -> tuple[Any, Recorder]:
-    """Run a method; every step must be one release through the ledger, and the result finite."""
+    """Run a method; assert that every step is one release through the ledger, and that the result
+    is finite.
+    """
     ledger = Recorder(setting.budget)
     result = method.release(sample, method.plan(setting), ledger, np.random.default_rng(seed))
     assert result.ledger is ledger
@@ -174,7 +176,8 @@ def total_rho(method: Any, budget: Budget) -> float:
     assert isinstance(budget, ApproxDP)
     if method.calibration == "tight":
         return gaussian_rho(budget.epsilon, budget.delta)
-    if isinstance(method, (ClippedDescent, IterativeDescent)):  # Zhao et al., equation (15).
+    # Both methods convert the budget by equation (15) of Zhao et al.
+    if isinstance(method, (ClippedDescent, IterativeDescent)):
         return (budget.epsilon / (1 + 2 * math.sqrt(-math.log(budget.delta)))) ** 2
     return zcdp_rho(budget.epsilon, budget.delta, "paper")
 
@@ -184,7 +187,7 @@ def step_noise(method: Any, setting: Setting) -> float:
     plan = method.plan(setting)
     steps, d, oracle = plan.descent.steps, setting.d, plan.statistic
     rho, n = total_rho(method, setting.budget) / steps, setting.n
-    if isinstance(method, ClippedDescent):  # The variance is 2R^2 T/(rho n^2).
+    if isinstance(method, ClippedDescent):  # The variance of a step's noise is 2R^2 T/(rho n^2).
         return math.sqrt(2 * oracle.radius**2 / (rho * n**2))
     if isinstance(method, IterativeDescent):
         return math.sqrt(2 * oracle.radius**2 / (rho * (n // oracle.groups) ** 2))

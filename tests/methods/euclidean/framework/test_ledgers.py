@@ -54,8 +54,8 @@ def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
 @pytest.mark.parametrize("calibration", CALIBRATIONS)
 @pytest.mark.parametrize("steps", [1, 4, 9])
 def test_disjoint_blocks_cost_their_maximum_and_not_their_sum(calibration: Any, steps: int) -> None:
-    """A tight step has all of rho on its own block; a printed step has rho/T, and only one
-    counts.
+    """A tight step has all of rho on its own block, while of the printed steps, with rho/T each,
+    only one counts.
     """
     problem = quadratic_problem()
     setting, sample = (

@@ -70,7 +70,7 @@ ATTAINING = [
 
 @pytest.mark.parametrize("method", ATTAINING, ids=str)
 def test_the_sensitivity_is_attained(method: Any) -> None:
-    """Half of the sensitivity would be found out, and so would nine tenths of it."""
+    """The test would fail for half of the sensitivity, and for nine tenths of it."""
     for problem in problems(method):
         setting = problem.setting(12, CONCENTRATED)
         sample = problem.sample(12, np.random.default_rng(0))

@@ -44,7 +44,8 @@ from tests.methods.euclidean.framework.helpers import (
     step_noise,
 )
 
-RHO_15 = 0.0140588188106  # Equation (15) of Zhao et al. at epsilon = 1, delta = 1e-6.
+# This is the rho of equation (15) of Zhao et al. at epsilon = 1 and delta = 1e-6.
+RHO_15 = 0.0140588188106
 
 
 def make_setting(
@@ -66,9 +67,6 @@ def make_setting(
     }
     certified = Constants(**(unit | constants))  # type: ignore[arg-type]
     return Setting(n=n, d=d, moment_order=order, budget=budget, constants=certified)
-
-
-# Simple clipping: Zhao et al., Theorem 4.
 
 
 def test_both_branches_of_the_radius_and_the_steps_have_the_reference_values() -> None:
@@ -101,7 +99,7 @@ def test_the_branches_meet_at_rho_one_over_d_and_the_steps_identity_holds(
     steps = rho * setting.n**2 / (d * radius**2)
     signal = setting.n * math.sqrt(rho / d)
     assert steps == pytest.approx(signal ** (2 - 2 / order) / d, rel=1e-12)
-    # The balance of noise and bias, (7.9).
+    # This is the balance of noise and bias in equation (7.9).
     error = math.sqrt(d) * signal ** -(1 - 1 / order)
     assert radius * math.sqrt(d / rho) / setting.n == pytest.approx(error, rel=1e-12)
     assert d ** (order / 2) * radius ** (1 - order) == pytest.approx(error, rel=1e-12)
@@ -154,9 +152,6 @@ def test_the_radius_scales_with_the_moment_and_the_steps_do_not_depend_on_units(
     assert scaled_plan.descent.step_size == pytest.approx(plan.descent.step_size / 50, rel=1e-12)
 
 
-# Iterative updating: Zhao et al., Theorem 7.
-
-
 def test_printed_iterative_parameters_have_the_reference_values() -> None:
     setting = make_setting(budget=APPROXIMATE)
     plan = IterativeDescent(calibration="paper", tuning="theory", groups=5).plan(setting)
@@ -188,9 +183,6 @@ def test_the_union_bound_over_the_parameters_needs_more_groups_than_records() ->
     expected = 800 * (10 * math.log(1 + 4e5) + 2 * math.log(1e5))
     assert f"{math.ceil(expected):,}" in refusal.value.reason
     assert expected == pytest.approx(1.2e5, rel=0.02)
-
-
-# Coordinate-wise: Kamath et al., Theorem 5.2.
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -248,9 +240,6 @@ def test_the_repaired_number_of_steps_equates_noise_and_gradient_energy(
         assert plan.descent.queried
 
 
-# Noise smoothing: Kamath et al., Theorem 5.5.
-
-
 @pytest.mark.parametrize("rho", [1e-3, 0.5, 20.0])
 @pytest.mark.parametrize("d", [1, 7, 100])
 def test_tau_minimises_the_theorems_own_terms(d: int, rho: float) -> None:
@@ -290,9 +279,6 @@ def test_printed_steps_are_literal_and_the_exact_noise_allows_more() -> None:
     assert literal / exact == pytest.approx(0.82856, rel=1e-4)
 
 
-# Strongly convex: Kamath et al., Theorem 5.7.
-
-
 def strongly_convex_setting(n: int = 10**6, d: int = 4, **constants: Any) -> Setting:
     """Return the setting of a strongly convex problem with condition number 1."""
     return make_setting(n=n, d=d, **({"strong_convexity": 1.0, "smoothness": 1.0} | constants))
@@ -313,7 +299,7 @@ def test_strong_parameters_are_those_of_the_theorem(
     error = math.sqrt(d / n) + math.sqrt(d) * (math.sqrt(d) / (math.sqrt(rho) * n)) ** a
     goal = curvature_sum * error / (lower * upper)
     if calibration == "tight":
-        goal /= diameter  # q^T times the diameter must equal this length.
+        goal /= diameter  # The length q^T times the diameter must equal this goal.
     assert q**steps <= goal < q ** (steps - 1)
     assert plan.descent.step_size == pytest.approx(1 / curvature_sum, rel=1e-15)
     assert (plan.descent.averaged, plan.descent.queried) == (1, False)
@@ -345,9 +331,6 @@ def test_practical_strong_steps_fit_the_records_and_grow_with_them(rho: float) -
     assert steps[1] <= 5
     assert steps == sorted(steps)
     assert steps[-1] > 1
-
-
-# Refusals.
 
 
 def refusal_of(method: Any, setting: Setting) -> NotApplicable | None:
