@@ -84,7 +84,7 @@ class Frontier:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtPlan:
+class TermsOfRun:
     """The terms of a bound at the parameters of one run, which its method's plan contains.
 
     A bound whose `evaluate` this is, is about what a run does, at its calibration and tuning, and a
@@ -123,7 +123,7 @@ class Bound:
 
     card: BoundCard  # the card of the bound in the catalogue, with its source
     # A function that takes a `Setting` and returns the terms by name, in the order of the formula.
-    # For a bound on a run it is an `AtPlan`.
+    # For a bound on a run it is an `TermsOfRun`.
     evaluate: Callable[[Setting], Terms]
     # This function combines the values of the terms into the bound; for most bounds it is a sum.
     combine: Callable[[tuple[float, ...]], float] = math.fsum
@@ -142,7 +142,7 @@ class Bound:
         "run" are those of a run at hand, "own" those of its own statement, and "" says that the
         bound is about no method.
         """
-        if isinstance(self.evaluate, AtPlan):
+        if isinstance(self.evaluate, TermsOfRun):
             return "run"
         return "own" if self.card.method else ""
 
@@ -153,7 +153,7 @@ class Bound:
         """
         if self.why_void(setting):
             return {VOID: math.inf if self.card.kind == "upper" else 0.0}
-        if plan is not None and isinstance(self.evaluate, AtPlan):
+        if plan is not None and isinstance(self.evaluate, TermsOfRun):
             return dict(self.evaluate.terms_of_run(plan))
         return dict(self.evaluate(self.setting_of_statement(setting)))
 

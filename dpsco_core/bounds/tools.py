@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.base import AtPlan, Hypothesis, Letter, Terms
+from dpsco_core.bounds.base import Hypothesis, Letter, Terms, TermsOfRun
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET, small_mean
 from dpsco_core.methods.base import Method
 from dpsco_core.methods.records.base import hinge_bias
@@ -79,7 +79,7 @@ def at_run(
     method: Method,
     formula: Callable[[Any], Parts],  # the parts as a function of a plan of the method
     combine: Callable[[tuple[float, ...]], float],
-) -> AtPlan:
+) -> TermsOfRun:
     """Return the bound on a method's runs whose terms `formula` computes from the plan.
 
     The answer and the mean lie in the ball of the plan, which caps the terms: see `in_ball`.
@@ -89,7 +89,7 @@ def at_run(
         """Return the terms of the bound at the parameters of a run's plan."""
         return in_ball(formula(plan), combine, plan.answer_radius).values
 
-    return AtPlan(method=method, names=PARTS, formula=terms)
+    return TermsOfRun(method=method, names=PARTS, formula=terms)
 
 
 def void(sampling: float) -> Parts:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_core.bounds import Bound
-from dpsco_core.bounds.base import AtPlan
+from dpsco_core.bounds.base import TermsOfRun
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.methods.base import Plan
 from dpsco_core.privacy.budget import ZCDP, PureDP
@@ -22,7 +22,7 @@ from tests.trust.test_theory import RISES, larger
 RUNS = [
     bound
     for bound in BOUNDS
-    if isinstance(bound.evaluate, AtPlan)
+    if isinstance(bound.evaluate, TermsOfRun)
     and "mean" in bound.card.problems
     and bound.card.privacy != "none"
 ]
@@ -30,7 +30,7 @@ RUNS = [
 
 def plan_of(bound: Bound, setting: Setting, **fields: str) -> Plan:
     """Return the plan of the method that a bound is evaluated at."""
-    assert isinstance(bound.evaluate, AtPlan)
+    assert isinstance(bound.evaluate, TermsOfRun)
     return replace(bound.evaluate.method, **fields).plan(bound.setting_of_statement(setting))  # type: ignore[type-var]
 
 

@@ -18,7 +18,7 @@ from dpsco_core.base.law_classes import (
     VARIANCE,
 )
 from dpsco_core.bounds import Bound
-from dpsco_core.bounds.base import AtPlan
+from dpsco_core.bounds.base import TermsOfRun
 from dpsco_core.bounds.classes import binding, covered, name_bound_algorithms, of_class
 from dpsco_core.catalogue import BOUNDS, bound
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
@@ -78,7 +78,7 @@ def values_at_both(bound_row: Bound, setting: Setting, changed: Setting) -> tupl
     """Return a bound's values at two settings; for a bound on a run, both are for the plan of the
     first setting.
     """
-    if not isinstance(bound_row.evaluate, AtPlan):
+    if not isinstance(bound_row.evaluate, TermsOfRun):
         return bound_row.value(setting), bound_row.value(changed)
     try:
         plan = bound_row.evaluate.method.plan(bound_row.setting_of_statement(setting))

@@ -14,7 +14,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import OWN, BoundCard, Privacy
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
-from dpsco_core.bounds.base import AtPlan, Bound, Letter, Terms, bound_like
+from dpsco_core.bounds.base import Bound, Letter, Terms, TermsOfRun, bound_like
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     DIRECTIONAL_MOMENT,
@@ -189,7 +189,7 @@ def _rows_of_privacy(privacy: Privacy) -> tuple[Bound, ...]:
             summary="The mean excess risk of one pass of clipped subgradients, at the steps, the "
             "radius and the noise of the run: it bounds what is measured.",
             latex=_make_latex(_OF_RUN, "directional", privacy),
-            evaluate=AtPlan(
+            evaluate=TermsOfRun(
                 method=FreshBatches(), names=TERMS, formula=lambda plan: of_run(plan, privacy)
             ),
             hypotheses=(*directional, _PRACTICAL),

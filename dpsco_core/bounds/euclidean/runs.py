@@ -1,6 +1,6 @@
 """Upper bounds on the mean excess risk of a run of SGD, at the parameters of that run.
 
-Each is an `AtPlan`: the steps, their sizes, the points that are averaged and the batches are those
+Each is an `TermsOfRun`: the steps, their sizes, the points that are averaged and the batches are those
 of the plan, in either tuning (theory/bounds-of-runs.md, 3).
 """
 
@@ -10,7 +10,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, TermsOfRun, bound_like
 from dpsco_core.bounds.conditions import FINITE_VARIANCE
 from dpsco_core.bounds.euclidean.conditions import (
     GRADIENT_BOUND,
@@ -115,7 +115,7 @@ def _make_sgd_row(
         latex=latex,
         loss_class=losses,
         problems=problems,
-        evaluate=AtPlan(
+        evaluate=TermsOfRun(
             method=Sgd(),
             names=("optimisation", "sampling"),
             formula=lambda plan: sgd(plan, rule),

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from dpsco_core.base.cards import OWN, BoundCard
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, bound_like, set_letters
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, TermsOfRun, bound_like, set_letters
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -159,7 +159,7 @@ _BOUNDS: tuple[Bound, ...] = (
         r"\Big(\tfrac{m_p}{R_1}\Big)^p\Big)^{1-1/p}+\tfrac{2.11\sqrt{2d/\rho'}}n"
         r"\Big(\tfrac nk\Big)^{1/p}\Big]+2.11R_1\tfrac{\sqrt{2d/\rho'}}{n^2},\ "
         r"m_p=\sqrt d+R_0",
-        evaluate=AtPlan(method=AdaptiveClipping(mode="single"), names=PARTS, formula=at_run),
+        evaluate=TermsOfRun(method=AdaptiveClipping(mode="single"), names=PARTS, formula=at_run),
         hypotheses=CONDITIONS,
         infinite_variance="For p < 2 the same proof gives d^(1/p) for the root of d in m_p, and "
         "what is proven of the sample mean for the first term.",

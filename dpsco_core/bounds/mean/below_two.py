@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from dpsco_core.base.cards import OWN, BoundCard
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, TermsOfRun, bound_like
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -235,7 +235,7 @@ _LAPLACE_ROW = _bound_at_best_level(
 BELOW_TWO_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_CARD,
-        evaluate=AtPlan(method=SampleMean(), names=("sampling",), formula=_sampling_terms),
+        evaluate=TermsOfRun(method=SampleMean(), names=("sampling",), formula=_sampling_terms),
         hypotheses=_CLASS,
     ),
     _NORM_ROW,

@@ -12,7 +12,7 @@ from typing import Any
 from scipy.special import chdtri
 
 from dpsco_core.base.cards import Guarantee
-from dpsco_core.bounds.base import AtPlan, Bound, Letter, bound_like
+from dpsco_core.bounds.base import Bound, Letter, TermsOfRun, bound_like
 from dpsco_core.bounds.mean.runs import RUN_BOUNDS, coordinate_parts, coordinatewise
 from dpsco_core.bounds.tools import HINGE, IN_BALL, KAPPA, PARTS, Parts, in_ball, void
 from dpsco_core.methods.mean.clipped import ClippedPlan
@@ -68,9 +68,9 @@ def interval_row(run: Bound, formula: Callable[[Any], Parts], latex: str, statem
 
     `run` is that bound, and `formula` computes the interval's terms from a plan.
     """
-    assert isinstance(run.evaluate, AtPlan)
+    assert isinstance(run.evaluate, TermsOfRun)
     short, _, _ = run.card.name.partition(", proven for this run")
-    evaluate = AtPlan(
+    evaluate = TermsOfRun(
         method=run.evaluate.method,
         names=PARTS,
         formula=lambda plan: in_ball(formula(plan), math.fsum, plan.answer_radius).values,

@@ -5,7 +5,7 @@ import math
 from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, BoundCard
 from dpsco_core.base.law_classes import VARIANCE
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import AtPlan, Bound, Terms, bound_like, set_letters
+from dpsco_core.bounds.base import Bound, Terms, TermsOfRun, bound_like, set_letters
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, FINITE_VARIANCE, moment_scale
 from dpsco_core.bounds.tools import BETA, enough_records
 from dpsco_core.methods.base import Plan
@@ -67,7 +67,7 @@ _SAMPLING_BOUNDS: tuple[Bound, ...] = (
             law_class=VARIANCE,
             tables=("kamath",),
         ),
-        evaluate=AtPlan(method=SampleMean(), names=("sampling",), formula=_sampling_terms),
+        evaluate=TermsOfRun(method=SampleMean(), names=("sampling",), formula=_sampling_terms),
         hypotheses=(FINITE_VARIANCE,),
     ),
     Bound(card=_MEDIAN_CARD, evaluate=_median_rate_terms, hypotheses=(COORDINATE_MOMENT, _BLOCKS)),

@@ -10,7 +10,15 @@ from collections.abc import Callable
 from dpsco_core.base.cards import AGARWAL_2024, BoundCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.law_classes import COORDINATE, DIRECTIONAL
-from dpsco_core.bounds.base import AtPlan, Bound, Hypothesis, Letter, Terms, bound_like, set_letters
+from dpsco_core.bounds.base import (
+    Bound,
+    Hypothesis,
+    Letter,
+    Terms,
+    TermsOfRun,
+    bound_like,
+    set_letters,
+)
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     DIRECTIONAL_MOMENT,
@@ -214,7 +222,7 @@ _BOUNDS: tuple[Bound, ...] = (
     ),
     Bound(
         card=_GROUP,
-        evaluate=AtPlan(
+        evaluate=TermsOfRun(
             method=UserMeanGroup(),
             names=PARTS,
             formula=lambda plan: _limit_by_ball(plan, at_run(plan, plan.setting)),
@@ -231,7 +239,7 @@ _BOUNDS: tuple[Bound, ...] = (
         r"\sqrt dcg+R_0\}^2+d\sigma^2\Big]^{1/2},\ " + _KEEPS + KAPPA,
         method="user.mean-clipped",
         alike_items=_ALIKE,
-        evaluate=AtPlan(
+        evaluate=TermsOfRun(
             method=UserMeanClipped(),
             names=PARTS,
             formula=lambda plan: _limit_by_ball(plan, if_gaussian(plan, _of_means(plan))),
@@ -276,7 +284,7 @@ _PURE: tuple[Bound, ...] = (
         privacy="pure",
         method="user.mean-clipped",
         alike_items=_ALIKE,
-        evaluate=AtPlan(
+        evaluate=TermsOfRun(
             method=UserMeanClipped(),
             names=PARTS,
             formula=lambda plan: _limit_by_ball(plan, if_pure(plan, _of_means(plan))),

@@ -11,7 +11,7 @@ from dpsco_core.methods.user.means import UserMeanAdaptive, UserMeanClipped, Use
 from dpsco_core.methods.user.phased_sgd import UserPhasedSgd
 from dpsco_core.methods.user.release import FilteredMeans, Released, open_releases, release_mean
 from dpsco_core.privacy.filter.plan import (
-    FilterPlan,
+    FilteredRelease,
     Tuning,
     phase_plan,
     recommended_count,
@@ -41,8 +41,8 @@ __all__ = [
     "USER_ESTIMATORS",
     "USER_OPTIMISERS",
     "Examination",
-    "FilterPlan",
     "FilteredMeans",
+    "FilteredRelease",
     "Released",
     "RobustFilter",
     "Tuning",

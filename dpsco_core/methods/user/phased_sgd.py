@@ -37,7 +37,7 @@ from dpsco_core.methods.user.phased_shapes import (
 )
 from dpsco_core.methods.user.printed_schedules import best_decay, least_users, phase_users
 from dpsco_core.methods.user.release import release_mean
-from dpsco_core.privacy.filter.plan import FilterPlan, recommended_count
+from dpsco_core.privacy.filter.plan import FilteredRelease, recommended_count
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import SCO_PROBLEMS
 from dpsco_core.problems.base import Setting
@@ -53,7 +53,7 @@ class GroupPhase:
     start: int  # the index of the first user; the C groups are consecutive
     members: int  # N_i, the number of users per group
     step_size: float  # η_i, the step size for one item
-    filter: FilterPlan  # the test, the filter with its radius τ_i, and the noise
+    filter: FilteredRelease  # the test, the filter with its radius τ_i, and the noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +206,7 @@ class UserPhasedSgd(PhasedMethod):
         step_size = shape[0][2]
         batch = batch_size(case.n, case.m, case.d, total, step_size, losses.smoothness)
 
-        def filter_of(step: float, steps: int) -> FilterPlan:
+        def filter_of(step: float, steps: int) -> FilteredRelease:
             """Return the test, filter and noise of a phase of `steps` steps of size `step`."""
             if paper:
                 return printed_plan(case, groups, step, steps)

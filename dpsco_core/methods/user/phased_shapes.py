@@ -16,7 +16,7 @@ from dpsco_core.methods.user.printed_schedules import (
     printed_release,
     printed_step,
 )
-from dpsco_core.privacy.filter.plan import FilterPlan, single_test_plan
+from dpsco_core.privacy.filter.plan import FilteredRelease, single_test_plan
 from dpsco_core.privacy.filter.plan import Tuning as TestTuning
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY, coins_sensitivity
@@ -112,7 +112,7 @@ def _place_phases(groups: int, phases: list[tuple[int, float]]) -> Shape:
 
 
 @lru_cache(maxsize=4096)
-def tight_plan(case: UserLevel, groups: int, radius: float) -> FilterPlan:
+def tight_plan(case: UserLevel, groups: int, radius: float) -> FilteredRelease:
     """Return the single-test release of C points, with weights and the sharper sensitivity.
 
     `radius` is the radius of the score and of the filter.
@@ -145,7 +145,7 @@ def printed_count(case: UserLevel) -> int:
     return math.ceil(max(printed_groups(case), repaired))
 
 
-def printed_plan(case: UserLevel, groups: int, step_size: float, steps: int) -> FilterPlan:
+def printed_plan(case: UserLevel, groups: int, step_size: float, steps: int) -> FilteredRelease:
     r"""Return the test, filter and noise of one phase as printed.
 
     The accounting is that of theory/lowy-liu-asi.md, 2.1.
@@ -192,4 +192,6 @@ def printed_plan(case: UserLevel, groups: int, step_size: float, steps: int) -> 
             f"{proven:.4g} with delta={release.total_delta:.3g} in all.",
             calibration="tight",
         )
-    return FilterPlan(keep=keep, count=groups, smallest_weight=test.score_floor, release=release)
+    return FilteredRelease(
+        keep=keep, count=groups, smallest_weight=test.score_floor, release=release
+    )

@@ -1,4 +1,4 @@
-r"""Private means of concentrated points, released by a `FilterPlan` that was made without them."""
+r"""Private means of concentrated points, released by a `FilteredRelease` that was made without them."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
-from dpsco_core.privacy.filter.plan import FilterPlan
+from dpsco_core.privacy.filter.plan import FilteredRelease
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import TestedReleases
 from dpsco_core.privacy.mechanisms.tested import TestedSteps
@@ -24,7 +24,7 @@ class Released:
 class FilteredMeans:
     """A sequence of releases whose cost is accounted for; create it with `open_releases`."""
 
-    plan: FilterPlan
+    plan: FilteredRelease
     steps: TestedSteps
 
     def next(self, points: Matrix) -> Vector | None:
@@ -42,7 +42,7 @@ class FilteredMeans:
 
 
 def open_releases(
-    plan: FilterPlan, d: int, ledger: Ledger, rng: np.random.Generator, label: str
+    plan: FilteredRelease, d: int, ledger: Ledger, rng: np.random.Generator, label: str
 ) -> FilteredMeans:
     """Return the sequence of releases of a plan, after the ledger has accounted for all of them.
 
@@ -54,7 +54,7 @@ def open_releases(
 
 def release_mean(
     points: Matrix,
-    plan: FilterPlan,
+    plan: FilteredRelease,
     ledger: Ledger,
     rng: np.random.Generator,
     *,

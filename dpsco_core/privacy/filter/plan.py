@@ -56,7 +56,7 @@ DEFAULT_TUNING = Tuning()
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilterPlan:
+class FilteredRelease:
     """The filter, test and noise for K points, chosen independently of the points' values."""
 
     keep: RobustFilter
@@ -67,7 +67,7 @@ class FilterPlan:
 
 def single_test_plan(
     count: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = DEFAULT_TUNING
-) -> FilterPlan:
+) -> FilteredRelease:
     r"""Return the calibrated release with a single test.
 
     Test: Laplace noise of scale :math:`b = 2/\varepsilon_1`, threshold
@@ -99,7 +99,7 @@ def phase_plan(
     keep: RobustFilter,
     tuning: Tuning = DEFAULT_TUNING,
     advice: bool = True,
-) -> FilterPlan:
+) -> FilteredRelease:
     r"""Return the plan of T full-batch releases (Mode A of theory/lowy-liu-asi.md, 2.2).
 
     :math:`\xi \sim Lap(4/\varepsilon_1)` once, :math:`v_t \sim Lap(8/\varepsilon_1)`, threshold
@@ -156,7 +156,7 @@ def _plan(
     keep: RobustFilter,
     tuning: Tuning,
     advice: bool = True,
-) -> FilterPlan:
+) -> FilteredRelease:
     """Return a plan whose test and noise spend (epsilon, delta) together.
 
     Raises `NotApplicable` if there is none; `advice` says whether its message names a sufficient
@@ -166,7 +166,7 @@ def _plan(
     check_count("steps", steps)
     ApproxDP(epsilon=epsilon, delta=delta)
 
-    def plan_for(points: int) -> FilterPlan | None:
+    def plan_for(points: int) -> FilteredRelease | None:
         """Return the plan for this many points, or None if F5 and F6 prove none."""
         return _try_plan(kind, points, steps, epsilon, delta, keep, tuning)
 
@@ -195,7 +195,7 @@ def _try_plan(
     delta: float,
     keep: RobustFilter,
     tuning: Tuning,
-) -> FilterPlan | None:
+) -> FilteredRelease | None:
     """Return a plan for `count` points; None if F5 or F6 prove nothing, or few points remain."""
     coins, form_b = keep.inclusion == "coins", keep.form == "B"
     parts = 2 + coins + (coins and form_b)
@@ -234,4 +234,4 @@ def _try_plan(
         delta=failure,
         failure=(parts - 2) * failure,
     )
-    return FilterPlan(keep=keep, count=count, smallest_weight=members, release=release)
+    return FilteredRelease(keep=keep, count=count, smallest_weight=members, release=release)

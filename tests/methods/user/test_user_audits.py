@@ -25,7 +25,7 @@ from dpsco_core.methods.user.clipped_means import UserClippedMeans
 from dpsco_core.methods.user.group_privacy import UserGroupPrivacy
 from dpsco_core.methods.user.phased_sgd import UserPhasedSgd
 from dpsco_core.privacy import ApproxDP, Ledger
-from dpsco_core.privacy.filter.plan import FilterPlan, Tuning, phase_plan, single_test_plan
+from dpsco_core.privacy.filter.plan import FilteredRelease, Tuning, phase_plan, single_test_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import sharp_weights_sensitivity
 from dpsco_core.privacy.mechanisms.tested import TestedSteps
@@ -60,7 +60,7 @@ def excess_mass(p: float, q: float, shift: float, epsilon: float) -> float:
     return float(p * norm.cdf(edge) - scaled * norm.cdf(edge - shift))
 
 
-def laws(plan: FilterPlan, x: Array) -> tuple[Array, Array]:
+def laws(plan: FilteredRelease, x: Array) -> tuple[Array, Array]:
     """Return the law of the halting step (the last entry is for no halt), and the filtered mean, if
     every step sees the points x.
     """
@@ -75,7 +75,7 @@ def same_score_law(score: float, steps: int, threshold: float, scale: float, kin
     return halting_law([score] * steps, threshold, scale, kind)
 
 
-def profile(plan: FilterPlan, x: Array, y: Array, epsilon: float) -> float:
+def profile(plan: FilteredRelease, x: Array, y: Array, epsilon: float) -> float:
     """Return delta(epsilon) of all releases at the points x against those at the points y."""
     (probabilities, mean), (neighbour_probabilities, neighbour_mean) = laws(plan, x), laws(plan, y)
     shift = float(np.linalg.norm(mean - neighbour_mean)) / plan.release.noise_std
@@ -86,7 +86,7 @@ def profile(plan: FilterPlan, x: Array, y: Array, epsilon: float) -> float:
     )
 
 
-def crowds(plan: FilterPlan) -> Iterator[Pair]:
+def crowds(plan: FilteredRelease) -> Iterator[Pair]:
     """Yield neighbours on a line: a cluster, other points at its edge, and one user who moves.
 
     The number of other points puts the score near the floor, near the threshold, or at its maximum.
@@ -105,7 +105,7 @@ def crowds(plan: FilterPlan) -> Iterator[Pair]:
             yield rows, neighbour_rows
 
 
-def worst(plan: FilterPlan, epsilon: float) -> float:
+def worst(plan: FilteredRelease, epsilon: float) -> float:
     """Return the largest delta(epsilon) of a plan over the neighbours of `crowds`."""
     return max(profile(plan, x, y, epsilon) for x, y in crowds(plan))
 
@@ -130,7 +130,7 @@ def test_no_worst_neighbour_exceeds_the_budget_of_a_plan(name: str) -> None:
     assert worst(plan, EPSILON) <= DELTA
 
 
-def weakened(plan: FilterPlan, noise: float = 1.0, test: float = 1.0) -> FilterPlan:
+def weakened(plan: FilteredRelease, noise: float = 1.0, test: float = 1.0) -> FilteredRelease:
     """Return a plan whose means have `noise` times the noise, and whose test has `test` times the
     epsilon.
     """
@@ -146,7 +146,9 @@ def test_the_audit_detects_too_little_noise(name: str) -> None:
     assert worst(weakened(plan, test=9.0), EPSILON) > DELTA
 
 
-def batch_law(plan: FilterPlan, outliers: int, value: float, grid: Array) -> tuple[float, Array]:
+def batch_law(
+    plan: FilteredRelease, outliers: int, value: float, grid: Array
+) -> tuple[float, Array]:
     """Return the probability that a release of a secret batch halts, and the density of its output
     on `grid` if it does not.
 
@@ -176,7 +178,7 @@ def batch_law(plan: FilterPlan, outliers: int, value: float, grid: Array) -> tup
 
 
 def batch_profile(
-    plan: FilterPlan, outliers: int, value: float, new: float, epsilon: float
+    plan: FilteredRelease, outliers: int, value: float, new: float, epsilon: float
 ) -> float:
     """Return delta(epsilon) of one release of a secret batch, with the user at `value` against the
     user at `new`.

@@ -17,7 +17,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count
 from dpsco_core.privacy.entries import Entry
-from dpsco_core.privacy.filter.plan import FilterPlan, Tuning
+from dpsco_core.privacy.filter.plan import FilteredRelease, Tuning
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import (
     SCORE_SENSITIVITY,
@@ -125,7 +125,7 @@ def batch_plan(
     *,
     keep: RobustFilter,
     tuning: Tuning,
-) -> FilterPlan | None:
+) -> FilteredRelease | None:
     r"""Return the plan of T releases on batches, by weights; None if none keeps enough users.
 
     An iteration has :math:`\varepsilon_0 = \ln(1+\frac nK(e^{\varepsilon/T}-1))` and
@@ -166,4 +166,4 @@ def batch_plan(
         drawn=drawn,
         population=population,
     )
-    return FilterPlan(keep=keep, count=drawn, smallest_weight=smallest_weight, release=release)
+    return FilteredRelease(keep=keep, count=drawn, smallest_weight=smallest_weight, release=release)

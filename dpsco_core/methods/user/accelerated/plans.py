@@ -46,7 +46,7 @@ from dpsco_core.methods.user.printed_schedules import (
     printed_erm,
     printed_noise,
 )
-from dpsco_core.privacy.filter.plan import FilterPlan
+from dpsco_core.privacy.filter.plan import FilteredRelease
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY, coins_sensitivity, member_floor
 from dpsco_core.privacy.mechanisms.tested import NoisyTest, TestedGaussian
@@ -55,7 +55,7 @@ from dpsco_core.problems.base import Setting
 
 def filter_of(
     calibration: Calibration, case: UserLevel, tau: float, users: int, steps: int
-) -> FilterPlan | None:
+) -> FilteredRelease | None:
     """Return the test, filter and noise of a phase in a calibration; None if none is private."""
     make = calibrated_filter if calibration == "tight" else printed_filter
     return make(case, tau, users, steps)
@@ -164,7 +164,7 @@ def _no_theory_error(case: UserLevel) -> NotApplicable:
 MOST_EPSILON = 10.0  # the largest epsilon for which the printed constants are stated
 
 
-def printed_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
+def printed_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilteredRelease | None:
     r"""Return the printed test and noise of a phase; None if they are not proven private.
 
     The tests have half of epsilon, and the noise the other half. A quarter of delta each goes to
@@ -195,7 +195,7 @@ def printed_filter(case: UserLevel, tau: float, users: int, steps: int) -> Filte
     room = printed_noise(case, tau, users, steps) / proven_release.noise_std
     if room < 1:
         return None
-    return FilterPlan(
+    return FilteredRelease(
         keep=keep,
         count=users,
         smallest_weight=member_floor(keep, users, floor, size_failure),

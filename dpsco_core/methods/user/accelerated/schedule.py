@@ -23,7 +23,7 @@ from dpsco_core.methods.user.printed_schedules import (
     printed_regulariser,
     regularised_steps,
 )
-from dpsco_core.privacy.filter.plan import FilterPlan, Tuning, phase_plan
+from dpsco_core.privacy.filter.plan import FilteredRelease, Tuning, phase_plan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
 SHARES = (0.2, 0.3, 0.4, 0.5)  # candidate shares of epsilon for the tests; the best is chosen
@@ -37,7 +37,7 @@ MOST_SEPARATE = 8  # Beyond this many steps AboveThreshold has less noise than s
 
 # A function of the numbers of users and steps that returns the filter of a phase, or None if no
 # filter is private.
-Filters = Callable[[int, int], FilterPlan | None]
+Filters = Callable[[int, int], FilteredRelease | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class AcceleratedPhase:
     stop: int  # one more than the index of the last user
     regulariser: float  # λ_i, the weight of the regulariser
     stages: tuple[int, ...]  # the number of steps in each restart of AC-SA
-    filter: FilterPlan  # the test, filter and noise of all steps of the phase
+    filter: FilteredRelease  # the test, filter and noise of all steps of the phase
 
     @property
     def users(self) -> int:
@@ -107,7 +107,9 @@ def gradient_filter(tau: float) -> RobustFilter:
     return RobustFilter(score_radius=2 * tau, filter_radius=2 * tau)
 
 
-def calibrated_filter(case: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
+def calibrated_filter(
+    case: UserLevel, tau: float, users: int, steps: int
+) -> FilteredRelease | None:
     """Return the test, filter and noise of a phase with the least noise; None if none is possible.
 
     AboveThreshold over full batches (Mode A) is compared with separate tests on batches of all,
@@ -149,7 +151,7 @@ def _plan_filter(
     share: float,
     batch: int,
     keep: RobustFilter,
-) -> FilterPlan | None:
+) -> FilteredRelease | None:
     """Return the filter plan whose tests have the given share of epsilon; None if not private.
 
     The plan is in Mode B if `batch` is positive, and otherwise in Mode A.
@@ -186,7 +188,9 @@ def too_few_users_error(n: int, fewest_users: int | None) -> NotApplicable:
 
 def recommended_phases(
     case: UserLevel,
-    filters: Callable[[float, int, int], FilterPlan | None],  # a function of tau, users and steps
+    filters: Callable[
+        [float, int, int], FilteredRelease | None
+    ],  # a function of tau, users and steps
     phases: int,
     *,
     # D, the distance of the start from the minimiser; by default the diameter R
