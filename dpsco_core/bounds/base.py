@@ -123,7 +123,7 @@ class Bound:
 
     card: BoundCard  # the card of the bound in the catalogue, with its source
     # A function that takes a `Setting` and returns the terms by name, in the order of the formula.
-    # For a bound on a run it is an `TermsOfRun`.
+    # For a bound on a run it is a `TermsOfRun`.
     evaluate: Callable[[Setting], Terms]
     # This function combines the values of the terms into the bound; for most bounds it is a sum.
     combine: Callable[[tuple[float, ...]], float] = math.fsum

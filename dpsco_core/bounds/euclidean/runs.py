@@ -1,7 +1,7 @@
 """Upper bounds on the mean excess risk of a run of SGD, at the parameters of that run.
 
-Each is an `TermsOfRun`: the steps, their sizes, the points that are averaged and the batches are those
-of the plan, in either tuning (theory/bounds-of-runs.md, 3).
+Each is a `TermsOfRun`: the steps, their sizes, the points that are averaged and the batches are
+those of the plan, in either tuning (theory/bounds-of-runs.md, 3).
 """
 
 import math

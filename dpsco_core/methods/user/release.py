@@ -1,4 +1,4 @@
-r"""Private means of concentrated points, released by a `FilteredRelease` that was made without them."""
+r"""Private means of concentrated points, by a `FilteredRelease` that was made without them."""
 
 from dataclasses import dataclass
 

@@ -188,9 +188,8 @@ def too_few_users_error(n: int, fewest_users: int | None) -> NotApplicable:
 
 def recommended_phases(
     case: UserLevel,
-    filters: Callable[
-        [float, int, int], FilteredRelease | None
-    ],  # a function of tau, users and steps
+    # a function of tau, users and steps
+    filters: Callable[[float, int, int], FilteredRelease | None],
     phases: int,
     *,
     # D, the distance of the start from the minimiser; by default the diameter R
