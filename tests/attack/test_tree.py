@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-LARGEST = 500_000  # Largest size in bytes of a file that is searched.
+LARGEST = 500_000  # The largest size, in bytes, of a file that is searched.
 
 SECRETS = {
     "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",

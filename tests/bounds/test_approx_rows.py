@@ -80,7 +80,8 @@ def test_on_its_own_data_a_bound_is_evaluated_at_their_prior(problem, budget):
         raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakage)
         expected = unit * raw.value_at(form, law.spike_probability, law.shape)
         assert row.value(setting) == pytest.approx(expected, rel=1e-12)
-    # The data are the hardest ones for this bound, with its shape and spread.
+    # The law has the spike probability that makes this row largest: no probability of a grid gives
+    # a larger value.
     own_slug = f"lower.{area}.{'tracing-cdp' if isinstance(budget, ZCDP) else 'approx-tracing'}"
     raw = TracingBounds(n=700, d=9, moment_order=3.0, leakage=leakages[own_slug])
     cap = largest_tracing_probability(9, 3.0, math.inf if form == "linear" else 3.0, CONCENTRATED)

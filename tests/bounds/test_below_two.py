@@ -338,7 +338,11 @@ def test_the_descent_bound_is_at_most_the_table_of_its_simpler_form():
             size = n // steps
 
             def risk(radius, size=size, steps=steps, n=n, d=d, p=p, rho=rho):
-                """Return the simpler form of the risk bound at a clip radius."""
+                """Return the simpler form of the risk bound at a clip radius.
+
+                The descent takes `steps` steps on batches of `size` rows of `d` coordinates, with
+                `p` moments and `rho` of zCDP.
+                """
                 bias = kappa(p) * d * (radius - 1.0) ** (1 - p)
                 pull = (1 + bias) ** 2 + d * (radius + 1) ** (2 - p) / size
                 pull += 2 * d * radius**2 / (rho * size**2)

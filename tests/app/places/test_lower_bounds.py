@@ -52,7 +52,7 @@ from dpsco_core.scenario import Scenario
 from tests.app.pages import check_page, headline_text, line_below, press_button, written_text
 from tests.app.pages import ladder_numbers as numbers_in_ladder
 from tests.app.places.test_one_run import open_at
-from tests.app.places.test_privacy import alts
+from tests.app.places.test_privacy import alternative_texts
 from tests.golden_sentences import GOLDEN
 
 QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped", "d": "200", "p": "4"}
@@ -297,7 +297,7 @@ def test_the_page_states_the_window_and_draws_it_over_the_chosen_field() -> None
     assert f"the proven limit is {brief(windows['zcdp'].floor)}, {possible}" in written_text(page)
     assert "**privacy noise** and **clipping bias** make the window wide" in written_text(page)
     page = open_at("lower_bounds", **WINDOW, over="strength")
-    assert "from ε = 0.05 to 20" in alts(page)[0]
+    assert "from ε = 0.05 to 20" in alternative_texts(page)[0]
 
 
 def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
@@ -346,7 +346,7 @@ def test_the_proof_by_tracing_ends_with_its_row_and_the_spy_is_shown(about_whom:
     assert GOLDEN["the question about a spy"] in written_text(page)
     assert "from sample mean" in line_below(page) and "allows at most 13.6 %" in line_below(page)
     assert brief(value) in headline_text(page)
-    assert "Sample mean lets the spy do better" in alts(page)[0]
+    assert "Sample mean lets the spy do better" in alternative_texts(page)[0]
 
 
 def test_the_spy_of_too_many_records_and_of_one_coordinate_is_refused() -> None:

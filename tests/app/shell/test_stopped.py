@@ -160,7 +160,8 @@ def test_a_control_moved_before_the_browser_knows_the_address_of_the_last_move_k
 ) -> None:
     page = check_page(open_named("bounds").run())
     addresses = [dict(page.query_params)]
-    for value in (3.0, 4.0, 5.0):  # Each message names the address before the last one.
+    # After each move of the slider, the page is given the address it had before the move.
+    for value in (3.0, 4.0, 5.0):
         slider = page.select_slider(key="field_p")
         page = check_page(slider.set_value(value).run())
         addresses.append(dict(page.query_params))

@@ -116,8 +116,8 @@ def test_a_sample_of_another_size_is_refused() -> None:
 
 
 def test_a_centre_and_users_means_beat_both_baselines() -> None:
-    """The errors are those of theory/user-level-means.md, 5, in the note's order and within a half
-    of its figures.
+    """The errors are those of theory/user-level-means.md, 5: in its order, and within half of its
+    figures.
     """
     point = Scenario(
         n=1000, m=256, d=10, p=2.0, margin=0.2, offset=1.0, trials=6, methods=("mean.sample", *ALL)
