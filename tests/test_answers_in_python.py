@@ -35,19 +35,19 @@ def test_an_audit_in_python_is_that_of_the_command(
 ) -> None:
     options = {"method": "mean.clipped", "trials": 2000} | options
     words = [w for k, v in options.items() for w in (f"--{k.replace('_', '-')}", str(v))]
-    found, row = audit_method(**options), printed(["audit", *words], capsys)
-    assert found.verdict == row["verdict"] and found.grounds == row["grounds"]
-    assert found.result.epsilon_lower_bound == row["epsilon_lower_bound"]
-    assert found.result.claimed_epsilon == row["claimed_epsilon"]
-    assert found.attack.false_alarms == row["attack"]["false_alarms"]
+    judged, row = audit_method(**options), printed(["audit", *words], capsys)
+    assert judged.verdict == row["verdict"] and judged.grounds == row["grounds"]
+    assert judged.result.epsilon_lower_bound == row["epsilon_lower_bound"]
+    assert judged.result.claimed_epsilon == row["claimed_epsilon"]
+    assert judged.attack.false_alarms == row["attack"]["false_alarms"]
 
 
 def test_a_function_is_audited_in_python() -> None:
     def exact_mean(records: Any) -> Any:
         return np.clip(records, -1, 1).mean()
 
-    found = audit_function(FunctionAudit(function=exact_mean, epsilon=1.0, runs=200))
-    assert found.verdict == "refuted"
+    judged = audit_function(FunctionAudit(function=exact_mean, epsilon=1.0, runs=200))
+    assert judged.verdict == "refuted"
 
 
 @pytest.mark.parametrize("unit", ["moment", "sd"])

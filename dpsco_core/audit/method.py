@@ -69,8 +69,8 @@ def audit_method(
 
     Examples
     --------
-    >>> found = audit_method("mean.clipped", fault="half-noise", trials=5000)
-    >>> found.verdict, found.result.epsilon_lower_bound > found.result.claimed_epsilon
+    >>> judged = audit_method("mean.clipped", fault="half-noise", trials=5000)
+    >>> judged.verdict, judged.result.epsilon_lower_bound > judged.result.claimed_epsilon
     ('refuted', True)
     """
     values = {"n": n, "d": d, "m": m, "epsilon": epsilon, "delta": delta, "rho": rho, "seed": seed}
@@ -88,12 +88,12 @@ def audit_task(
     at_delta: float | None,
 ) -> Audit:
     """Return the audit of a method; fields that are left out are those of the method's stage."""
-    others = {name: value for name, value in fields.items() if name != "trials"}
+    scenario_fields = {name: value for name, value in fields.items() if name != "trials"}
     start, claim_delta = stage(method), None
-    if fault == "printed-constant" and not {"epsilon", "delta", "rho"} & set(others):
+    if fault == "printed-constant" and not {"epsilon", "delta", "rho"} & set(scenario_fields):
         start, claim_delta = at_printed_rho(start, FLAW_DELTA)
     return Audit(
-        point=Scenario.from_dict({**others, "methods": [method]}, start),
+        point=Scenario.from_dict({**scenario_fields, "methods": [method]}, start),
         runs=parse("trials", fields.get("trials", RUNS)),
         fault=fault,
         confidence=confidence,

@@ -21,13 +21,13 @@ def check_notion(share: object, budget: Budget) -> None:
     """
     kinds = (ApproxDP, PureDP) if isinstance(budget, ApproxDP) else type(budget)
     if not isinstance(share, kinds):
-        what = {
+        wording = {
             ApproxDP: "epsilon, with delta or without one",
             PureDP: "epsilon, with delta=0",
             ZCDP: "rho, beside epsilon=None and delta=None",
         }[type(budget)]
         raise InvalidInput(
-            f"budget must be stated by {what}, as the shared ledger with {budget} counts it, "
+            f"budget must be stated by {wording}, as the shared ledger with {budget} counts it, "
             f"got budget={share}; nothing was drawn."
         )
 
@@ -45,12 +45,12 @@ def add_shares(shares: Sequence[Budget], budget: Budget) -> Budget | None:
     """
     if not shares:
         return None
-    first, delta = _sums(shares)
+    main, delta = _sums(shares)
     limit, delta_limit = _limits(budget)
-    first, delta = _without_rounding(first, limit), _without_rounding(delta, delta_limit)
+    main, delta = _without_rounding(main, limit), _without_rounding(delta, delta_limit)
     if isinstance(budget, ZCDP):
-        return ZCDP(rho=first)
-    return ApproxDP(epsilon=first, delta=delta) if delta else PureDP(epsilon=first)
+        return ZCDP(rho=main)
+    return ApproxDP(epsilon=main, delta=delta) if delta else PureDP(epsilon=main)
 
 
 def fits_shares(shares: Sequence[Budget], budget: Budget) -> bool:
@@ -70,28 +70,28 @@ def remaining(budget: Budget, shares: Sequence[Budget]) -> Budget | None:
     PureDP(epsilon=1.5)
     """
     limits = _limits(budget)
-    first, delta = (
+    main, delta = (
         0.0 if limit - s <= limit * 10 * ROUNDING else limit - s
         for s, limit in zip(_sums(shares), limits, strict=True)
     )
-    if not first:
+    if not main:
         return None
     if isinstance(budget, ZCDP):
-        return ZCDP(rho=first)
-    return ApproxDP(epsilon=first, delta=delta) if delta else PureDP(epsilon=first)
+        return ZCDP(rho=main)
+    return ApproxDP(epsilon=main, delta=delta) if delta else PureDP(epsilon=main)
 
 
 def _sums(shares: Sequence[Budget]) -> tuple[float, float]:
     """Return the sum of the epsilons or rhos of shares, and that of their deltas."""
-    firsts = (share.rho if isinstance(share, ZCDP) else share.epsilon for share in shares)
+    mains = (share.rho if isinstance(share, ZCDP) else share.epsilon for share in shares)
     deltas = (share.delta for share in shares if isinstance(share, ApproxDP))
-    return math.fsum(firsts), math.fsum(deltas)
+    return math.fsum(mains), math.fsum(deltas)
 
 
 def _limits(budget: Budget) -> tuple[float, float]:
     """Return the epsilon or rho of a budget, and its delta."""
-    first = budget.rho if isinstance(budget, ZCDP) else budget.epsilon
-    return first, budget.delta if isinstance(budget, ApproxDP) else 0.0
+    main = budget.rho if isinstance(budget, ZCDP) else budget.epsilon
+    return main, budget.delta if isinstance(budget, ApproxDP) else 0.0
 
 
 def _without_rounding(value: float, limit: float) -> float:

@@ -101,8 +101,8 @@ def release_words(
     if is_left_out or point.geometry != "l2" or (is_model and point.p < 2):
         return []
     if point.d > MOST_NAMED:
-        shown = replace(point, methods=(), axis=None, grid=(), trials=Scenario.trials)
-        flags = flag_words(shown, files)
+        one_setting = replace(point, methods=(), axis=None, grid=(), trials=Scenario.trials)
+        flags = flag_words(one_setting, files)
         return ["dpsco", "about", method, "--library", "dpsco_core", *flags]
     columns = [COLUMN] if point.d == 1 else [f"{COLUMN}{i}" for i in range(1, point.d + 1)]
     root = point.instance.law.moment_root

@@ -95,9 +95,12 @@ def test_neither_plan_nor_sentences_tell_how_many_records_users_have() -> None:
         )
         for users in (equal, unequal)
     ]
-    first, second = answers
-    assert first.ledger.entries == second.ledger.entries and first.interval == second.interval
-    assert first.notes == second.notes and first.parameters == second.parameters
+    of_equal, of_unequal = answers
+    assert (
+        of_equal.ledger.entries == of_unequal.ledger.entries
+        and of_equal.interval == of_unequal.interval
+    )
+    assert of_equal.notes == of_unequal.notes and of_equal.parameters == of_unequal.parameters
 
 
 def test_an_interval_of_users_covers_the_mean_though_their_records_are_equal() -> None:

@@ -100,7 +100,7 @@ def test_a_call_that_does_not_fit_is_refused_before_anything_is_drawn(
             **{k: v / 2 for k, v in vars(whole).items()}  # half of the budget
         )
     )
-    before, spent = ledger.left(), ledger.spent()
+    left, spent = ledger.left(), ledger.spent()
     method = "mean.cwme-pure" if isinstance(share, PureDP) else "mean.clipped"
     rng = CountedDraws(np.random.PCG64(1))
     with pytest.raises(InvalidInput, match=message) as refusal:
@@ -108,7 +108,7 @@ def test_a_call_that_does_not_fit_is_refused_before_anything_is_drawn(
             ROWS, **(STATED | {"method": method}), ledger=ledger, rng=rng, **state_budget(share)
         )
     assert "nothing was drawn" in str(refusal.value) and "\n" not in str(refusal.value)
-    assert ledger.left() == before and ledger.spent() == spent
+    assert ledger.left() == left and ledger.spent() == spent
 
 
 def test_a_call_that_cannot_run_takes_nothing() -> None:

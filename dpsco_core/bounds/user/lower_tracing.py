@@ -51,13 +51,13 @@ def mean_root(m: int, q: Floats) -> Floats:
     roots = np.sqrt(mean)
     is_summed = (mean <= _SUMMED) & (q < 1)
     if np.any(is_summed):
-        few = mean[is_summed]
-        largest = float(np.max(few))
+        summed_mean = mean[is_summed]
+        largest = float(np.max(summed_mean))
         counts = np.arange(1.0, min(m, math.ceil(largest + 10 * math.sqrt(largest) + 40)) + 1)
         weights = np.exp(log_pmf(counts, m, q[is_summed][:, None]))
         # The omitted terms have a total share below 1e-15, and each counts as the whole block.
         sums = weights @ np.sqrt(counts) + 1e-15 * math.sqrt(m)
-        roots[is_summed] = np.minimum(np.minimum(np.sqrt(few), few), sums)
+        roots[is_summed] = np.minimum(np.minimum(np.sqrt(summed_mean), summed_mean), sums)
     return np.asarray(roots)
 
 

@@ -12,7 +12,7 @@ ACCOUNTANTS = {"none": "exact accountant", "fixed": "RDP accountant", "poisson":
 
 
 @dataclass(frozen=True, kw_only=True)
-class BudgetAnswer:
+class AnswerLine:
     """One line that answers a question about a budget, and the question in words."""
 
     line: str  # one line with the value, its neighbours, the sampling scheme and the accountant
@@ -23,7 +23,7 @@ class BudgetAnswer:
         return {"line": self.line, "question": self.question}
 
 
-def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> BudgetAnswer:
+def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> AnswerLine:
     """Return the answer to the most specific question that the flags ask about a budget.
 
     Parameters
@@ -55,7 +55,7 @@ def answer_of(numbers: Mapping[str, Any], sizes: Mapping[str, float | None]) -> 
 
 def _answer_about_noise(
     noise: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
-) -> BudgetAnswer:
+) -> AnswerLine:
     """Return the answer on the noise that releases need or, if it is given, on what it costs."""
     sampling = noise["sampling"]
     ending = f"{SAMPLERS[sampling]}; {ACCOUNTANTS[sampling]}"
@@ -74,7 +74,7 @@ def _answer_about_noise(
     if sizes["noise-multiplier"] is None:
         line = ", ".join(f"{value} ({name})" for name, value in values.items())
         question = f"the least noise that costs {budget_text} over {releases}, {extent}"
-        return BudgetAnswer(line=f"noise multiplier {line}; {ending}", question=question)
+        return AnswerLine(line=f"noise multiplier {line}; {ending}", question=question)
     multiplier = number(sizes["noise-multiplier"])
     name = "add/remove" if "noise_multiplier_add_remove" in noise else "replace-one"
     removed = noise.get("epsilon_add_remove")
@@ -84,17 +84,17 @@ def _answer_about_noise(
         f"what a noise multiplier of {multiplier} costs at delta {number(noise['delta'])} over "
         f"{releases}, {extent}"
     )
-    return BudgetAnswer(line=f"{cost}; {ending}", question=question)
+    return AnswerLine(line=f"{cost}; {ending}", question=question)
 
 
-def _answer_about_allocation(allocation: Mapping[str, Any], budget_text: str) -> BudgetAnswer:
+def _answer_about_allocation(allocation: Mapping[str, Any], budget_text: str) -> AnswerLine:
     """Return the answer on records that are allocated to steps at random."""
     passes = allocation.get("passes", 1)
     count = (
         f"{_format_count(allocation['steps'])} steps"
         + f" in each of {_format_count(passes)} passes" * (passes > 1)
     )
-    return BudgetAnswer(
+    return AnswerLine(
         line=f"noise multiplier {number(allocation['noise_over_norm'])} (replace-one); "
         "random allocation; exact accountant",
         question=f"the noise that costs {budget_text} over {count}, each record at one secret step",
@@ -103,7 +103,7 @@ def _answer_about_allocation(allocation: Mapping[str, Any], budget_text: str) ->
 
 def _answer_about_batch(
     numbers: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
-) -> BudgetAnswer:
+) -> AnswerLine:
     """Return the answer on releases on secret batches."""
     size, records = _format_count(sizes["batch"]), _format_count(sizes["records"])
     batch = f"a secret batch of {size} of {records} records"
@@ -115,18 +115,18 @@ def _answer_about_batch(
         cost, qualifier, accountant = numbers["subsampling"], "", "exact mixture"
         question = f"what {budget_text} costs on {batch}"
     value = f"epsilon {qualifier}{number(cost['epsilon'])} at delta {number(cost['delta'])}"
-    return BudgetAnswer(
+    return AnswerLine(
         line=f"{value} (replace-one); {SAMPLERS['fixed']}; {accountant}", question=question
     )
 
 
 def _answer_about_shuffling(
     rows: list[Mapping[str, Any]], budget_text: str, sizes: Mapping[str, float | None]
-) -> BudgetAnswer:
+) -> AnswerLine:
     """Return the answer on shuffled records, by the argument that needs the least noise."""
     best = smallest(rows, lambda row: float(row["noise_multiplier"]), what="argument")
     # Replacing a record changes a sum by twice the largest norm.
-    return BudgetAnswer(
+    return AnswerLine(
         line=f"noise multiplier {number(2 * best['noise_multiplier'])} (replace-one); shuffled "
         f"records; argument: {best['argument']}",
         question=f"the noise on each of {_format_count(sizes['records'])} records in a secret "
@@ -136,7 +136,7 @@ def _answer_about_shuffling(
 
 def _answer_about_notion(
     numbers: Mapping[str, Any], budget_text: str, sizes: Mapping[str, float | None]
-) -> BudgetAnswer:
+) -> AnswerLine:
     """Return the answer on what a budget is in another notion, or what repeated releases cost."""
     budget = numbers["budget"]
     is_pure, ending = budget["kind"] == "pure", f"{SAMPLERS['none']}; {ACCOUNTANTS['none']}"
@@ -158,7 +158,7 @@ def _answer_about_notion(
             f"what Gaussian noise of {budget_text} costs; another mechanism of it costs "
             f"{mechanism_cost}"
         )
-    return BudgetAnswer(line=line, question=question)
+    return AnswerLine(line=line, question=question)
 
 
 def _releases_text(count: int) -> str:

@@ -1,7 +1,7 @@
 """A private release of one's own arrays: planned from public numbers alone, and in one call."""
 
 from dpsco_core.results.release.answer import WARNING, ArrayRelease, release
-from dpsco_core.results.release.arrays import Shape
+from dpsco_core.results.release.arrays import RecordShape
 from dpsco_core.results.release.plan import ReleasePlan, plan_release
 from dpsco_core.results.release.planned import PlannedRelease, ProvenBound, plan_for
 from dpsco_core.results.release.statements import Statements
@@ -11,8 +11,8 @@ __all__ = [
     "ArrayRelease",
     "PlannedRelease",
     "ProvenBound",
+    "RecordShape",
     "ReleasePlan",
-    "Shape",
     "Statements",
     "plan_for",
     "plan_release",

@@ -225,8 +225,8 @@ def release(
         alike=alike,
     )
     rng = checked_generator(rng)
-    own = grouped_records(records, users, items, rng)
-    return release_planned(plan_for(own.shape, statements), own, ledger, rng)
+    arrays = grouped_records(records, users, items, rng)
+    return release_planned(plan_for(arrays.shape, statements), arrays, ledger, rng)
 
 
 def checked_generator(rng: np.random.Generator | None) -> np.random.Generator:
@@ -238,7 +238,7 @@ def checked_generator(rng: np.random.Generator | None) -> np.random.Generator:
 
 def release_planned(
     prepared: PlannedRelease,
-    own: OwnRecords,
+    arrays: OwnRecords,
     shared: Ledger | None,
     rng: np.random.Generator,
 ) -> ArrayRelease:
@@ -249,9 +249,9 @@ def release_planned(
     budget = prepared.point.budget
     is_ledger = shared is None or isinstance(shared, Ledger)
     require(is_ledger, "ledger", "a dpsco_core.Ledger", type(shared).__name__)
-    unit: Unit = "record" if own.items is None else "user"
+    unit: Unit = "record" if arrays.items is None else "user"
     ledger = Ledger(budget) if shared is None else shared.share(budget, unit=unit, rng=rng)
-    result = prepared.run(own, ledger, rng)
+    result = prepared.run(arrays, ledger, rng)
     lengths, task, d = prepared.lengths, prepared.task, prepared.shape.d
     units, centre = lengths.unit, lengths.centre
     value = lengths.answer * result.value + (0.0 if task.is_model else centre)

@@ -11,7 +11,7 @@ from dpsco_core.base.errors import InvalidInput, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class RecordShape:
     """The sizes of the caller's records, which are public."""
 
     n: int  # the number of records, or of users
@@ -34,11 +34,11 @@ class OwnRecords:
     items: int | None = None  # m; None if records have no users
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> RecordShape:
         """The sizes of the records."""
         count, d = self.rows.shape
         n = count if self.items is None else count // self.items
-        return Shape(n=n, d=d, items=self.items, has_targets=self.targets is not None)
+        return RecordShape(n=n, d=d, items=self.items, has_targets=self.targets is not None)
 
 
 def read_records(records: Any) -> OwnRecords:

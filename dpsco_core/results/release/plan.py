@@ -26,14 +26,14 @@ from dpsco_core.results.release.answer import (
     interval_of,
     release_planned,
 )
-from dpsco_core.results.release.arrays import Shape
+from dpsco_core.results.release.arrays import RecordShape
 from dpsco_core.results.release.planned import PlannedRelease, ProvenBound, plan_for
 from dpsco_core.results.release.statements import Statements
 from dpsco_core.results.release.users import grouped_records
 from dpsco_core.runs.study import stream
 
 MOST_NUMBERS = 50_000_000  # the largest rehearsal, as the number of its values
-TRIALS = 8
+TRIALS = 25
 MOST_TRIALS = 1000
 
 
@@ -68,7 +68,7 @@ class ReleasePlan:
     law: str  # the law of the drawn records, in words
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> RecordShape:
         """The sizes of the records for which it is planned."""
         return self.prepared.shape
 
@@ -92,10 +92,10 @@ class ReleasePlan:
         Raises `InvalidInput` for records of another shape.
         """
         rng = checked_generator(rng)
-        own = grouped_records(records, users, items, rng)
-        fits = own.shape == self.shape
-        require(fits, "records", f"of the planned shape {self.shape}", f"shape {own.shape}")
-        return release_planned(self.prepared, own, ledger, rng)
+        arrays = grouped_records(records, users, items, rng)
+        fits = arrays.shape == self.shape
+        require(fits, "records", f"of the planned shape {self.shape}", f"shape {arrays.shape}")
+        return release_planned(self.prepared, arrays, ledger, rng)
 
     def __str__(self) -> str:
         """Return the plan in lines of text."""
@@ -203,17 +203,17 @@ def plan_release(
     )
     prepared = plan_for(_checked_shape(shape, targets), statements)
     rehearsals = [_rehearse(prepared, seed, trial) for trial in range(trials)]
-    first = rehearsals[0][0]
-    noise = answer_noise(first.ledger, prepared.plan) if prepared.task.is_mean else None
-    has_looked = any(entry.mechanism == "exponential" for entry in first.ledger.entries)
+    rehearsal = rehearsals[0][0]
+    noise = answer_noise(rehearsal.ledger, prepared.plan) if prepared.task.is_mean else None
+    has_looked = any(entry.mechanism == "exponential" for entry in rehearsal.ledger.entries)
     units = np.broadcast_to(prepared.lengths.unit, (prepared.shape.d,))
     return ReleasePlan(
         prepared=prepared,
         method=prepared.task.card.slug,
         budget=prepared.point.budget,
-        parameters=dict(first.diagnostics),
-        entries=first.ledger.entries,
-        spent=first.ledger.spent(),
+        parameters=dict(rehearsal.diagnostics),
+        entries=rehearsal.ledger.entries,
+        spent=rehearsal.ledger.spent(),
         is_chosen_in_the_run=prepared.task.card.private_radius and has_looked,
         noise=None if noise is None else noise * units,
         interval=interval_of(prepared),
@@ -225,7 +225,7 @@ def plan_release(
     )
 
 
-def _checked_shape(shape: object, targets: object) -> Shape:
+def _checked_shape(shape: object, targets: object) -> RecordShape:
     """Return the sizes of a shape; raise `InvalidInput` if it is none, or too large to rehearse."""
     condition = "(n,) or (n, d), or (n, m, d) for users, with positive integers"
     sizes = tuple(shape) if isinstance(shape, tuple | list) else ()
@@ -235,11 +235,11 @@ def _checked_shape(shape: object, targets: object) -> Shape:
     require(1 <= len(sizes) <= 3 and is_whole, "shape", condition, shape)
     require(isinstance(targets, bool), "targets", "True or False", type(targets).__name__)
     numbers = math.prod(map(int, sizes))
-    most = min(MOST_NUMBERS, LIBRARY.most_elements)
-    require(numbers <= most, "shape", f"of at most {most:,} numbers, to rehearse", shape)
+    largest = min(MOST_NUMBERS, LIBRARY.most_elements)
+    require(numbers <= largest, "shape", f"of at most {largest:,} numbers, to rehearse", shape)
     n, *middle, d = (*map(int, sizes), 1) if len(sizes) == 1 else map(int, sizes)
     items = middle[0] if middle else None
-    return Shape(n=n, d=d, items=items, has_targets=bool(targets))
+    return RecordShape(n=n, d=d, items=items, has_targets=bool(targets))
 
 
 def _rehearse(prepared: PlannedRelease, seed: int, trial: int) -> tuple[Release, float]:

@@ -22,12 +22,12 @@ from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.users import ItemSample
 from dpsco_core.results.intervals import NOMINAL
-from dpsco_core.results.release.arrays import OwnRecords, Shape
+from dpsco_core.results.release.arrays import OwnRecords, RecordShape
 from dpsco_core.results.release.statements import (
     MEAN,
     Lengths,
+    ReleaseTask,
     Statements,
-    Task,
     check_lengths,
     checked_share_in_common,
     choose_task,
@@ -53,16 +53,16 @@ class PlannedRelease:
     """A release whose parameters are chosen, without its records."""
 
     statements: Statements
-    shape: Shape
-    task: Task
+    shape: RecordShape
+    task: ReleaseTask
     lengths: Lengths
     point: Scenario  # sizes, budget and set, in units
     setting: Setting  # what the statements certify
     plan: Plan
 
-    def run(self, own: OwnRecords, ledger: Ledger, rng: np.random.Generator) -> Release:
+    def run(self, arrays: OwnRecords, ledger: Ledger, rng: np.random.Generator) -> Release:
         """Return the method's release of the records, in units, through a ledger."""
-        return self.release(self._sample(own), ledger, rng)
+        return self.release(self._sample(arrays), ledger, rng)
 
     def release(self, sample: Any, ledger: Ledger, rng: np.random.Generator) -> Release:
         """Return the method's release of a sample that is in units already."""
@@ -102,20 +102,20 @@ class PlannedRelease:
         rows = bounds_for(self.point.problem, self.point.level)
         return [b for b in rows if (b.card.guarantee, b.parameters) == (NOMINAL, "run")]
 
-    def _sample(self, own: OwnRecords) -> Any:
+    def _sample(self, arrays: OwnRecords) -> Any:
         """Return the records as the method's sample, over their units."""
         lengths = self.lengths
         # Gradients that are not finite count as 0.
         with np.errstate(over="ignore", invalid="ignore"):
-            columns = (own.rows - lengths.centre) / lengths.unit
+            columns = (arrays.rows - lengths.centre) / lengths.unit
             if self.statements.intercept:
                 columns = np.column_stack([columns, np.ones(len(columns))])
-            targets = None if own.targets is None else own.targets / lengths.target_unit
+            targets = None if arrays.targets is None else arrays.targets / lengths.target_unit
         rows = DenseRows(columns)
         if self.task.is_mean:
-            return rows if own.items is None else UserRows(records=rows, items=own.items)
+            return rows if arrays.items is None else UserRows(records=rows, items=arrays.items)
         sample = self._problem_sample(rows, targets)
-        return sample if own.items is None else ItemSample(records=sample, items=own.items)
+        return sample if arrays.items is None else ItemSample(records=sample, items=arrays.items)
 
     def _problem_sample(self, rows: DenseRows, targets: Vector | None) -> Any:
         """Return the records with the loss and the constraint set of the point."""
@@ -128,7 +128,7 @@ class PlannedRelease:
         return PointSample(rows, problem.loss, problem.constraint)
 
 
-def plan_for(shape: Shape, statements: Statements) -> PlannedRelease:
+def plan_for(shape: RecordShape, statements: Statements) -> PlannedRelease:
     """Return the plan of a release of records of a shape.
 
     Raises `InvalidInput` if a statement is out of range, and `NotApplicable` if the method cannot

@@ -22,7 +22,7 @@ from dpsco_core.catalogue import (
 from dpsco_core.fields import TABLE
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.linear_models import LinearModelProblem
-from dpsco_core.results.release.arrays import Shape, checked_centre, checked_lengths
+from dpsco_core.results.release.arrays import RecordShape, checked_centre, checked_lengths
 
 MEAN = MeanEstimation.card.slug
 
@@ -46,7 +46,7 @@ class Statements:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Task:
+class ReleaseTask:
     """The method and the problem that fit the shape of the records."""
 
     card: MethodCard
@@ -93,7 +93,7 @@ class Lengths:
     ball: float  # the radius of the smallest ball, in units, that holds an answer in its bounds
 
 
-def choose_task(shape: Shape, statements: Statements) -> Task:
+def choose_task(shape: RecordShape, statements: Statements) -> ReleaseTask:
     """Return the method and the problem, by default those that fit the shape of the records."""
     method, has_users = statements.method, shape.items is not None
     if method is None and has_users:
@@ -115,10 +115,10 @@ def choose_task(shape: Shape, statements: Statements) -> Task:
     if shape.has_targets != is_model:
         sentence = _describe_missing_target if is_model else _describe_target
         raise InvalidInput(sentence(problem))
-    return Task(card=card, problem=problem)
+    return ReleaseTask(card=card, problem=problem)
 
 
-def check_lengths(task: Task, shape: Shape, statements: Statements) -> Lengths:
+def check_lengths(task: ReleaseTask, shape: RecordShape, statements: Statements) -> Lengths:
     """Return the lengths of the statements; raise `InvalidInput` if one does not fit."""
     d, intercept = shape.d, statements.intercept
     centre = checked_centre(statements.centre, d)
@@ -145,7 +145,7 @@ def check_lengths(task: Task, shape: Shape, statements: Statements) -> Lengths:
     return Lengths(unit=units, target_unit=target_unit, centre=centre, answer=answer, ball=ball)
 
 
-def checked_share_in_common(task: Task, shape: Shape, alike: float | None) -> float:
+def checked_share_in_common(task: ReleaseTask, shape: RecordShape, alike: float | None) -> float:
     """Return the share of the variance that the records of a user may have in common.
 
     It is 1 for the mean of users of whom nothing is stated: their records may hang together in any
@@ -159,7 +159,7 @@ def checked_share_in_common(task: Task, shape: Shape, alike: float | None) -> fl
     return float(alike)
 
 
-def _checked_target_unit(task: Task, target_unit: float | None) -> float:
+def _checked_target_unit(task: ReleaseTask, target_unit: float | None) -> float:
     """Return the unit of the targets, by default 1; raise an error if it has to be given."""
     if target_unit is None:
         name = problem_card(task.problem).name
@@ -172,7 +172,7 @@ def _checked_target_unit(task: Task, target_unit: float | None) -> float:
     return target_unit
 
 
-def _answer_unit(task: Task, units: Vector, target_unit: float) -> Vector:
+def _answer_unit(task: ReleaseTask, units: Vector, target_unit: float) -> Vector:
     """Return the unit of the released parameter, by which the method's answer is multiplied.
 
     The method sees records, features and targets divided by their units. A point among records has

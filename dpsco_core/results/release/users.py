@@ -3,7 +3,7 @@
 How many records a user has is private, and so no sentence and no refusal depends on it. Every user
 gets the same, stated number of records: of those who have more it is a random choice, and those of
 users who have fewer are repeated. That is a function of a user's own records, so that the guarantee
-is for all records of one user, however many. The order of users is drawn, so that it tells nothing
+is for all records of one user, however many. The order of users is order, so that it tells nothing
 of their identifiers.
 """
 
@@ -27,20 +27,20 @@ def grouped_records(
 
     Raises `InvalidInput` if identifiers do not fit the records, or `items` is missing beside them.
     """
-    own = read_records(records)
+    arrays = read_records(records)
     if users is None:
         require(items is None, "items", "left out without users", items)
-        return own
-    require(own.items is None, "users", "left out for records of shape (n, m, d)", "identifiers")
+        return arrays
+    require(arrays.items is None, "users", "left out for records of shape (n, m, d)", "identifiers")
     require(items is not None, "items", "given with users, from public knowledge", None)
     assert items is not None
     whole("items", items, 1, MOST_NUMBERS)
-    identifiers = _identifiers(users, len(own.rows))
-    size = len(np.unique(identifiers)) * items * own.rows.shape[1]
+    identifiers = _identifiers(users, len(arrays.rows))
+    size = len(np.unique(identifiers)) * items * arrays.rows.shape[1]
     require(size <= MOST_NUMBERS, "items", f"at most {items * MOST_NUMBERS // size:,} here", items)
     chosen = _rows_of_users(identifiers, items, rng)
-    targets: Vector | None = None if own.targets is None else own.targets[chosen]
-    return OwnRecords(rows=own.rows[chosen], targets=targets, items=items)
+    targets: Vector | None = None if arrays.targets is None else arrays.targets[chosen]
+    return OwnRecords(rows=arrays.rows[chosen], targets=targets, items=items)
 
 
 def _identifiers(users: Any, count: int) -> NDArray[Any]:
@@ -61,9 +61,9 @@ def _rows_of_users(
     identifiers: NDArray[Any], items: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """Return the places of `items` records of each user, one user after the other."""
-    drawn = rng.permutation(len(identifiers))
-    _, numbers, counts = np.unique(identifiers[drawn], return_inverse=True, return_counts=True)
-    places = drawn[np.argsort(numbers, kind="stable")]
+    order = rng.permutation(len(identifiers))
+    _, numbers, counts = np.unique(identifiers[order], return_inverse=True, return_counts=True)
+    places = order[np.argsort(numbers, kind="stable")]
     starts = np.cumsum(counts) - counts
     turns = np.arange(items)[None, :] % counts[:, None]
     rows = places[starts[:, None] + turns]

@@ -25,7 +25,8 @@ class BudgetAnswer:
     # The budget in its notion; None where a noise is given, from which epsilon follows.
     budget: Budget | None
     delta: float  # the delta at which epsilons are read
-    conversions: tuple[Conversion, ...]  # of one release on all records, by each argument
+    # The conversions of one release on all records, one for each argument that proves one.
+    conversions: tuple[Conversion, ...]
     # Releases that each spend the whole budget on all records; None for one, and for batches,
     # whose releases have the budget together.
     composition: Composed | None
@@ -82,7 +83,7 @@ def budget(
     8.449
     >>> trained = {"releases": 1000, "sampling": "poisson", "batch": 600, "records": 60_000}
     >>> round(budget(noise_multiplier=2.0, **trained).noise.epsilon, 1)
-    1.7
+    1.4
     """
     _refuse_pairs(epsilon, rho, noise_multiplier, delta)
     has_batches = sampling != "none"
@@ -142,10 +143,12 @@ def _refuse_pairs(
     epsilon: float | None, rho: float | None, noise: float | None, delta: float | None
 ) -> None:
     """Raise `InvalidInput` if two of epsilon, rho and noise are given, or noise at delta 0."""
-    given = {"epsilon": epsilon, "rho": rho, "noise_multiplier": noise}
-    names = [name for name, value in given.items() if value is not None]
+    by_name = {"epsilon": epsilon, "rho": rho, "noise_multiplier": noise}
+    names = [name for name, value in by_name.items() if value is not None]
     if len(names) > 1:
-        first, last = names[0], names[-1]
-        raise InvalidInput(f"{first} must be left out beside {last}, got {first}={given[first]}.")
+        wanted, extra = names[0], names[-1]
+        raise InvalidInput(
+            f"{wanted} must be left out beside {extra}, got {wanted}={by_name[wanted]}."
+        )
     if noise is not None and delta is not None and delta == 0:
         raise InvalidInput("delta must be above 0 beside noise_multiplier, got delta=0.")
