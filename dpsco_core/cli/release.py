@@ -153,8 +153,8 @@ def run_release(chosen: argparse.Namespace) -> None:
         print_text(f"95 % interval: {words}, if the statements hold and the rows are independent.")
     print_text(f"{answer.method} has spent {answer.spent}; neighbours: one row is replaced.")
     if defaults:
-        taken = (f"--{name} {_default_text(name, value)}" for name, value in defaults.items())
-        print_text(f"by default: {', '.join(taken)}.")
+        filled_in = (f"--{name} {_default_text(name, value)}" for name, value in defaults.items())
+        print_text(f"by default: {', '.join(filled_in)}.")
     budget = answer.ledger.budget
     entries = [
         [s.label, str(s.count), number(s.sensitivity), number(s.noise), f"{100 * s.share:.3g} %"]
