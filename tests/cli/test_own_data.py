@@ -98,7 +98,7 @@ def test_run_ends_with_a_release_by_the_method_that_won(
     assert "advice: " in text
     [released] = commands(text)
     if setting == "long":
-        assert released[1] == "about" and released[2] in ("mean.adaptive", "mean.clipped")
+        assert released[1] == "about" and released[2] in SETTINGS["long"]
         assert "answer = release(" in printed(capsys, *released[1:])
         return
     rows = RNG.standard_normal((800, 3))
