@@ -43,7 +43,7 @@ GOLDEN = {
         "in the direction of x is **(1.00, 0.00)**: the largest ⟨x, w⟩ in the set is **1.4**, "
         "the dual norm of x."
     ),
-    "a prediction that is right": "You predicted **71 %**; the measurement says **70 %**. Right.",
+    "a prediction that is right": "You predicted **71 %**; the answer is **70 %**. Right.",
     "the question about a spy": "Can a spy tell whether your record was used?",
     "values of other methods": "Values at the same settings.",
     "no private method can run": "No private method for this problem can run at these settings",

@@ -49,7 +49,7 @@ def judge(lesson: Lesson, prediction: Answer, finding: find.LessonFinding) -> Ve
         measured_text(lesson, finding),
     )
     verb = "chose" if isinstance(prediction, str) else "predicted"
-    comparison = "the measurement says " + (
+    comparison = "the answer is " + (
         "the same" if predicted_words == measured_words else f"**{measured_words}**"
     )
     sentences = [f"You {verb} **{predicted_words}**; {comparison}", remark]

@@ -17,8 +17,8 @@ ASSIGN = "assign"  # The step on which a teacher makes an assignment.
 STEPS = (*SLUGS, HAND_IN)  # The steps in order, from the first lesson on.
 # The names of the steps that are not lessons.
 NAMES = {START: "Three doors", HAND_IN: "Hand in", ASSIGN: "For teachers: an assignment"}
-MOST_LETTERS = 300  # The largest number of letters in the sentence that is handed in.
-# The largest number of questions, and of letters in a question and in a reply.
+MOST_LETTERS = 300  # The largest number of characters in the sentence that is handed in.
+# The largest number of questions, and of characters in a question and in a reply.
 MOST_QUESTIONS, MOST_QUESTION, MOST_REPLY = 10, 200, 500
 
 
@@ -39,7 +39,7 @@ class LessonsView(PageView):
         A step outside an assignment becomes the assignment's first one.
         """
         self.predictions()
-        length = f"at most {MOST_LETTERS} letters long"
+        length = f"at most {MOST_LETTERS} characters long"
         require(len(self.sentence) <= MOST_LETTERS, "sentence", length, shorten(self.sentence))
         self._check_assignment()
         if self.lesson in (START, HAND_IN, ASSIGN, *SLUGS):
@@ -103,14 +103,16 @@ class LessonsView(PageView):
         slugs = [slug for slug in self.tasks.split(",") if slug]
         is_list = set(slugs) <= set(SLUGS) and len(set(slugs)) == len(slugs)
         require(is_list, "tasks", "names of lessons, each once", shorten(self.tasks))
-        must = f"at most {MOST_QUESTIONS} lines of up to {MOST_QUESTION} letters, a question each"
+        must = (
+            f"at most {MOST_QUESTIONS} lines of up to {MOST_QUESTION} characters, a question each"
+        )
         fits = len(self.question_texts) <= MOST_QUESTIONS and all(
             len(q) <= MOST_QUESTION for q in self.question_texts
         )
         require(
             fits and _is_allowed_text(self.questions), "questions", must, shorten(self.questions)
         )
-        must = f"at most one line of up to {MOST_REPLY} letters for each question"
+        must = f"at most one line of up to {MOST_REPLY} characters for each question"
         lines = self.replies.split("\n") if self.replies else []
         fits = len(lines) <= len(self.question_texts) and all(
             len(line) <= MOST_REPLY for line in lines

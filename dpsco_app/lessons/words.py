@@ -51,8 +51,8 @@ WORDS: dict[str, LessonWords] = {
         text="Incomes, file sizes, insurance claims: most records are ordinary, and a few are "
         "enormous. Take two laws with the same mean, 0, and the same variance, 1: the Gaussian and "
         "a heavy-tailed one. In a heavy tail, large records become rare only slowly, like a power: "
-        r"$P(|X|>t)\approx ct^{-2.5}$. The figure shows the largest record of a Gaussian sample "
-        "as the sample grows.",
+        r"$P(|X|>t)\approx ct^{-2.5}$. How does the largest record grow with the sample? "
+        "The figure begins with a Gaussian one.",
         question="How large is the largest of 10,000 heavy-tailed records in a typical sample? "
         "The largest Gaussian one is about 4.",
         preview_title="The largest Gaussian record hardly grows with the sample",
@@ -218,10 +218,11 @@ WORDS: dict[str, LessonWords] = {
     ),
     "packing": LessonWords(
         title="A lower bound by hand",
-        text="Such a proof can be played by hand. The true mean is one of **four candidates**, the "
-        "black points. Of 1,000 records, 993 are 0 whichever candidate it is: only the other "
-        "**seven** differ. The star is the average of the records, published with noise (ρ-zCDP "
-        "with ρ = 0.01). Whoever estimates the mean well can name the candidate.",
+        text="A proof that no private algorithm does better can be played by hand. The true mean "
+        "is one of **four candidates**, the black points. Of 1,000 records, 993 are 0 "
+        "whichever candidate it is: only the other **seven** differ. The star is the average "
+        "of the records, published with noise (ρ-zCDP with ρ = 0.01). Whoever estimates the "
+        "mean well can name the candidate.",
         question="Click in the figure or choose here: which candidate made these data?",
         preview_title="Four candidates, and one private average of the data",
         explanation="Another candidate changes only seven records, and privacy hides them: what is "

@@ -55,7 +55,7 @@ def draw_assignment(screen: FirstScreen, view: LessonsView) -> None:
     st.session_state.setdefault(TYPED, view.questions)
     st.text_area(
         f"Questions of your own: one a line, up to {MOST_QUESTIONS}, of at most {MOST_QUESTION} "
-        "letters each",
+        "characters each",
         key=TYPED,
         height=150,
         on_change=_take_questions,
@@ -71,13 +71,13 @@ def draw_assignment(screen: FirstScreen, view: LessonsView) -> None:
     address = STATE.address(assignment_of(view), None, ADDRESS.to_query(hidden))
     if len(address) > LONGEST:
         st.error(
-            f"This link would have {len(address):,} letters. Some mail programs and servers cut "
+            f"This link would have {len(address):,} characters. Some mail programs and servers cut "
             f"links after {LONGEST:,}: shorten the questions."
         )
         return
     st.markdown(
-        f"**The link for students**, {len(address):,} letters long (links of up to {LONGEST:,} "
-        "letters are safe to send)."
+        f"**The link for students**, {len(address):,} characters long (links of up to {LONGEST:,} "
+        "characters are safe to send)."
     )
     st.code(address, language=None, wrap_lines=True)
     make = partial(sheet, assignment_of(view), address)

@@ -4,6 +4,7 @@
 const RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 export const short = (value) => {
+  if (value === Infinity) return "∞"
   const [digits, power] = value.toExponential(1).split("e").map(Number)
   if (value === 0 || (power > -4 && power < 6)) {
     return Number(value.toPrecision(2)).toLocaleString("en", { maximumFractionDigits: 6 })

@@ -52,7 +52,7 @@ def test_a_teacher_ticks_lessons_and_writes_questions_and_gets_one_link() -> Non
         "questions": f"Why?\n{ATTACK}",
         "hide": "nav",
     }
-    assert f"{len(code.value):,} letters long" in written_text(
+    assert f"{len(code.value):,} characters long" in written_text(
         page
     ) and f"{LONGEST:,}" in written_text(page)
     page.checkbox(key="learn_apart").uncheck()

@@ -159,9 +159,8 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
 def test_the_verdict_is_about_the_prediction_that_was_run() -> None:
     page = predict(open_at("learn", lesson="epsilon"), "epsilon")
     page = check_page(page.button(key="learn_run").click().run())
-    assert (
-        "You predicted **51 %**; the measurement says **70 %**. Too low by 19 percentage"
-        in verdict(page)
+    assert "You predicted **51 %**; the answer is **70 %**. Too low by 19 percentage" in verdict(
+        page
     )
     visitor_session(page).lessons.predict("epsilon", 71)
     page = check_page(page.run())
@@ -302,7 +301,7 @@ def test_the_texts_to_hand_in_survive_a_reload(short_path: None) -> None:
     assert "0 of 15 lessons answered" in headline_text(reopened) and "Student" not in drawn_html(
         reopened
     )
-    with pytest.raises(InvalidInput, match="sentence must be at most 300 letters long"):
+    with pytest.raises(InvalidInput, match="sentence must be at most 300 characters long"):
         LessonsView(sentence="x" * (MOST_LETTERS + 1)).validate()
 
 

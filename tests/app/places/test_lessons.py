@@ -123,14 +123,14 @@ def finding_of(answer: str | float) -> LessonFinding:
             2,
             2.43,
             True,
-            "the measurement says **2.4 times**. Close, too low by a factor of 1.2.",
+            "the answer is **2.4 times**. Close, too low by a factor of 1.2.",
         ),
         (
             NUMBER,
             1,
             2.43,
             False,
-            "**1 time**; the measurement says **2.4 times**. Too low by a factor of 2.4.",
+            "**1 time**; the answer is **2.4 times**. Too low by a factor of 2.4.",
         ),
         (NUMBER, 5, 2.43, False, "Too high by a factor of 2.1."),
         (NUMBER, 2.5, 2.43, True, "Right."),
@@ -143,10 +143,10 @@ def finding_of(answer: str | float) -> LessonFinding:
             "none",
             "some",
             False,
-            "one in a hundred**; the measurement says **Some: more than",
+            "one in a hundred**; the answer is **Some: more than",
         ),
-        (CHOICE, "none", "other", False, "the measurement says **none of these**."),
-        (BY_SLUG["free"], 2, 2.0, True, "**ε = 2**; the measurement says the same. Right."),
+        (CHOICE, "none", "other", False, "the answer is **none of these**."),
+        (BY_SLUG["free"], 2, 2.0, True, "**ε = 2**; the answer is the same. Right."),
         (BY_SLUG["free"], 5, 2.0, False, "Too high by a factor of 2.5."),
         (BY_SLUG["heavy-tails"], 50, 25.0, False, "Too high by a factor of 2."),
         (BY_SLUG["look"], 1.5, 1.1, True, "Close, too high by a factor of 1.4."),
@@ -155,7 +155,7 @@ def finding_of(answer: str | float) -> LessonFinding:
             10_000,
             2000.0,
             False,
-            "**m = 10,000**; the measurement says **m = 2,000**.",
+            "**m = 10,000**; the answer is **m = 2,000**.",
         ),
         (BY_SLUG["epsilon"], 70, 69.5, True, "Right."),
         (BY_SLUG["epsilon"], 67, 70.0, True, "Close, too low by 3 percentage points."),
@@ -194,7 +194,7 @@ def test_a_prediction_is_compared_with_what_was_measured(
 def test_both_ends_of_the_measured_interval_count_as_right(prediction: float, verdict: str) -> None:
     finding = replace(finding_of(2000.0), lower_end=1000.0)
     sentence = judge(BY_SLUG["users"], prediction, finding).sentence
-    assert f"the measurement says **m = 1,000 to 2,000**. {verdict}" in sentence
+    assert f"the answer is **m = 1,000 to 2,000**. {verdict}" in sentence
 
 
 def test_the_largest_record_is_the_median_at_the_last_n() -> None:

@@ -209,7 +209,7 @@ def test_the_doors_of_the_dashboard_are_the_first_lesson_here() -> None:
         (lambda one: one.go("luck"), "lesson must be a number from 1 to 15"),
         (lambda one: one.run("luck", 0), "lesson must be the name of a lesson"),
         (lambda one: one.run("clipping", 3), "answer must be a number from 0 to 2, got answer=3."),
-        (lambda one: one.say("x" * 301), "sentence must be at most 300 letters long"),
+        (lambda one: one.say("x" * 301), "sentence must be at most 300 characters long"),
     ],
 )
 def test_an_invalid_action_is_refused_and_changes_nothing(act: Any, sentence: str) -> None:
