@@ -132,14 +132,14 @@ def hardest_cube(
         """Return the largest spike probability at which all means are on a cube."""
         return largest_probability(1, moment_order, cube.side_within(unit, room))
 
-    def simple(cube: Cube, *, is_rough: bool = False) -> float:
-        """Return a quick bound on a cube at its best spike probability.
+    def rough(cube: Cube) -> float:
+        """Return about the quick bound on a cube at its best spike probability."""
+        value = _rough_bound(form, n, cube.signs, moment_order, budget, largest(cube))
+        return cube.factor(form) * value
 
-        `is_rough` makes the search for that probability coarser.
-        """
-        value = _simple_bound(
-            form, n, cube.signs, moment_order, budget, largest(cube), is_rough=is_rough
-        )
+    def simple(cube: Cube) -> float:
+        """Return a quick bound on a cube at its best spike probability."""
+        value = _simple_bound(form, n, cube.signs, moment_order, budget, largest(cube))
         return cube.factor(form) * value
 
     @cache
@@ -163,9 +163,7 @@ def hardest_cube(
         """
         last_place = len(sizes) - 1
         places = np.unique(np.round(np.geomspace(1, last_place + 1, _COARSE)) - 1)
-        start = max(
-            (int(i) for i in places), key=lambda i: simple(cube_of(sizes[i]), is_rough=True)
-        )
+        start = max((int(i) for i in places), key=lambda i: rough(cube_of(sizes[i])))
         candidates = {min(last_place, max(0, round((start + 1) * x) - 1)) for x in _SIZE_FACTORS}
         if start < _FEW_COORDINATES and not isinstance(body, GroupBall):
             candidates, start = _stations_near(start, last_place)
@@ -219,21 +217,29 @@ def _walk_uphill(
     return place
 
 
+def _rough_bound(form: Form, n: int, d: int, order: float, budget: Budget, largest: float) -> float:
+    """Return `_simple_bound` up to a factor near 1, much quicker."""
+    if largest == 0:
+        return 0.0
+    if isinstance(budget, ZCDP):
+        return hypercube.rough_cdp(n, d, order, budget.rho, largest, form == "squared")
+    return hypercube.rough_pure(n, d, order, budget.epsilon, largest, form == "squared")
+
+
 def _simple_bound(
-    form: Form, n: int, d: int, order: float, budget: Budget, largest: float, *, is_rough: bool
+    form: Form, n: int, d: int, order: float, budget: Budget, largest: float
 ) -> float:
     """Return a quick lower bound on d signs under a budget, which serves to compare cubes.
 
-    `order` is the moment order, and `largest` the largest spike probability. `is_rough` searches
-    the best probability on a coarser grid.
+    `order` is the moment order, and `largest` the largest spike probability.
     """
     if largest == 0:
         return 0.0
     if isinstance(budget, ZCDP):
         squared = form == "squared"
-        q = hypercube.best_cdp(n, d, order, budget.rho, largest, squared=squared, is_rough=is_rough)
+        q = hypercube.best_cdp(n, d, order, budget.rho, largest, squared)
         return hypercube.hypercube_cdp(q, n, d, order, budget.rho, squared=squared)
-    q = hypercube.best_pure(n, d, order, budget.epsilon, largest, form, is_rough=is_rough)
+    q = hypercube.best_pure(n, d, order, budget.epsilon, largest, form)
     return hypercube.hypercube_pure(q, n, d, order, budget.epsilon, form=form)
 
 

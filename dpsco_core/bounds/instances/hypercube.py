@@ -31,7 +31,7 @@ from dpsco_core.bounds.instances.spikes import (
     spike_exponent,
 )
 
-ROUGH_POINTS = 16  # A rough search for the best spike probability tries this many.
+ROUGH_POINTS = 16  # This many spike probabilities are tried for a rough value of a bound.
 
 
 def entropy_inverse(deficit: Floats) -> Floats:
@@ -240,22 +240,28 @@ def best_cdp(
     rho: float,
     largest: float,
     squared: bool = False,
-    *,
-    is_rough: bool = False,
 ) -> float:
-    """Return the spike probability in (0, largest] that maximises `hypercube_cdp`.
-
-    If `is_rough`, only a grid of `ROUGH_POINTS` probabilities is tried.
-    """
+    """Return the spike probability in (0, largest] that maximises `hypercube_cdp`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
 
     def values(p: Floats) -> Floats:
         """Return the bound at each spike probability of `p`, by a coarse sum."""
         return _zcdp_values(p, n, d, moment_order, rho, squared)
 
-    if is_rough:
-        return maximise(values, low, high, points=ROUGH_POINTS, rounds=0)
     return maximise(values, low, high)
+
+
+def rough_cdp(
+    n: int, d: int, moment_order: float, rho: float, largest: float, squared: bool
+) -> float:
+    """Return about the largest `hypercube_cdp`: on a grid, as if B were its mean n p."""
+    p = np.geomspace(*search_range(math.sqrt(d / rho), n, largest), ROUGH_POINTS)
+    deficit = rho / d * (n * p) ** 2
+    if squared:
+        values = d * mean_power(p, moment_order, 2) * np.maximum(0.0, 1 - 2 * deficit)
+    else:
+        values = 2 * math.sqrt(d) * mean_power(p, moment_order) * entropy_inverse(deficit)
+    return float(np.max(values))
 
 
 def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
@@ -267,6 +273,19 @@ def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: fl
     return min(largest, a / (1 + a) / n * math.sqrt(d / (2 * rho)))
 
 
+def rough_pure(
+    n: int, d: int, moment_order: float, epsilon: float, largest: float, squared: bool
+) -> float:
+    """Return about the largest `hypercube_pure`: on a grid, as if B were its mean n p."""
+    p = np.geomspace(*search_range(d / epsilon, n, largest), ROUGH_POINTS)
+    size = (
+        d * mean_power(p, moment_order, 2)
+        if squared
+        else math.sqrt(d) * mean_power(p, moment_order)
+    )
+    return float(np.max(2 * size * wrong_sign_fraction(d, epsilon * n * p)))
+
+
 @lru_cache(maxsize=4096)
 def best_pure(
     n: int,
@@ -275,15 +294,12 @@ def best_pure(
     epsilon: float,
     largest: float,
     form: Form = "l2",
-    *,
-    is_rough: bool = False,
 ) -> float:
     """Return the spike probability in (0, largest] that maximises `hypercube_pure`.
 
     `wrong_sign_fraction` has a kink at every breakpoint. If very many spikes are expected, their
     spread does not blur the kinks, and each is a local maximum: the three highest of about 128
-    kinks near the best grid point are refined. If `is_rough`, only a grid of `ROUGH_POINTS`
-    probabilities is tried.
+    kinks near the best grid point are refined.
     """
     power = 2 if form == "squared" else 1
     low, high = search_range(d / epsilon, n, largest)
@@ -295,8 +311,6 @@ def best_pure(
             p, n, d, epsilon, step=step, linear=linear
         )
 
-    if is_rough:
-        return maximise(lambda p: values(p, 1 / 3), low, high, points=ROUGH_POINTS, rounds=0)
     best = maximise(
         lambda p: values(p, 1 / 3), low, high, rounds=4, refined=lambda p: values(p, 1 / 16)
     )
