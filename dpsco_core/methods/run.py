@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, TypeVar
@@ -29,8 +29,10 @@ class Path:
         steps: int,  # the number of steps to come
     ) -> None:
         """Begin a path at a start, and choose which of its steps are stored."""
-        spread = np.linspace(0, steps, min(steps, KEPT_ITERATES) + 1).round()
-        self._wanted = set(np.unique(spread).astype(np.int64).tolist())
+        self._wanted: Container[int] = range(steps + 1)
+        if steps > KEPT_ITERATES:
+            spread = np.linspace(0, steps, KEPT_ITERATES + 1).round()
+            self._wanted = set(spread.astype(np.int64).tolist())
         self._steps = [0]
         self._points = [start.copy()]
 
