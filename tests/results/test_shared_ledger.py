@@ -1,4 +1,4 @@
-"""Several releases draw from one ledger: their shares add up, and none exceeds what is left."""
+"""Several releases draw from one budget: their shares add up, and none exceeds what is left."""
 
 from __future__ import annotations
 
@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core import ZCDP, ApproxDP, InvalidInput, Ledger, NotApplicable, PureDP, release
-from dpsco_core.privacy import GaussianNoise
+from dpsco_core import (
+    ZCDP,
+    ApproxDP,
+    InvalidInput,
+    Ledger,
+    NotApplicable,
+    PureDP,
+    SharedLedger,
+    release,
+)
+from dpsco_core.privacy import BudgetExceeded, GaussianNoise
 from dpsco_core.privacy.budget import Budget
 
 ROWS = np.random.default_rng(0).standard_normal((2000, 2))
@@ -53,7 +62,7 @@ def state_budget(budget: Budget) -> dict[str, float | None]:
 def test_shares_add_up_in_the_notion_of_the_budget(
     whole: Budget, shares: list[Budget], spent: Budget, left: Budget
 ) -> None:
-    ledger = Ledger(whole)
+    ledger = SharedLedger(whole)
     assert ledger.spent() is None and ledger.left() == whole
     for share in shares:
         method = "mean.cwme-pure" if isinstance(share, PureDP) else "mean.clipped"
@@ -68,7 +77,7 @@ def test_shares_add_up_in_the_notion_of_the_budget(
 @pytest.mark.parametrize("parts", [3, 7, 10])
 def test_equal_parts_use_a_budget_up_in_spite_of_rounding(parts: int) -> None:
     whole = ApproxDP(epsilon=1.0, delta=1e-6)
-    ledger = Ledger(whole)
+    ledger = SharedLedger(whole)
     for _ in range(parts):
         ledger.share(ApproxDP(epsilon=1.0 / parts, delta=1e-6 / parts))
     assert ledger.left() is None and ledger.spent() == whole
@@ -92,7 +101,7 @@ def test_equal_parts_use_a_budget_up_in_spite_of_rounding(parts: int) -> None:
 def test_a_call_that_does_not_fit_is_refused_before_anything_is_drawn(
     whole: Budget, share: Budget, message: str
 ) -> None:
-    ledger = Ledger(whole)
+    ledger = SharedLedger(whole)
     ledger.share(
         ZCDP(rho=0.05)
         if isinstance(whole, ZCDP)
@@ -112,7 +121,7 @@ def test_a_call_that_does_not_fit_is_refused_before_anything_is_drawn(
 
 
 def test_a_call_that_cannot_run_takes_nothing() -> None:
-    ledger = Ledger(ApproxDP(epsilon=1.0, delta=1e-6))
+    ledger = SharedLedger(ApproxDP(epsilon=1.0, delta=1e-6))
     with pytest.raises(InvalidInput, match="bound must be"):
         release(ROWS, **(STATED | {"bound": -1.0}), ledger=ledger)
     with pytest.raises(NotApplicable):
@@ -121,7 +130,7 @@ def test_a_call_that_cannot_run_takes_nothing() -> None:
 
 
 def test_equal_noise_in_two_answers_is_refused() -> None:
-    ledger = Ledger(ZCDP(rho=0.1))
+    ledger = SharedLedger(ZCDP(rho=0.1))
     budget: dict[str, Any] = {"epsilon": None, "delta": None, "rho": 0.01}
     release(ROWS, **STATED, **budget, ledger=ledger, rng=np.random.default_rng(1))
     with pytest.raises(InvalidInput, match="whose noise is equal"):
@@ -133,32 +142,41 @@ def test_equal_noise_in_two_answers_is_refused() -> None:
 
 
 def test_records_and_users_do_not_share_a_ledger() -> None:
-    ledger = Ledger(ApproxDP(epsilon=3.0, delta=3e-6))
+    ledger = SharedLedger(ApproxDP(epsilon=3.0, delta=3e-6))
     release(ROWS, **STATED, ledger=ledger)
     with pytest.raises(InvalidInput, match="one of releases on records only, got ledger=a user"):
         release(ROWS.reshape(500, 4, 2), bound=2.0, unit=1.0, ledger=ledger)
     assert ledger.spent() == ApproxDP(epsilon=1.0, delta=1e-6)
 
 
-def test_the_ledger_of_a_run_is_not_shared_and_a_shared_one_makes_no_releases() -> None:
-    ledger = release(ROWS, **STATED).ledger
-    with pytest.raises(InvalidInput, match="without releases of its own"):
-        release(ROWS, **STATED, ledger=ledger)
-    with pytest.raises(InvalidInput, match="one that runs share"):
-        ledger.left()
-    shared = Ledger(ZCDP(rho=1.0))
-    shared.share(ZCDP(rho=0.5))
-    noise = GaussianNoise(l2_sensitivity=1.0, rho=0.1)
-    with pytest.raises(InvalidInput, match="the ledger of a run, as `share` returns it"):
-        shared.release(noise, np.zeros(2), np.random.default_rng(0))
-    with pytest.raises(InvalidInput, match="the ledger of a run, as `share` returns it"):
-        shared.disjoint(2)
+def test_a_run_that_fails_has_spent_its_whole_share() -> None:
+    ledger = SharedLedger(ZCDP(rho=1.0))
+    run = ledger.share(ZCDP(rho=0.25))
+    noise = GaussianNoise(l2_sensitivity=1.0, rho=0.2)
+    run.release(noise, np.zeros(2), np.random.default_rng(0), label="the first step")
+    assert ledger.spent() == ZCDP(rho=0.25) and ledger.left() == ZCDP(rho=0.75)
+    assert ledger.entries == run.entries
+    assert str(ledger).splitlines() == [
+        "Shared ledger with 1-zCDP, of which 0.25-zCDP is set aside:",
+        "  the first step: gaussian, sensitivity 1, noise 1.581",
+    ]
+
+
+def test_a_run_cannot_exceed_its_share_though_more_is_left() -> None:
+    run = SharedLedger(ZCDP(rho=1.0)).share(ZCDP(rho=0.25))
+    noise = GaussianNoise(l2_sensitivity=1.0, rho=0.3)
+    with pytest.raises(BudgetExceeded):
+        run.release(noise, np.zeros(2), np.random.default_rng(0))
+    assert run.entries == ()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ledger": 3.0}, r"ledger must be a dpsco_core\.Ledger, got ledger=float\."),
+        (
+            {"ledger": Ledger(ZCDP(rho=1.0))},
+            r"ledger must be a dpsco_core\.SharedLedger, which several .*, got ledger=Ledger\.",
+        ),
         ({"rng": 3}, r"rng must be a numpy\.random\.Generator, got rng=int\."),
     ],
 )
