@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import require
+from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.privacy.amplification import Route, amplify
 from dpsco_core.privacy.budget import (
@@ -37,6 +37,7 @@ KINDS: tuple[Kind, ...] = ("approx", "zcdp", "pure")
 ROUTES: tuple[Route, ...] = get_args(Route)
 MOST_RELEASES = 1_000_000
 MOST_RECORDS = 10_000_000
+READ_AT = 1e-6  # the delta at which pure and zCDP budgets are read, unless one is given
 
 
 def noise_multiplier(rho: float) -> float:
@@ -70,6 +71,21 @@ class Point:
         if self.kind == "approx":
             return ApproxDP(epsilon=self.epsilon, delta=self.delta)
         return ZCDP(rho=self.rho) if self.kind == "zcdp" else PureDP(epsilon=self.epsilon)
+
+
+def stated_point(epsilon: float | None, delta: float | None, rho: float | None) -> Point:
+    """Return a budget as it is stated: by rho, or by epsilon (1 if it is None) and delta.
+
+    A delta of 0 makes it pure. Raises `InvalidInput` if both epsilon and rho are given, or a number
+    is out of range.
+    """
+    read_at = delta or READ_AT
+    if rho is not None:
+        if epsilon is not None:
+            raise InvalidInput(f"epsilon must be left out beside rho, got epsilon={epsilon:g}.")
+        return Point(kind="zcdp", rho=rho, delta=read_at)
+    kind: Kind = "pure" if delta == 0 else "approx"
+    return Point(kind=kind, epsilon=1.0 if epsilon is None else epsilon, delta=read_at)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +162,12 @@ def laplace_conversion(point: Point) -> Conversion | None:
         return None
     e, rho = point.epsilon, laplace_rho(point.epsilon)
     return Conversion(name="laplace", rho=rho, epsilon=min(e, zcdp_epsilon(rho, point.delta)))
+
+
+def all_conversions(point: Point) -> tuple[Conversion, ...]:
+    """Return `conversions` of a budget, with that of Laplace noise under a pure one."""
+    laplace = laplace_conversion(point)
+    return (*conversions(point), *(() if laplace is None else (laplace,)))
 
 
 def approximate(point: Point) -> Point:

@@ -4,18 +4,22 @@ from dataclasses import dataclass
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain.budgets import (
+    READ_AT,
     Composed,
     Conversion,
-    Point,
+    all_conversions,
     composed,
-    conversions,
-    laplace_conversion,
+    stated_point,
 )
-from dpsco_core.explain.recipe.noise import Priced, Sampling, epsilon_of, noise_for
+from dpsco_core.explain.recipe.noise import (
+    Priced,
+    Sampling,
+    epsilon_of,
+    noise_for,
+    releases_of_epochs,
+)
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.poisson import Neighbours
-
-READ_AT = 1e-6  # the delta at which pure and zCDP budgets are converted, unless one is given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +46,7 @@ def budget(
     rho: float | None = None,
     noise_multiplier: float | None = None,
     releases: int | None = None,
+    epochs: float | None = None,
     sampling: Sampling = "none",
     batch: int | None = None,
     records: int | None = None,
@@ -65,6 +70,9 @@ def budget(
         norm of a record, from 0.01 to 1e6. The answer is then the epsilon of ``noise``.
     releases : int, optional
         The number of equal releases, from 1 to 1,000,000.
+    epochs : float, optional
+        In place of `releases`, beside `sampling`: the releases are so many that the records are
+        read so often.
     sampling : str
         ``"none"``, or ``"fixed"`` or ``"poisson"`` for a secret batch of each release.
     batch, records : int, optional
@@ -94,7 +102,9 @@ def budget(
             "neighbours must be left out without noise_multiplier: the noise is for both, "
             f"got neighbours={neighbours}."
         )
-    read_at = READ_AT if delta is None or delta == 0 else delta
+    if epochs is not None:
+        releases = _checked_releases(epochs, releases, batch, records)
+    read_at = delta or READ_AT
     count = 1 if releases is None else releases
     if noise_multiplier is not None:
         priced = epsilon_of(
@@ -109,7 +119,7 @@ def budget(
         return BudgetAnswer(
             budget=None, delta=read_at, conversions=(), composition=None, noise=priced
         )
-    point = _point(epsilon, delta, rho, read_at)
+    point = stated_point(epsilon, delta, rho)
     if has_batches and point.kind != "approx":
         raise InvalidInput(
             f"sampling must be left out of a {point.kind} budget, got sampling={sampling}."
@@ -119,24 +129,27 @@ def budget(
         noise = noise_for(
             point.epsilon, read_at, releases=count, sampling=sampling, batch=batch, records=records
         )
-    laplace = laplace_conversion(point)
     is_composed = releases is not None and not has_batches
     return BudgetAnswer(
         budget=point.budget,
         delta=read_at,
-        conversions=(*conversions(point), *(() if laplace is None else (laplace,))),
+        conversions=all_conversions(point),
         composition=composed(point, count) if is_composed else None,
         noise=noise,
     )
 
 
-def _point(epsilon: float | None, delta: float | None, rho: float | None, read_at: float) -> Point:
-    """Return the budget as a point of the calculator."""
-    if rho is not None:
-        return Point(kind="zcdp", rho=rho, delta=read_at)
-    is_pure = delta is not None and delta == 0
-    size = 1.0 if epsilon is None else epsilon
-    return Point(kind="pure" if is_pure else "approx", epsilon=size, delta=read_at)
+def _checked_releases(
+    epochs: float, releases: int | None, batch: int | None, records: int | None
+) -> int:
+    """Return the releases in these epochs; raise `InvalidInput` for what does not go with them."""
+    if releases is not None:
+        raise InvalidInput(
+            f"releases must be left out beside epochs, which set them, got releases={releases}."
+        )
+    if batch is None or records is None:
+        raise InvalidInput("batch and records must be given with epochs, got none.")
+    return releases_of_epochs(epochs, batch, records)
 
 
 def _refuse_pairs(
