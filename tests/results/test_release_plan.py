@@ -72,7 +72,8 @@ def test_the_predicted_error_is_below_the_bound_that_holds() -> None:
     bound = plan.smallest_bound
     assert bound is not None and bound.failures == ()
     assert 0.2 * bound.value < plan.predicted_error < bound.value
-    assert f"{bound.value:.4g} units" in str(plan) and bound.name in str(plan)
+    assert f"bound on the l2 error over the unit: {bound.value:.4g}" in str(plan)
+    assert bound.name in str(plan)
 
 
 def test_the_predicted_error_is_that_of_releases_of_records_of_the_law() -> None:

@@ -28,6 +28,7 @@ from dpsco_core.results.release.answer import (
     release_planned,
 )
 from dpsco_core.results.release.arrays import RecordShape
+from dpsco_core.results.release.notes import join_numbers
 from dpsco_core.results.release.planned import PlannedRelease, ProvenBound, plan_for
 from dpsco_core.results.release.statements import Statements
 from dpsco_core.results.release.users import grouped_records
@@ -102,6 +103,9 @@ class ReleasePlan:
         """Return the plan in lines of text."""
         unit = "record" if self.shape.items is None else "user"
         chosen = " (on drawn records; private releases choose it)" * self.is_chosen_in_the_run
+        measure = (
+            "l2 error over the unit" if self.prepared.task.is_mean else "excess risk, over units"
+        )
         lines = [f"{self.method} on {self.shape}, at {self.budget}; neighbours replace one {unit}."]
         lines += [f"  {name}: {value:.4g}{chosen}" for name, value in self.parameters.items()]
         lines += [
@@ -111,16 +115,18 @@ class ReleasePlan:
         ]
         lines += [f"  and {len(self.entries) - 3:,} entries more"] * (len(self.entries) > 3)
         if self.noise is not None:
-            lines.append(f"  noise on the mean, in your unit: {_join(self.noise)}{chosen}")
+            lines.append(f"  noise on the mean, in your unit: {join_numbers(self.noise)}{chosen}")
         lines.append(
-            f"  predicted error: {self.predicted_error:.4g} units (median of {self.trials} runs on "
+            f"  predicted {measure}: {self.predicted_error:.4g} (median of {self.trials} runs on "
             f"{self.law})"
         )
         for b in self.bounds:
             verdict = f"fails here: {b.failures[0]}" if b.failures else "holds"
-            lines.append(f"  bound: {b.value:.4g} units, {b.guarantee}, {verdict} ({b.name})")
+            lines.append(
+                f"  bound on the {measure}: {b.value:.4g}, {b.guarantee}, {verdict} ({b.name})"
+            )
         interval = self.interval
-        text = "none is proven" if interval is None else _join(np.atleast_1d(interval))
+        text = "none is proven" if interval is None else join_numbers(np.atleast_1d(interval))
         lines.append(f"  95 % interval, in your unit: {text}")
         return "\n".join(lines)
 
@@ -260,8 +266,3 @@ def _rehearse(prepared: PlannedRelease, seed: int, trial: int) -> tuple[Release,
 def _as_users(sample: Any, items: int) -> Any:
     """Return drawn records as those of users with so many records each."""
     return replace(users_of(sample), items=items)
-
-
-def _join(values: Vector) -> str:
-    """Return numbers as text."""
-    return ", ".join(f"{value:.4g}" for value in values)
