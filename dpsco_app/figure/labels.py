@@ -62,7 +62,11 @@ def _corner_inside(place: PanelBox, words: Words, size: Point) -> Point | None:
     ceiling = place.pixels(edge[0].x, edge[0].upper) if edge else []
 
     def is_inside_region(box: Box) -> bool:
-        """Return whether a box lies inside the region, with a margin above it."""
+        """Return whether a box has at least the height `words.least` and is below the region's edge.
+
+        `words.least` is a share of the panel's height. If there is a region, the box must be more
+        than 5 pixels below its upper edge.
+        """
         left, bottom, width, height = box
         ends = [level_at(ceiling, x) for x in (left, left + width) if ceiling]
         return bottom >= words.least * place.height and bottom + height + 5 < min(
