@@ -62,10 +62,10 @@ def _corner_inside(place: PanelBox, words: Words, size: Point) -> Point | None:
     ceiling = place.pixels(edge[0].x, edge[0].upper) if edge else []
 
     def is_inside_region(box: Box) -> bool:
-        """Return whether a box has at least the height `words.least` and is below the region's edge.
+        """Return whether a box is high enough, and below the region's upper edge.
 
-        `words.least` is a share of the panel's height. If there is a region, the box must be more
-        than 5 pixels below its upper edge.
+        Its bottom must be at or above the height `words.least`, a share of the panel's. If there is
+        a region, its top must be more than 5 pixels below the region's upper edge.
         """
         left, bottom, width, height = box
         ends = [level_at(ceiling, x) for x in (left, left + width) if ceiling]

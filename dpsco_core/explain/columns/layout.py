@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import shorten
-from dpsco_core.explain.columns.cells import is_missing, looks_like_number, is_one_number
+from dpsco_core.explain.columns.cells import is_missing, is_one_number, looks_like_number
 from dpsco_core.explain.columns.decode import quoted_line
 
 SAMPLE = 500  # the number of lines from which the layout of a file is read

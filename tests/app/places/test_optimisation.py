@@ -8,8 +8,7 @@ import pytest
 
 from dpsco_app.figure.methods import short_names
 from dpsco_app.front.study import Study
-from dpsco_app.pages.one_run.state import View, fit
-from dpsco_app.pages.one_run.state import chosen
+from dpsco_app.pages.one_run.state import View, chosen, fit
 from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import Refusal, changed_scenario, grouped_refusals, measured_refusals
