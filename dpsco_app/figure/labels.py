@@ -62,7 +62,11 @@ def _corner_inside(place: PanelBox, words: Words, size: Point) -> Point | None:
     ceiling = place.pixels(edge[0].x, edge[0].upper) if edge else []
 
     def is_inside_region(box: Box) -> bool:
-        """Return whether a box lies inside the region, with a margin above it."""
+        """Return whether a box is high enough, and below the region's upper edge.
+
+        Its bottom must be at or above the height `words.least`, a share of the panel's. If there is
+        a region, its top must be more than 5 pixels below the region's upper edge.
+        """
         left, bottom, width, height = box
         ends = [level_at(ceiling, x) for x in (left, left + width) if ceiling]
         return bottom >= words.least * place.height and bottom + height + 5 < min(

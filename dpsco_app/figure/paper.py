@@ -30,7 +30,7 @@ STYLE: dict[RcKeyType, Any] = {
 def pdf(figure: Figure, setting: str, *, columns: int = 1) -> bytes:
     """Return a figure as a PDF file about `setting`, with its panels in rows of `columns`.
 
-    Panels with axes of their own leave room for the numbers of each axis.
+    Panels with their own axes leave room for the numbers of each axis.
     """
     with rc_context(STYLE):
         count = len(figure.panels)

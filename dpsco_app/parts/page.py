@@ -26,7 +26,7 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """A view with a button of its own: its name, what to look for, and the changes to it."""
+    """A view with its own button: its name, what to look for, and the changes to it."""
 
     name: str
     look_for: str

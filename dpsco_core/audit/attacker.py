@@ -29,7 +29,7 @@ MISSED, ACCUSED = "missed", "accused"
 
 
 def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Attack `PEOPLE` members and as many non-members, each with a private share of its own.
+    """Attack `PEOPLE` members and as many non-members, each with its own private share.
 
     Returns two rows (series, false alarms of the threshold, outcome), in percent: the members that
     were `MISSED`, and the non-members that were `ACCUSED`.

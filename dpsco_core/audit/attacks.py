@@ -135,8 +135,9 @@ def attack(result: AuditFindings, confidence: float) -> tuple[TradeoffCurve, Att
         positives=len(positive),
         confidence=box_confidence,
     )
-    # The pair is chosen by the same runs: of both boxes together, all ends are right with the
-    # confidence of the audit, and no more is proven of the box that is shown.
+    # The same runs also chose which pair of neighbours is shown. The intervals of both pairs hold
+    # together with probability `confidence`, so the box shown claims only that, not
+    # `box_confidence`.
     return curve, replace(box, confidence=confidence)
 
 

@@ -224,7 +224,7 @@ def audit_steps(task: Audit) -> Iterator[tuple[int, AuditFindings | None]]:
             entries=ledger.entries,
             flaws=ledger.flaws,
             booked=_describe_difference(sets[0], sets[1 + sharper_pair]),
-            has_fixed_shares=len({shares for s in sets for shares in s.shares}) == 1,
+            has_fixed_shares=len({scales for s in sets for scales in s.distinct_noise_scales}) == 1,
             outputs=first_output,
             neighbour_outputs=second_outputs[sharper_pair],
         )
@@ -298,10 +298,13 @@ class _Outputs:
     def __init__(self, mechanism: _Mechanism, data: object, rng: np.random.Generator) -> None:
         """Prepare to run a mechanism on a data set; nothing runs yet."""
         self._mechanism, self._data, self._rng = mechanism, data, rng
-        self._values, self._books = list[Vector](), list[Vector]()
+        self._values = list[Vector]()
+        # per run: whether it failed, its number of releases, their log noise scales
+        self._books = list[Vector]()
         self.ledger: Ledger | None = None  # the ledger of the last run that finished
         self.problem: InvalidInput | None = None  # the error of the last run that failed
-        self.shares = set[tuple[float, ...]]()  # the noise scales of a run; two runs may differ
+        # the distinct tuples of noise scales booked by the runs so far; no more are added after two
+        self.distinct_noise_scales = set[tuple[float, ...]]()
 
     def run(self, count: int) -> None:
         """Run the mechanism `count` times and keep its outputs.
@@ -313,8 +316,9 @@ class _Outputs:
             try:
                 values, self.ledger = self._mechanism.run(self._data, count, self._rng)
                 book = _ledger_book(self.ledger.entries)
-                if len(self.shares) < 2:
-                    self.shares.add(tuple(entry.noise for entry in self.ledger.entries))
+                if len(self.distinct_noise_scales) < 2:
+                    scales = tuple(entry.noise for entry in self.ledger.entries)
+                    self.distinct_noise_scales.add(scales)
             except InvalidInput as problem:
                 self.problem = problem
                 rows = count if at_once else 1

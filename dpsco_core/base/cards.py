@@ -24,7 +24,7 @@ BINDING: Mapping[Privacy, tuple[Privacy, ...]] = {
 
 Guarantee = Literal["expectation", "probability 0.9", "probability 0.95"]
 Printing = Literal["", "printed", "reworked"]
-# The kinds of argument that prove a lower bound.
+# The kinds of proof of a lower bound.
 Proof = Literal[
     "",
     "fano by distance",

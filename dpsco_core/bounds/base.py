@@ -65,8 +65,7 @@ class Letter:
     r"""What a letter of a formula means, and its value at a setting where it has one of its own."""
 
     token: str  # the letter as in the LaTeX: ``"d"``, ``r"\rho"``, ``"R_q"``
-    # The meaning of the letter. An empty one keeps the letter, which is then an index inside the
-    # formula, out of lists.
+    # What the letter means; empty for a mere index in the formula, which lists of letters omit.
     meaning: str
     # This function returns the letter's value at a `Setting`, NaN if it has none of its own.
     value: Callable[[Setting], float] = lambda _: math.nan

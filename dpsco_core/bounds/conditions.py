@@ -20,7 +20,10 @@ def check_sizes(n: int, d: int) -> None:
 
 
 def moment_scale(setting: Setting) -> float:
-    """Return the p-th root of the bound on the coordinates' p-th moments: the unit of gradients."""
+    """Return the moment unit: the p-th root of the bound on the coordinates' p-th moments.
+
+    Gradients and their means in moment units are divided by it, and their squares by its square.
+    """
     return math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)
 
 

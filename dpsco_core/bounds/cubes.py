@@ -63,10 +63,11 @@ def _scale_and_largest_square(
     return c.strong_convexity / scale, largest_square / scale**2
 
 
-def _is_certified(setting: Setting, *, strong: bool) -> bool:
-    """Whether the constants on which a bound on cubes depends are finite, and positive if need be.
+def _has_constants(setting: Setting, *, strong: bool) -> bool:
+    """Return whether the setting has the constants that a bound on cubes needs.
 
-    `strong` is for bounds on strongly convex losses.
+    The moment scale must be positive and finite, the bound on the mean gradient finite, and, if
+    `strong`, the strong convexity positive.
     """
     scale = moment_scale(setting)
     finite = 0 < scale < math.inf and math.isfinite(setting.constants.mean_gradient_bound)
@@ -124,7 +125,7 @@ def on_cubes(value: Value, privacy: Privacy, *, strong: bool) -> Value:
         body = _set_with_own_cubes(setting)
         if body is None:
             return value(setting, form, cap)
-        if not _is_certified(setting, strong=strong):
+        if not _has_constants(setting, strong=strong):
             return 0.0
         unit, room = _scale_and_largest_square(setting, body, strong=strong)
         if setting.spike_probability is not None:
@@ -159,7 +160,7 @@ def on_cubes_of_class(value: Value, *, strong: bool) -> Value:
         body = _set_with_own_cubes(setting)
         if body is None or setting.spike_probability is not None:
             return value(setting, form, cap)
-        if not _is_certified(setting, strong=strong):
+        if not _has_constants(setting, strong=strong):
             return 0.0
         scales = _scale_and_largest_square(setting, body, strong=strong)
         # A squared error takes ten times as long on each cube, so that fewer cubes are tried.
@@ -199,7 +200,7 @@ def within_cubes(on_ball: Hypothesis, *, strong: bool) -> Hypothesis:
     def check(setting: Setting) -> str:
         """Return the reason why no cube of means is in the set; empty if there is one."""
         body, q = _set_with_own_cubes(setting), setting.spike_probability
-        if body is None or q is None or not _is_certified(setting, strong=strong):
+        if body is None or q is None or not _has_constants(setting, strong=strong):
             return on_ball.check(setting)
         cube = _own_cube(setting, body, strong=strong)
         side = cube.side_within(*_scale_and_largest_square(setting, body, strong=strong))

@@ -23,8 +23,8 @@ from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.users import UserRows
 
 PANELS = 40  # The line is cut into this many panels, equally long on the scale of arsinh.
-# A law's density may bend within this distance of its median, on the scale of arsinh, so this
-# stretch is cut into `PANELS` further panels.
+# A law's density may have kinks or jumps within this distance of its median, on the scale of
+# arsinh, so this stretch is cut into `PANELS` further panels.
 MIDDLE = 4.0
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
 REACH = 1e12  # The integral ends at this multiple of a length of which the law's moment is about 1.

@@ -341,12 +341,12 @@ class Shuffled:
 
     @property
     def noise_multiplier(self) -> float | None:
-        """The noise over the sensitivity of each release; None if the argument gives no rho."""
+        """The noise over the sensitivity of each release; None if the proof gives no rho."""
         return None if self.rho is None else noise_multiplier(self.rho)
 
 
 def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...]:
-    """Return the budget that each argument for shuffling allows each of `records` releases.
+    """Return the budget that each proof for shuffling allows each of `records` releases.
 
     All of them together are then (epsilon, delta)-DP.
     """

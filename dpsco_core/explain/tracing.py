@@ -30,7 +30,8 @@ from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
 ELEMENTS = 4_000_000  # The adversary is simulated on data sets of up to this many elements.
-_WORK = 24_000_000  # the largest number of elements in all data sets
+# The number of trials is chosen so that their data sets together have at most this many elements.
+_WORK = 24_000_000
 _PER_TRIAL = 60  # the number of records whose scores are computed in one data set
 
 

@@ -25,8 +25,8 @@ from dpsco_core.privacy.mechanisms.steps import BudgetExceeded
 from dpsco_core.problems.base import Setting
 
 FAILED = "failed"  # A bound that cannot be evaluated has a single term, of this name.
-# So many draws of a coordinate are compared with the properties that a law declares. A correct law
-# exceeds the largest allowed gap, in standard deviations, with probability 2e^-18.
+# The number of draws of a coordinate that are compared with the properties that a law declares, and
+# the largest allowed gap, in standard deviations. A correct law exceeds it with probability 2e^-18.
 COMPARED, LARGEST_GAP = 2000, 3.0
 
 

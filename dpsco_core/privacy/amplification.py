@@ -26,7 +26,7 @@ from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _check_range, g
 Route = Literal["printed", "closed", "numerical"]
 
 ROUNDING = 1e-7  # the relative rounding error of the divergence for up to 10^9 groups
-LARGEST_EPSILON = 600.0  # Beyond this, e^epsilon overflows.
+LARGEST_EPSILON = 600.0  # e^epsilon overflows beyond 709; 600 leaves room for products.
 
 
 @dataclass(frozen=True, kw_only=True)

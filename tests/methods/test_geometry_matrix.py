@@ -72,7 +72,7 @@ def test_a_method_runs_where_it_applies_and_elsewhere_suggests_a_change(
         assert result.spent == spendable_budget(method, point.budget)
         return
     assert result.not_applicable is not None
-    # The refusal names the exponent, or the set that it gives.
+    # The refusal names q, or the ball of the lq norm for that q (such as the l1 ball).
     mentions = (f"q={q:g}", point.setting.body.name)
     assert any(name in result.not_applicable for name in mentions)
     changed = outcome(replace(point, **dict(result.changes)).validate())

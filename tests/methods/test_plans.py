@@ -52,7 +52,7 @@ class Estimator(MeanMethod):
 
 
 def estimate(plan: Any, records: Any = None, rng: int = 0) -> tuple[Release, Ledger]:
-    """Run a plan once, with a ledger of its own."""
+    """Run a plan once, with its own ledger."""
     ledger = Ledger(SETTING.budget)
     rows = DenseRows(X) if records is None else records
     return Estimator().release(rows, plan, ledger, np.random.default_rng(rng)), ledger

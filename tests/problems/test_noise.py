@@ -126,8 +126,9 @@ def huber(r: float) -> float:
 
 
 def loss_change(loss: Callable[[float], float], zero: float, s: float, y: float) -> float:
-    """Return the loss at the margin s less that at the margin 0, for an outcome y and the loss's
-    own `zero`.
+    """Return how much the loss grows from margin 0 to margin s if the noise is y.
+
+    `zero` is the noise's origin (its median, or its Huber location).
     """
     return loss(s - y + zero) - loss(zero - y)
 

@@ -136,7 +136,8 @@ def test_columns_with_units_of_their_own_are_one_release_in_these_units() -> Non
     assert plain.noise is not None and scaled.noise is not None and plain.interval is not None
     assert np.allclose(scaled.noise, units * plain.noise, rtol=1e-9)
     assert np.allclose(scaled.interval, plain.interval * units, rtol=1e-9)
-    # A number bounds the distance in the unit of the records, so it counts over the smallest unit.
+    # A bound given as one number is a distance in the records' own units. It must cover all
+    # columns, so it is divided by the smallest unit: 0.02 / 0.01 = 2.
     wide = release(units * ROWS, **options, bound=0.02, unit=units, rng=np.random.default_rng(6))
     same = release(ROWS, **options, bound=2.0, rng=np.random.default_rng(6))
     assert np.allclose(wide.value, units * same.value, rtol=1e-9)

@@ -201,7 +201,7 @@ def check_noise(case: Case, draws: int = DRAWS) -> None:
 
 
 def check_scales(entries: tuple[Entry, ...]) -> None:
-    """Check that each entry with a share of its own has at least the noise of its sensitivity."""
+    """Check that each entry with its own share has at least the noise of its sensitivity."""
     for entry in entries:
         if entry.mechanism == "gaussian":
             least_noise = entry.sensitivity / math.sqrt(2 * entry.rho)

@@ -36,7 +36,7 @@ from dpsco_core.explain.tracing import Spied, most_caught
 from dpsco_core.explain.window import Notion, Standing
 from dpsco_core.privacy.budget import Budget
 
-# The dash patterns of arguments that are not the best of their class.
+# The dash patterns of proofs that are not the best of their class.
 OTHER_DASHES: tuple[Dash, ...] = ("solid", "longdash", "dash", "dashdot", "dot")
 ALLOWED = "The most that privacy allows"
 

@@ -181,7 +181,9 @@ def _draw_floor(screen: FirstScreen, view: View, scenario: Scenario) -> None:
         return
     notion = notion_of_proof(view, point)
     proof = floor_proof(point, notion)
-    assert proof is not None  # The budget's own notion of privacy always has a lower bound.
+    # no_floor() found no obstacle, and notion_of_proof() returns only notions that the budget
+    # implies, so there is a floor.
+    assert proof is not None
     answer = (
         f"No {words.CLASS_NAMES[notion]} algorithm, even one that is told the exact shape of these "
         f"data, has a smaller mean error than {words.brief(proof.value)}"

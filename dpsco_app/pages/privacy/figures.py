@@ -29,7 +29,7 @@ from dpsco_core.explain.recipe.ledgers import Spending
 MOST_BARS = 14
 LEAST_BARS = 5  # The least number of bars that the figure has room for.
 HIGHEST = 1e6  # An epsilon above this is as good as no privacy.
-# The hue and the dash of each argument, from the loosest to the tightest.
+# The hue and the dash of each proof, from the loosest to the tightest.
 LOOKS: tuple[tuple[str, Dash], ...] = (
     ("grey", "longdash"),
     ("gold", "dash"),
@@ -86,10 +86,11 @@ def compared_figure(
     column: str = "ε",
     shows_x: bool = False,
 ) -> Figure:
-    """Return the figure of what several arguments prove, with the scenario's point on each line.
+    """Return a figure comparing what several privacy proofs guarantee.
 
-    `curves` and `marks` have lines and points by the argument's name, and `titles` those of both
-    axes. `column` heads the points' numbers: their heights, or their x with `shows_x`.
+    The scenario is marked on each line. `curves` and `marks` map the name of a proof to its line
+    and to the scenario's point on it; `titles` are those of the x and y axes. `column` is the
+    heading of the table of the points' heights (of their x-values if `shows_x`).
     """
     drawn_curves = {name: (list(x), [_in_range(v) for v in y]) for name, (x, y) in curves.items()}
     points = {name: point for name, point in marks.items() if math.isfinite(_in_range(point[1]))}

@@ -122,9 +122,10 @@ def width_lower(case: Objective, d: int) -> tuple[float, float]:
 
 
 def _width_rate_terms(setting: Setting) -> Terms:
-    """Return the terms, by name, of Theorem 5's lower rate by the set's Gaussian width.
+    """Return the privacy and sampling terms of the lower bound of Su, Zhao and Wang (2023).
 
-    They are 0 without an (epsilon, delta) budget or a constant.
+    It is Theorem 5, up to constants, and depends on the Gaussian width of the set. Both terms are 0
+    if the budget is not (epsilon, delta)-DP, or the Lipschitz constant or the diameter is infinite.
     """
     case = objective(setting)
     if case is None or not math.isfinite(case.lipschitz * case.diameter):

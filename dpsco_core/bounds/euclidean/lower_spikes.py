@@ -216,7 +216,11 @@ def _bound_over_spikes(
     value_at, best = FORMS[f"{name}-{'squared' if strong else 'convex'}"]
 
     def value(setting: Setting, _: Form, cap: float) -> float:
-        """Return the bound in moment units, at the setting's spike probability or the best one."""
+        """Return the bound divided by `risk_unit`, at the setting's or the best spike probability.
+
+        The best one is taken if the setting has none. `cap` is the largest norm that a prior's mean
+        may have, over the moment scale (see `mean_cap`).
+        """
         n, d, order = setting.n, setting.d, setting.moment_order
         level = setting.rho if privacy == "zcdp" else setting.pure_epsilon
         best_at = partial(best, n, d, order, level)

@@ -141,7 +141,7 @@ def _contraction_after(strong_convexity: float, smoothness: float, steps: int) -
 
 
 def _check_constants(strong_convexity: float, smoothness: float) -> None:
-    """Raise `InvalidInput` unless the smoothness is finite and at least the strong convexity."""
+    """Raise `InvalidInput` unless 0 < strong_convexity <= smoothness < infinity, up to rounding."""
     require(strong_convexity > 0, "strong_convexity", "positive", strong_convexity)
     must = "finite and at least the strong convexity"
     ok = strong_convexity * (1 - 1e-12) <= smoothness < math.inf

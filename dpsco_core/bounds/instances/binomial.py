@@ -131,9 +131,8 @@ def maximise(
     low: float,
     high: float,
     *,
-    # The first grid has so many points. So many finer grids of 11 points follow, each between the
-    # neighbours of the last maximum.
-    points: int = 41,
+    points: int = 41,  # the number of points of the first grid
+    # the number of finer grids of 11 points, each between the neighbours of the last maximum
     rounds: int = 3,
     # This is a more accurate form of `values`, for the finer grids.
     refined: Callable[[Floats], Floats] | None = None,

@@ -16,7 +16,8 @@ from dpsco_core.bounds.instances.assouad import hidden_spikes, overlap, squared_
 from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
 from dpsco_core.bounds.instances.level import Level
 
-# This function returns the least share of a sign that stays unknown if b records tell of it.
+# A function of b, the number of records that carry information on a hidden sign: a lower bound on
+# the share of the sign (or of its square) that stays unknown.
 Left = Callable[[Floats], Floats]
 
 

@@ -223,7 +223,7 @@ _TWO_SIDED_LQ = (
 
 
 def _rows_of_sets(sets: _Sets) -> tuple[Bound, ...]:
-    """Return the three lower bounds for sets with words of one kind: one for each argument."""
+    """Return the three lower bounds for sets with words of one kind: one for each proof."""
     unit = r"\frac{gM}2\max_ss^{1-1/p}" if sets is _SIGNS else r"\frac{gM}2\max_qq^{1-1/p}"
     two_sided, fano, groups = sets.summaries
     two_sided_latex = _TWO_SIDED_LQ if sets is _SIGNS else _TWO_SIDED_WORDS
@@ -277,7 +277,7 @@ def _make_row(
     latex: str,
     letters: tuple[Letter, ...],
 ) -> Bound:
-    """Return the catalogue's lower bound by one argument on sets with words of one kind."""
+    """Return the catalogue's lower bound by one proof on sets with words of one kind."""
     card = risk_card(
         name,
         title,

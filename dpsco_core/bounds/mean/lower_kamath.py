@@ -232,9 +232,10 @@ SPIKE_LOWER_BOUNDS: tuple[Bound, ...] = (
 
 
 def _sampling_formula(value: Callable[[Setting], float]) -> Callable[[Setting], Terms]:
-    """Return the function that evaluates a bound for all algorithms as a single sampling term.
+    """Return the function that evaluates a bound for all algorithms, private or not.
 
-    `value` computes the bound in moment units; the term is in the unit of the records.
+    Its only term is the sampling term. `value` computes the bound over the moment scale (see
+    `moment_scale`); the term is in the unit of the records.
     """
 
     def terms(setting: Setting) -> Terms:

@@ -123,7 +123,7 @@ def _answer_about_batch(
 def _answer_about_shuffling(
     rows: list[Mapping[str, Any]], budget_text: str, sizes: Mapping[str, float | None]
 ) -> AnswerLine:
-    """Return the answer on shuffled records, by the argument that needs the least noise."""
+    """Return the answer on shuffled records, by the proof that needs the least noise."""
     best = smallest(rows, lambda row: float(row["noise_multiplier"]), what="argument")
     # Replacing a record changes a sum by twice the largest norm.
     return AnswerLine(

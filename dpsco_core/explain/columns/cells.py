@@ -43,8 +43,12 @@ class ReadCells:
     notes: tuple[str, ...]  # sentences on what was assumed about the cells
 
 
-def is_number(cell: str) -> bool:
-    """Return whether a cell is a number for some choice of the marks."""
+def looks_like_number(cell: str) -> bool:
+    """Return whether a cell consists of digits, points, commas, spaces and apostrophes.
+
+    A sign, an exponent and a unit are optional. The marks need not be in places where a number can
+    have them: 12,5,7 passes.
+    """
     cell = cell.strip()
     return bool(_PLAIN.fullmatch(cell)) or (
         len(cell) <= LONGEST_CELL and _parse_number(cell) is not None

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import shorten
-from dpsco_core.explain.columns.cells import is_missing, is_number, is_one_number
+from dpsco_core.explain.columns.cells import is_missing, is_one_number, looks_like_number
 from dpsco_core.explain.columns.decode import quoted_line
 
 SAMPLE = 500  # the number of lines from which the layout of a file is read
@@ -69,12 +69,16 @@ def read_table(text: str) -> Table:
     if lines_kept and _is_header(lines_kept):
         header, lines_kept = lines_kept[0], lines_kept[1:]
         names = [cell.strip() or names[k] for k, cell in enumerate(header.cells)]
-        if any(is_number(cell) for cell in header.cells):
+        if any(looks_like_number(cell) for cell in header.cells):
             listing = shorten(", ".join(names))
             notes.append(f"Line {header.line:,} is read as the names of the columns: {listing}.")
     numeric = numeric_columns(lines_kept)
     for row in lines_kept:
-        if width > 1 and numeric and not any(is_number(c) or is_missing(c) for c in row.cells):
+        if (
+            width > 1
+            and numeric
+            and not any(looks_like_number(c) or is_missing(c) for c in row.cells)
+        ):
             quote = quoted_line(text, row.line)
             raise InvalidInput(f"file must hold one table, got {quote} in line {row.line:,}.")
     return Table(
@@ -91,7 +95,9 @@ def numeric_columns(rows: Sequence[FileRow]) -> tuple[int, ...]:
     # The rows are spread over the file, for text can stand in a block of them.
     sample = rows[:: math.ceil(len(rows) / SAMPLE)] if rows else rows
     full = [[r.cells[k] for r in sample if not is_missing(r.cells[k])] for k in range(width)]
-    return tuple(k for k, c in enumerate(full) if c and sum(map(is_number, c)) >= 0.5 * len(c))
+    return tuple(
+        k for k, c in enumerate(full) if c and sum(map(looks_like_number, c)) >= 0.5 * len(c)
+    )
 
 
 def counts_rows(cells: Sequence[str]) -> bool:
@@ -183,7 +189,7 @@ def _find_separator(text: str) -> tuple[str, list[str]]:
 def _require_no_title(text: str, lines: list[str], separator: str, usual: int) -> None:
     """Raise `InvalidInput` where most lines have cells with numbers, and the first has one cell."""
     cells = [line.split(separator) for line in lines]
-    tables = [c for c in cells if len(c) == usual + 1 and any(map(is_number, c))]
+    tables = [c for c in cells if len(c) == usual + 1 and any(map(looks_like_number, c))]
     if 2 * len(tables) > len(lines):
         first_line = 1 + text[: len(text) - len(text.lstrip())].count("\n")
         quote = f"{quoted_line(text, first_line)} in line {first_line:,}"
@@ -216,14 +222,17 @@ def _find_separating_spaces(lines: list[str]) -> str:
     if not even:
         return ";"
     parts = [re.split(f"{even[0]}+", line) for line in lines]
-    body = lines if is_number(lines[0]) else lines[1:]
+    body = lines if looks_like_number(lines[0]) else lines[1:]
     is_counted = counts_rows([row[0] for row in parts[len(lines) - len(body) :]])
     if even[0] == " " and all(map(is_one_number, body)) and not is_counted:
         return ";"  # The spaces separate groups of thousands.
-    units = sum(len(row) == 2 and is_number(row[0]) and not is_number(row[1]) for row in parts)
+    units = sum(
+        len(row) == 2 and looks_like_number(row[0]) and not looks_like_number(row[1])
+        for row in parts
+    )
     if 2 * units > len(parts):  # Units follow their numbers, so the spaces separate no cells.
         return ";"
-    numbers = sum(any(map(is_number, row)) for row in parts)
+    numbers = sum(any(map(looks_like_number, row)) for row in parts)
     return even[0] if 2 * numbers > len(parts) else ";"
 
 
@@ -248,8 +257,10 @@ def _is_header(rows: Sequence[FileRow]) -> bool:
     if they rise evenly, and beside any word if they are years above numbers of another kind.
     """
     header_cells, body_rows = rows[0].cells, rows[1:]
-    words = [k for k, c in enumerate(header_cells) if not is_number(c) and not is_missing(c)]
-    labels = [k for k, c in enumerate(header_cells) if is_number(c)]
+    words = [
+        k for k, c in enumerate(header_cells) if not looks_like_number(c) and not is_missing(c)
+    ]
+    labels = [k for k, c in enumerate(header_cells) if looks_like_number(c)]
     numeric = numeric_columns(body_rows)
     heads_numbers = any(k in numeric for k in words)
     if not words:
@@ -283,7 +294,7 @@ def _require_closed_quotes(row: FileRow, separator: str) -> None:
     """Raise `InvalidInput` where a stray quotation mark joins lines of numbers to one cell."""
     for cell in row.cells:
         joined = cell.split("\n")[1:]
-        if any(is_number(part) for line in joined for part in line.split(separator)):
+        if any(looks_like_number(part) for line in joined for part in line.split(separator)):
             raise InvalidInput(
                 "file must close a quotation mark in its own line, got a cell of "
                 f"{len(joined) + 1:,} lines that begins '{shorten(cell)}' in line {row.line:,}."

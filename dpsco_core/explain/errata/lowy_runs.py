@@ -202,7 +202,10 @@ def chain_noise(level: UserLevel, users: float, steps: int) -> float:
     log_share = level.log_delta + math.log(20) + level.epsilon
 
     def excess(epsilon: float) -> float:
-        """Return the epsilon of all steps at one step's epsilon, less the half that is allowed."""
+        """Return the composed epsilon of all steps, each epsilon-DP, minus half of the budget's.
+
+        It is 0 at the epsilon that we seek.
+        """
         composed = math.sqrt(2 * steps * log_share) * epsilon + steps * epsilon * math.expm1(
             epsilon
         )

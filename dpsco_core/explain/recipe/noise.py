@@ -113,7 +113,7 @@ def noise_for(
     rho = gaussian_rho(epsilon, delta) / releases
     if sampling == "none":
         over_sensitivity = 1 / math.sqrt(2 * rho)
-        return _price_by_sensitivity(epsilon, delta, releases, sampling, rate, over_sensitivity)
+        return _priced_from_noise_ratio(epsilon, delta, releases, sampling, rate, over_sensitivity)
     assert batch is not None and records is not None
 
     def excess(log_noise: float) -> float:
@@ -129,7 +129,7 @@ def noise_for(
     root = high
     if excess(high) < 0:  # Otherwise the accountant gives sampled batches no credit at this noise.
         root = find_root(excess, low, high, xtol=1e-9) + 1e-9
-    return _price_by_sensitivity(epsilon, delta, releases, sampling, rate, math.exp(root))
+    return _priced_from_noise_ratio(epsilon, delta, releases, sampling, rate, math.exp(root))
 
 
 def epsilon_of(
@@ -171,10 +171,10 @@ def epsilon_of(
         cost = batched_gaussian_epsilon(
             rho, delta, batch_size=batch, count=records, releases=releases
         )
-    return _price_by_sensitivity(cost, delta, releases, sampling, rate, over_sensitivity)
+    return _priced_from_noise_ratio(cost, delta, releases, sampling, rate, over_sensitivity)
 
 
-def _price_by_sensitivity(
+def _priced_from_noise_ratio(
     epsilon: float,
     delta: float,
     releases: int,
@@ -182,7 +182,12 @@ def _price_by_sensitivity(
     rate: float,
     over_sensitivity: float,
 ) -> Priced:
-    """Return the price of releases whose noise is given over the sensitivity to a replacement."""
+    """Describe equal releases and their total privacy cost.
+
+    `over_sensitivity` is the ratio of the noise to the sensitivity. The sensitivity is twice the
+    largest norm of a record for replacement, and that norm for adding or removing a record; the
+    result has the noise multiplier for each.
+    """
     add_remove = over_sensitivity if sampling == "none" else None
     return _price_releases(
         epsilon, delta, releases, sampling, rate, 2 * over_sensitivity, add_remove

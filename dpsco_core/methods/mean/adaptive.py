@@ -237,7 +237,7 @@ class AdaptiveClipping(MeanMethod):
         "mean.",
     )
     stage = Stage(
-        records=128,  # So many records are enough for a look.
+        records=128,  # This many records are enough for a look.
         small=SmallRun(fields={"mode": "single"}),
         others={
             "guarded": SmallRun(fields={"mode": "guarded"}),

@@ -140,9 +140,11 @@ class Records:
 
 
 def records_of(sample: UserSample, batch: int) -> Records:
-    """Return the items in one row; one record per user if only users' means are stored.
+    """Return all users' items as one sample, not divided into users.
 
-    Raises `NotApplicable` if only means are held, and a step would take a part of a user's items.
+    If only users' means are stored, it has one record per user. Raises `NotApplicable` if only
+    means are stored and `batch`, the number of items per step, is not a multiple of the number of
+    items per user.
     """
     is_supported = isinstance(sample, ItemSample | MeanSample)
     require(is_supported, "sample", "items or means of users", type(sample))

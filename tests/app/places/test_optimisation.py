@@ -8,8 +8,7 @@ import pytest
 
 from dpsco_app.figure.methods import short_names
 from dpsco_app.front.study import Study
-from dpsco_app.pages.one_run.state import View, fit
-from dpsco_app.pages.one_run.state import chosen as shown_run
+from dpsco_app.pages.one_run.state import View, chosen, fit
 from dpsco_app.parts.evaluations import starting_risks
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.refusals import Refusal, changed_scenario, grouped_refusals, measured_refusals
@@ -265,14 +264,16 @@ def test_a_new_problem_keeps_the_methods_that_fit_and_a_delta_replaces_rho() -> 
     assert not refusal(replace(way_out, axis=None, grid=()), "sco.objective-perturbation")
 
 
-def test_anatomy_is_offered_the_chosen_point_and_a_private_method() -> None:
+def test_one_run_shows_the_chosen_method_else_clipped_gradients_else_the_first_private_one() -> (
+    None
+):
     swept = replace(QUADRATIC, n=3000, methods=("sco.erm", "sco.cwme"), axis="n", grid=(500, 1000))
-    assert fit(swept) == swept and shown_run(swept, View()) == "sco.cwme"
+    assert fit(swept) == swept and chosen(swept, View()) == "sco.cwme"
     with_clipped = replace(swept, methods=("sco.cwme", "sco.clipped"))
-    assert shown_run(with_clipped, View()) == "sco.clipped"
-    assert shown_run(with_clipped, View(method="sco.cwme")) == "sco.cwme"
+    assert chosen(with_clipped, View()) == "sco.clipped"
+    assert chosen(with_clipped, View(method="sco.cwme")) == "sco.cwme"
     without_private = replace(swept, methods=("sco.erm",))
-    assert shown_run(fit(without_private), View()) == "sco.clipped"
+    assert chosen(fit(without_private), View()) == "sco.clipped"
 
 
 def test_bounds_are_chosen_by_their_cards() -> None:

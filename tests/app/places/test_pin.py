@@ -252,7 +252,7 @@ def test_the_differences_of_a_pinned_scenario_are_stated_in_words() -> None:
 def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
     page = open_page(show="lower bounds,rates,upper bounds")
     page_text = written_text(page)
-    # These edges are bounds with names of their own.
+    # These edges are bounds with their own names.
     areas = {"promise for all data", "proven limit"}
     curve_names = {t["name"] for t in first_figure(page)["data"] if t.get("name")}
     proven = curve_names - areas - lines(page).keys() - {"answer without data"}

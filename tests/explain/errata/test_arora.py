@@ -106,7 +106,7 @@ def test_the_deltas_of_theorem_6_add_up_despite_the_gap_in_its_proof() -> None:
     assert erratum("arora.delta-sum").severity == "misprint"
 
 
-def test_true_statements_of_arora_et_al_are_not_called_wrong() -> None:
+def test_errata_of_arora_et_al_that_refute_nothing_are_loose_or_misprints() -> None:
     for name in ("amplification-loses", "vacuous-remark"):
         assert erratum(f"arora.{name}").severity == "valid but loose"
     assert erratum("arora.diameter").severity == "misprint"

@@ -196,7 +196,8 @@ def observed_rows(fault: str, monkeypatch: pytest.MonkeyPatch, runs: int) -> tup
     return samples[0], samples[1], noise / size
 
 
-# `tests/trust` finds half of the noise and a missing clip too.
+# The quick tests have only the fault of public groups: tests/trust also detects halved noise and a
+# missing clip.
 @pytest.mark.parametrize("fault", one_in(2, ["none", "half the noise", "public groups", "no clip"]))
 def test_the_optimal_attack_on_two_groups_refutes_only_faults(
     fault: str, monkeypatch: pytest.MonkeyPatch

@@ -28,10 +28,11 @@ from dpsco_core.problems.samples.users import UserSample
 class AcceleratedPhases(PhasesPlan):
     """Phases of accelerated descent, each protected by tests: Algorithm 3.
 
-    The class has a `run` of its own, because the path includes the points inside a phase.
+    The class has its own `run`, because the path includes the points inside a phase.
     """
 
-    losses: Losses  # the constants of the losses, with the bound on the records
+    # L and the smoothness of the losses, and the norm to which features are shrunk
+    losses: Losses
     smoothness: float  # the smoothness of the risk that AC-SA assumes, without the regulariser
     # The strong convexity of the risk that AC-SA assumes, without the regulariser.
     strong_convexity: float

@@ -54,7 +54,7 @@ class UserMeanAdaptive(MeanMethod):
         "(theory/user-level-means.md, 2.3). No explicit bound is proven for it.",
     )
     stage = Stage(
-        records=128,  # So many users are enough for the tests that look for a smaller radius.
+        records=128,  # This many users are enough for the tests that look for a smaller radius.
         small=SmallRun(fields={"mode": "single"}),
         others={
             "centre": SmallRun(scenario={"n": 128, "diameter": 1000.0}),
