@@ -7,12 +7,14 @@ From the centre of the constraint set W, with n records and T steps,
 
 where :math:`\mathrm{clip}_R` shortens a gradient that is longer than R to the length R. Replacing
 one record moves the mean of the clipped gradients by at most 2R/n, so that each step satisfies
-zero-concentrated DP with :math:`\rho/T`, and all T steps with :math:`\rho`. The output is an
-average of the points. R, T and :math:`\eta` are chosen from public constants before any record is
-read.
+zero-concentrated DP with :math:`\rho/T`, and all T steps with :math:`\rho`, whatever R, T and
+:math:`\eta` are. These are chosen from public constants before any record is read. The output is
+the average of :math:`w_0, \dots, w_{T-1}` in theory, and of the last points in practice. A gradient
+that is not finite counts as 0.
 
-In the letters of the paper M is the bound on the p-th moment of a gradient in every direction,
-:math:`\lambda` the smoothness of the risk and L the diameter of W.
+In the letters of the paper M bounds :math:`(E|\langle u, \nabla\ell\rangle|^p)^{1/p}` for every
+unit vector u, :math:`\lambda` is the smoothness of the risk, and L the diameter of W: L is no
+Lipschitz constant here.
 """
 
 import math
@@ -44,8 +46,9 @@ class ClippedDescent(DescentMethod):
         Steps, step size and averaging. If None they are chosen from the setting.
     calibration : {"tight", "paper"}
         How rho follows from an (epsilon, delta) budget. ``"tight"``: the largest rho whose
-        Gaussian noise satisfies it. ``"paper"``: the smaller rho of equation (15); with
-        ``tuning="theory"`` also R, T and eta as printed in Theorem 4, which takes M = L lambda = 1.
+        Gaussian noise satisfies the budget. ``"paper"``: the smaller rho of equation (15); with
+        ``tuning="theory"`` also R, T and eta as printed in Theorem 4, which sets M = 1 and
+        L lambda = 1.
     tuning : {"practical", "theory"}
         ``"theory"``: R of equation (19) times M, and the T and eta that balance optimisation and
         noise; the points at which gradients are taken are averaged. ``"practical"``: R, T, eta and
@@ -79,21 +82,23 @@ class ClippedDescent(DescentMethod):
     def plan(self, setting: Setting) -> DescentPlan:
         """Return the plan with the given radius and descent, or with those of the tuning."""
         rho = zhao_share(setting, self.calibration)
-        # This is the expected squared norm of the noise of a step at R = 1 that spends all of rho.
-        # In the model of the error, gradients grow with the distance from the minimiser.
-        unit = 2 * setting.d / (rho * setting.n**2)
+        # The expected squared norm of the noise of a step that spends all of rho, at R = 1. With
+        # `growing`, the gradients of the model grow with the distance from the minimiser.
+        unit_noise = 2 * setting.d / (rho * setting.n**2)
         radius = choose_parameter(
             self.radius,
             self.tuning,
             theory=lambda: theorem_radius(setting, rho, self.calibration),
-            practical=lambda: practical_clipping(setting, unit, growing=True).radius,
+            practical=lambda: practical_clipping(setting, unit_noise, growing=True).radius,
         )
         check_level("radius", radius)
         descent = choose_parameter(
             self.descent,
             self.tuning,
             theory=lambda: theorem_descent(setting, rho, radius, self.calibration),
-            practical=lambda: practical_descent(setting, unit * radius**2, radius, growing=True),
+            practical=lambda: practical_descent(
+                setting, unit_noise * radius**2, radius, growing=True
+            ),
         )
         statistic, sensitivity = ClippedMean(radius=radius), 2 * radius / setting.n
         # Every step reads all records and spends rho/T.
@@ -101,9 +106,10 @@ class ClippedDescent(DescentMethod):
 
 
 def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> float:
-    r"""Return R of Zhao et al. (2024), equation (19), times M unless the printed form is asked for.
+    r"""Return R of Zhao et al. (2024), equation (19).
 
-    :math:`\min\{\sqrt d(n\sqrt\rho/\sqrt d)^{1/p}, \sqrt d(n/d)^{1/p}\}`.
+    :math:`M\min\{\sqrt d(n\sqrt\rho/\sqrt d)^{1/p}, \sqrt d(n/d)^{1/p}\}`, with M = 1 as printed if
+    the calibration is that of the paper. The budget of `setting` is not used: rho is given.
 
     Examples
     --------
@@ -131,22 +137,23 @@ def theorem_descent(
     r"""Return T and eta of Zhao et al. (2024), Theorem 4, with the average of the queried points.
 
     As printed, :math:`T = \rho n^2/(dR^2)` and :math:`\eta = 1/(\lambda\sqrt{2T})`. In consistent
-    units, with G the smaller of M and :math:`\lambda L` (L the diameter),
-    :math:`T = G^2\rho n^2/(dR^2)` and :math:`\eta = L/(G\sqrt{2T})`: optimisation and noise are
-    then equal (theory/zhao-et-al.md, 2.3).
+    units, with G = M, or the smaller of M and :math:`\lambda L` (L the diameter) if the minimiser
+    is inside W, where the gradient of the risk is at most :math:`\lambda L`, :math:`T = G^2\rho
+    n^2/(dR^2)` and :math:`\eta = L/(G\sqrt{2T})`: optimisation and noise are then equal
+    (theory/zhao-et-al.md, 2.3).
     """
     constants = setting.constants
-    energy = rho * setting.n**2 / (setting.d * radius**2)
+    printed_steps = rho * setting.n**2 / (setting.d * radius**2)
     if calibration == "paper":
         smoothness = require_finite(constants.smoothness, "a smoothness constant of the risk")
-        steps = whole_steps(energy)
+        steps = whole_steps(printed_steps)
         return Descent(steps=steps, step_size=1 / (smoothness * math.sqrt(2 * steps)), queried=True)
     moment = require_finite(constants.directional_moment, "a directional moment M")
     diameter = require_finite(constants.diameter, "a bounded constraint set")
     gradient, reach = moment, constants.smoothness * diameter
     if constants.minimum_interior and reach > 0:
         gradient = min(moment, reach)
-    steps = whole_steps(gradient**2 * energy)
+    steps = whole_steps(gradient**2 * printed_steps)
     return Descent(
         steps=steps, step_size=diameter / (gradient * math.sqrt(2 * steps)), queried=True
     )

@@ -9,16 +9,20 @@ T steps over disjoint batches of :math:`b = \lfloor n/T\rfloor` records, from :m
 and the average of :math:`w_1, \dots, w_T` is released. C is the constraint set, :math:`\xi_t` the
 noise, :math:`D_\Phi` the Bregman divergence of the mirror map :math:`\Phi` of the space, whose
 constant of regularity is :math:`\kappa`, and :math:`1/\gamma` the step size; q' is the exponent of
-the dual norm. A gradient beyond tau becomes 0; it is not shortened. Su, Zhao and Wang (2023),
-Algorithm 4, and theory/su-zhao-wang.md, 2.5 to 2.7.
+the dual norm. A gradient beyond tau, or one that is not finite, becomes 0; it is not shortened.
+Where q > 2 the space is l2. Su, Zhao and Wang (2023), Algorithm 4, and theory/su-zhao-wang.md, 2.5
+to 2.7.
 
 The three methods, subclasses of `Truncated`, differ in the exponents q that they allow, in the law
 of the noise and in the accountings that they compare.
 
 A record enters one batch, and replacing it moves the sum of the batch by at most 2 tau in the dual
-norm. Two accountings are sound. "public": one draw of noise a batch, whatever the order of the
-records (parallel composition). "shuffled": the records are in fresh, secret, uniformly random
-order, and each brings a draw of its own (amplification by shuffling).
+norm. One draw of noise is calibrated to that sensitivity (`Shaped`), and the sum of a batch gets
+one draw or more. Two accountings are sound, with noise of the proven size. "public": one draw per
+batch with the whole rho, valid for any order of the records, because they are in disjoint batches
+(parallel composition). "shuffled": the records are in fresh, secret, uniformly random order, a
+batch gets one draw for each of its records, and the rho of a draw is the larger one that
+amplification by shuffling allows; for (epsilon, delta) budgets only.
 """
 
 import math
@@ -151,36 +155,38 @@ def mirror_plan(
     """Return the parameters of a run at `setting`, in l_q for q <= 2 and in l2 for larger q.
 
     In the practical tuning T, tau, gamma and the accounting minimise a model of the error. In
-    theory T, tau and gamma are the paper's, with the accounting of `orders` that leaves less noise
-    on the mean of a batch. Raises `NotApplicable` if no accounting proves the method private.
+    theory T, tau and gamma are the paper's (`published_parameters`), with the accounting of
+    `orders` that leaves less noise on the mean of a batch. Raises `NotApplicable` if no accounting
+    proves the method private.
     """
-    # Each accounting has the rho of one draw of noise and the proof that shuffling amplifies it.
+    # For each accounting: the rho of one draw of noise, and the certificate of amplification.
     draws = {order: _draw_of(setting, order, noise, calibration) for order in orders}
     inputs = {
         o: descent_inputs(setting, o, noise, calibration) for o, (rho, _) in draws.items() if rho
     }
     if not inputs:
         raise NotApplicable(
-            f"Lemma 3 is proven for epsilon at most 1 and delta at most 0.9, and the budget is "
-            f"{setting.budget}.",
+            "Lemma 3 of Su, Zhao and Wang (2023) is proven for epsilon at most 1 and delta at most "
+            f"0.9, and the budget is {setting.budget}.",
             calibration="tight",
         )
-    for chosen_inputs in inputs.values():
-        check_level(
-            "truncation_level", chosen_inputs.gradient_bound + math.sqrt(chosen_inputs.variance)
-        )
+    # The least threshold that the formulas can give is checked before they are evaluated.
+    for at in inputs.values():
+        check_level("truncation_level", at.gradient_bound + math.sqrt(at.variance))
     if tuning == "practical":
         chosen = {order: practical_choice(at) for order, at in inputs.items()}
-        order = smallest(chosen, lambda o: chosen[o].value, what="order of the noise")
+        order = smallest(chosen, lambda o: chosen[o].value, what="accounting")
         steps, threshold, weight, _ = chosen[order]
     else:
+        # The printed T and tau are those of shuffling even if its accounting proves nothing here;
+        # they are the same for the inputs of every accounting.
         shuffles = "shuffled" in orders and isinstance(setting.budget, ApproxDP)
         steps, threshold = published_parameters(
             setting, next(iter(inputs.values())), shuffled=shuffles
         )
         # The third part of the error is the noise on the mean of a batch.
         noises = {o: at.errors(steps, threshold)[2] for o, at in inputs.items()}
-        order = smallest(noises, lambda o: noises[o], what="order of the noise")
+        order = smallest(noises, lambda o: noises[o], what="accounting")
         weight = published_weight(inputs[order], steps, threshold)
     chosen_inputs, (rho, certificate) = inputs[order], draws[order]
     draw = Shaped(chosen_inputs.space, 2 * threshold, rho, noise, shape_of(noise, calibration))
@@ -223,10 +229,10 @@ def build_plan(
 def _draw_of(
     setting: Setting, order: Order, noise: Noise, calibration: Calibration
 ) -> tuple[float, ShuffledSteps | None]:
-    """Return the rho of one draw of noise in an accounting, and the proof of amplification or None.
+    """Return the rho of one draw of noise in an accounting, and its certificate of amplification.
 
-    The rho is 0 if the accounting proves nothing. It is also 0 for noise on every record if
-    shuffling amplifies nothing, because one draw of noise per batch is then never worse.
+    The rho is 0 if the accounting proves nothing, or if shuffling does not amplify: one draw of
+    noise per batch is then never worse. In public order the certificate is None.
     """
     budget = setting.budget
     if order == "public":
@@ -235,10 +241,10 @@ def _draw_of(
         return 0.0, None
     n, epsilon, delta = setting.n, budget.epsilon, budget.delta
     if calibration == "paper":
-        proof = lemma_3_steps(n, epsilon, delta)
+        steps = lemma_3_steps(n, epsilon, delta)
     else:
-        proof = shuffle_steps(n, epsilon, delta, "gaussian" if noise == "gaussian" else "zcdp")
-    return (proof.rho_step, proof) if proof is not None and proof.amplified else (0.0, None)
+        steps = shuffle_steps(n, epsilon, delta, "gaussian" if noise == "gaussian" else "zcdp")
+    return (steps.rho_step, steps) if steps is not None and steps.amplified else (0.0, None)
 
 
 def _accounted(
@@ -248,7 +254,8 @@ def _accounted(
 
     The paper's generalised Gaussian noise is sized by a kappa that is printed too small, so that
     its own proof fails. The noise may be private all the same, because the paper's Lemma 3 asks for
-    more of it than the best accounting does: that accounting is tried here.
+    more of it than the best accounting does: that accounting is tried here. If it proves nothing
+    either, both are returned as they are, and the ledger marks the release as flawed.
     """
     budget = setting.budget
     if certificate is None:
@@ -258,7 +265,8 @@ def _accounted(
     if draw.calibration == "tight" or not sound.amplified:
         return draw, certificate
     proven = draw.proven(sound.rho_step)
-    return proven, certificate if proven is draw else sound
+    # `Shaped.proven` returns the draw itself where it finds no proof.
+    return proven, (certificate if proven is draw else sound)
 
 
 # The norm of the gradients in audits, as a share of the threshold: they are just kept, whereas
@@ -287,7 +295,11 @@ def in_few_steps(method: Any, setting: Setting) -> DescentPlan:
 
 
 def check_applicable(setting: Setting) -> None:
-    """Raise `NotApplicable` if mirror descent cannot run, or its parameters are not certified."""
+    """Raise `NotApplicable` if the method cannot run, or a constant that its parameters follow from
+    is not certified.
+
+    The arguments of the error beside its sentence are the settings that it suggests instead.
+    """
     refuse_pure(setting)
     constants = setting.constants
     if math.isinf(constants.diameter) and setting.constraint is None:
@@ -354,8 +366,8 @@ def truncated_sum(
     batch: NDArray[np.intp],  # the indices of the batch's rows, shape (b,)
     threshold: float,
     exponent: float,  # the exponent of the norm
-    # Shape (n,): the norms of the base rows; given only for `ScaledRows`, which are never formed in
-    # full.
+    # Shape (n,): the norms of the features, of which the rows are multiples; given only for
+    # `ScaledRows`, which are never formed in full.
     lengths: Vector | None,
 ) -> Vector:
     """Return the sum of the rows at `batch`, without rows whose norm exceeds `threshold`.

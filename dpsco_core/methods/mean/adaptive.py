@@ -1,25 +1,30 @@
 r"""Adaptive clipping: a radius, and where the public bound is large a centre, chosen privately.
 
-The steps of the algorithm (theory/adaptive-methods.md, 1.1), each with a share of the budget that
-is fixed before a record is read:
+The steps of the algorithm (theory/adaptive-methods.md, 1.1). Each private step has a share of rho
+that is fixed before a record is read, and the whole is rho-zCDP, with the rho that an (epsilon,
+delta) budget allows; under pure DP the epsilons of step 4 and of step 7 add up to the budget.
 
 1. A row that is not finite counts as the zero vector.
 2. Where the bound B on the norm of the mean is wide, rounds of clipped averages find a centre c,
    and :math:`y_i = x_i - c`; otherwise c = 0.
-3. The candidate radii are a ladder of public numbers, from the largest down by a tenth at a time.
-   N(R) is the number of rows with :math:`\|y_i\| > R`; replacing a row changes it by at most 1.
-4. The exponential mechanism chooses the radius beyond which about k rows lie, the *target*. In
-   *single* mode this is the radius. In *guarded* mode a second choice, the *wide* one, allows for a
-   few rows far out that carry the mean: it has a smaller target. In *blind* mode, for too few
-   records, no row is looked at and the radius is the largest candidate.
-5. Where the wide radius is larger than the narrow one, a noisy number tells how far apart the
-   clipped means of both are. If that is more than the noise of the wide radius would cost, the
-   wide radius is used.
-6. Where it is planned, a third choice, the *inner* one, tries a smaller radius, beyond which a
-   quarter of the rows lie. It is used if its clipped mean is no further from the other one than
-   noise explains.
-7. The mean of the rows :math:`y_i`, clipped to the radius R that is left, is released with noise
-   for the sensitivity 2R/n, and c is added. A test that was not needed leaves its budget to this.
+3. The candidate radii are public numbers that fall from the largest one in constant ratio
+   (`candidate_radii`). N(R) is the number of rows with :math:`\|y_i\| > R`; replacing a row changes
+   it by at most 1.
+4. The exponential mechanism on N chooses the *narrow* radius, beyond which about k rows lie; k is
+   the *target*. In *single* mode this is the radius. In *guarded* mode a second choice, the *wide*
+   radius, allows for a few rows far out that carry the mean: it has a smaller target. If `inner`
+   holds, a third choice is the *inner* radius, beyond which a quarter of the rows lie. In *blind*
+   mode, for too few records, no row is looked at and the radius is the largest candidate.
+5. Where the wide radius is larger than the narrow one, the distance of the clipped means of both is
+   released with Gaussian noise: its sensitivity is 2/n times the difference of the radii. If it is
+   more than the noise of the wide radius would cost, the wide radius is used.
+6. Where the inner radius is smaller than the narrow one, the distance of its clipped mean from that
+   of the radius so far is released in the same way. If it is no more than noise explains, the
+   inner radius is used.
+7. The mean of the rows :math:`y_i`, clipped to the radius R that is left, is released with Gaussian
+   (under pure DP spherical Laplace) noise for the sensitivity 2R/n, and c is added. If a test of
+   step 5 or 6 is not needed, which follows from the radii already released, its budget is spent
+   here.
 """
 
 import math
@@ -118,7 +123,7 @@ class AdaptiveMean(Statistic):
             centre = into_ball(centre, self.mean_bound)
         radii = self.radii  # This is step 3 of the algorithm.
         small = narrow = wide = self.top_radius
-        if self.mode != "blind":  # These are steps 4 and 5 of the algorithm.
+        if self.mode != "blind":  # This is step 4 of the algorithm, up to the sums.
             counts = reading.counts(radii, centre)
             choice = radius_choice(radii, counts, self.target, self.epsilon)
             small = narrow = wide = float(radii[ledger.release(*choice, rng, label="radius")])
@@ -164,7 +169,8 @@ class AdaptiveMean(Statistic):
             release_rho += self.inner_rho
         average = averages[radius]
         sensitivity = 2 * radius / n
-        mechanism: GaussianNoise | SphericalLaplaceNoise  # This is step 7 of the algorithm.
+        # This is step 7 of the algorithm.
+        mechanism: GaussianNoise | SphericalLaplaceNoise
         if self.release_epsilon:
             mechanism = SphericalLaplaceNoise(
                 l2_sensitivity=sensitivity, epsilon=self.release_epsilon
@@ -199,14 +205,14 @@ class AdaptiveClipping(MeanMethod):
     """
 
     # The largest candidate radius, in [1e-150, 1e150]; it must not depend on the data. If None it
-    # is the radius of simple clipping.
+    # is the radius of simple clipping (`dpsco_core.methods.mean.clipped`).
     radius: float | None = None
     # How the radius is chosen. If None it is "guarded" from 16 dimensions on, and "blind", which is
-    # simple clipping, if there are too few records for a useful look. Under a pure budget "guarded"
-    # means "single".
+    # clipping at the largest radius, if there are too few records for a useful look at their norms.
+    # Under a pure budget "guarded" means "single".
     mode: Mode | None = None
-    # Whether the method looks for a smaller radius. If None it does so where the noise of the test
-    # can reveal the bias, in guarded mode or with a centre; never under a pure budget.
+    # Whether the method looks for a smaller radius. If None it does so in guarded mode or with a
+    # centre, where the noise of the test is so small that a bias shows; never under a pure budget.
     inner: bool | None = None
     # The accounting under an (epsilon, delta) budget: "tight" uses the rules for exponential
     # mechanisms with Gaussian noise; "paper" uses the conversion of Bun and Steinke (2016).
@@ -292,13 +298,17 @@ class AdaptiveClipping(MeanMethod):
         if self.inner is None:
             allowed = self.tuning != "theory" and (guarded or centre > 0)
             inner = inner and allowed and tells_bias(setting, slope)
-        choice, shares = look_share(mode, d), look_shares(mode, d, inner)
+        choice_share, shares = look_share(mode, d), look_shares(mode, d, inner)
         rho = total_rho(setting, shares, centre > 0, self.calibration)
         middle = self._centre(setting, centre * rho)
-        epsilon = choice_epsilon(choice * rho)
+        epsilon = choice_epsilon(choice_share * rho)
         noise = math.sqrt(2 / rho)
-        aim = slope * d * noise + 4 / epsilon
-        fewer = math.sqrt(d) * noise + 4 / epsilon if guarded else aim
+        # The best number of clipped rows grows like d where their bias is spread over all
+        # directions, and like sqrt(d) where a few rows carry the mean in one
+        # (theory/adaptive-methods.md, 1.1).
+        target = slope * d * noise + 4 / epsilon
+        wide_target = math.sqrt(d) * noise + 4 / epsilon if guarded else target
+        # The test gets the share 1/d of rho, from GUARDED_SHARE to 1/16.
         test = min(1 / GUARDED_FROM, max(GUARDED_SHARE, 1 / d)) * rho if guarded else 0.0
         inner_test = INNER_TEST_SHARE * rho if inner else 0.0
         looks = sum(share for share, _ in shares) * rho
@@ -308,9 +318,9 @@ class AdaptiveClipping(MeanMethod):
             top_radius=self._largest_radius(centred_setting(setting, middle), rho),
             mean_bound=setting.constants.mean_gradient_bound,
             epsilon=epsilon,
-            target=min(aim, n / 2),
-            wide_target=min(fewer, n / 2),
-            capped=aim > n / 2,
+            target=min(target, n / 2),
+            wide_target=min(wide_target, n / 2),
+            capped=target > n / 2,
             release_rho=rho - (looks + test + inner_test + centre * rho),
             test_rho=test,
             centre=middle,
@@ -350,8 +360,8 @@ class AdaptiveClipping(MeanMethod):
         r"""Return the largest candidate radius.
 
         In the tuning ``"theory"`` it is :math:`m_p(n/\sqrt{2d/\rho})^{1/p}` with
-        :math:`m_p = \sqrt d + B`, at which the error bound of single mode has the rate of the class
-        (theory/adaptive-methods.md, 1.3).
+        :math:`m_p = d^{1/\min(2,p)} + B`, in units of the scale of a coordinate, at which the error
+        bound of single mode has the rate of the class (theory/adaptive-methods.md, 1.3).
         """
         if self.radius is not None:
             return float(self.radius)
@@ -364,10 +374,11 @@ class AdaptiveClipping(MeanMethod):
 
 
 def finds_radius(mean: AdaptiveMean) -> bool:
-    """Return whether there are enough records for a look to do better than chance.
+    """Return whether there are enough records to choose a radius from a private look at the norms.
 
-    It is so if the error bound of the choice is not vacuous. In guarded mode the bound of the
-    second choice counts (theory/adaptive-methods.md, 1.3).
+    It is so if the error bound of the choice expects at most the share `ENOUGH_SHARE` of the
+    records beyond the chosen radius. In guarded mode the bound of the second choice counts
+    (theory/adaptive-methods.md, 1.3).
     """
     missed = 2 * mean.target + expected_miss(mean.records, mean.epsilon)
     if mean.mode == "guarded":

@@ -1,15 +1,19 @@
-r"""Descent on all users' clipped mean gradients: the baseline that looks for no outlying users.
+r"""Descent on all users' clipped mean gradients: a baseline, which does not detect outlying users.
 
 Each of n users has m items. A step takes the mean gradient of every user's items at the point,
-shortens it to the Lipschitz constant L if it is longer, averages over the users, and adds Gaussian
-noise. Replacing one user, with all m items, moves that average by at most 2L/n; all T steps read
-all users, so that each spends :math:`\rho/T` of the budget.
+shortens it to the norm L if it is longer, averages over the users, and adds Gaussian noise. L is
+the Lipschitz constant that the problem certifies; where there is none, records are shrunk into a
+ball first, and L is that of the shrunk records (`dpsco_core.methods.euclidean.lipschitz`).
+Replacing one user, with all m items, moves the average by at most 2L/n. All T steps read all users:
+each spends :math:`\rho/T` with noise of standard deviation :math:`(2L/n)\sqrt{T/(2\rho)}`, so that
+the run is :math:`\rho`-zCDP at the level of users.
 
-Two ways to step are compared by the model of `dpsco_core.methods.euclidean.tuning`: plain projected
-gradient steps, and AC-SA, the accelerated steps of Ghadimi and Lan (2012). Near its minimiser the
-risk is a quadratic of curvature h between :math:`\lambda` and :math:`\beta`; both ways are then
-linear in the start and in the noise, so that their excess risk is exact (`accelerated_risk`). What
-they cost in privacy is the same.
+Two ways to step cost the same in privacy, and a model of the error compares them: plain projected
+gradient steps, whose last points are averaged, and AC-SA, the accelerated steps of Ghadimi and Lan
+(2012). The model takes the risk as a quadratic whose curvature h lies between the smallest,
+:math:`\lambda`, and the largest, :math:`\beta`, and ignores the projection. Both ways are then
+linear in the start and in the noise, and the excess risk of the model is exact
+(`accelerated_risk`).
 """
 
 import math
@@ -55,13 +59,13 @@ class AcceleratedChoice(Moves):
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """The number of steps, and the number 1 as the sign that they are accelerated."""
+        """The number of steps, and `accelerated`, which is 1."""
         return {"steps": float(self.steps), "accelerated": 1.0}
 
     def run(self, constraint: ConstraintSet, oracle: Oracle) -> Descended:
         """Run AC-SA from the centre; its path has the points of the gradient queries.
 
-        The first query is at the centre, with which every path begins.
+        The first query is at the centre, with which every path begins: it is not added again.
         """
         path = Path(constraint.centre, self.steps)
 
@@ -101,14 +105,16 @@ class ClippedUserMean(Statistic):
 class UserClippedMeans(DescentMethod):
     r"""Noisy descent on the mean of all users' gradients, each clipped to the Lipschitz constant.
 
-    Items that are not finite count as 0, or their users do where the gradients are linear in the
-    items: see `dpsco_core.methods.user.base.bounded_means`. At m = 1 it is the item-level
+    An item that is not finite counts as 0. Where gradients are linear in the items, a user's items
+    are replaced by their mean first, and a user counts as 0 if that mean is not finite: see
+    `dpsco_core.methods.user.base.bounded_means`. At m = 1 and with plain steps it is the item-level
     `dpsco_core.methods.euclidean.noisy_gd.NoisyGradientDescent`.
 
     Parameters
     ----------
     method : {"descent", "accelerated"}, optional
-        Plain projected steps or AC-SA. If None it is the one with the smaller modelled risk.
+        Plain projected steps or AC-SA, whatever the tuning. If None it is the one with the smaller
+        modelled risk, and plain steps under ``tuning="theory"``.
     calibration : {"tight", "paper"}
         Under an (epsilon, delta) budget: rho from the exact Gaussian curve, or from Bun and
         Steinke's conversion.
@@ -143,9 +149,9 @@ class UserClippedMeans(DescentMethod):
         """Return the plan with plain or accelerated steps."""
         rho = gaussian_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
-        # This is the expected squared norm of the noise of one step that spends all of rho.
-        energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)
-        choice = self._choice(setting, rho, losses, energy)
+        # The expected squared norm of the noise of one step that spends all of rho.
+        noise_energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)
+        choice = self._choice(setting, rho, losses, noise_energy)
         steps = choice.steps
         return DescentPlan(
             setting=setting,
@@ -166,19 +172,19 @@ class UserClippedMeans(DescentMethod):
         )
 
     def _choice(
-        self, setting: Setting, rho: float, losses: Losses, energy: float
+        self, setting: Setting, rho: float, losses: Losses, noise_energy: float
     ) -> Descent | AcceleratedChoice:
         """Return the steps: those that `method` and `tuning` ask for, or the better ones."""
-        # The sampling error of the model is that of all n m items.
+        # The sampling error of the model is that of all n m items; the noise is that of n users.
         items = replace(setting, n=setting.n * setting.m)
         if self.method == "accelerated":
-            return accelerated_choice(items, energy)
+            return accelerated_choice(items, noise_energy)
         if self.tuning == "theory":
             return theorem_descent(setting, rho, losses.lipschitz)
-        plain = practical_descent(items, energy)
+        plain = practical_descent(items, noise_energy)
         if self.method == "descent":
             return plain
-        accelerated = accelerated_choice(items, energy)
+        accelerated = accelerated_choice(items, noise_energy)
         # AC-SA is used only if the model says that it is better by more than a small share.
         return (
             accelerated if accelerated.modelled_risk < (1 - SPARED) * plain.modelled_risk else plain
@@ -210,7 +216,12 @@ def accelerated_risk(
     .. math:: \frac h2\Big[B_T^2D^2 + Tv\sum_sc_s^2\Big]
 
     with :math:`B_T` and :math:`c_s` the weights of the start and of the noise of step s in
-    :math:`x^{ag}_T`, found by running the recursion of `accelerated_step` on means and covariances.
+    :math:`x^{ag}_T`. They are found by running the recursion of AC-SA (`accelerated_step`) on means
+    and covariances: with gradient noise :math:`\xi`, the query :math:`x^{md}_t` of `query_weights`,
+    :math:`\alpha_t = 2/(t+1)` and :math:`\gamma_t = 4L/(t(t+1))` for the smoothness L,
+
+    .. math:: (\mu+\gamma_t)x_t = \alpha_t(\mu-h)x^{md}_t + ((1-\alpha_t)\mu+\gamma_t)x_{t-1}
+        - \alpha_t\xi, \qquad x^{ag}_t = \alpha_tx_t + (1-\alpha_t)x^{ag}_{t-1}.
 
     Examples
     --------
@@ -245,9 +256,10 @@ def accelerated_risk(
 def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoice:
     """Return the AC-SA run of the least modelled risk.
 
-    A candidate's risk is the largest one over the curvatures. Among the candidates that are within
-    a share `SPARED` of the least risk and the sampling error, the one with the fewest steps is
-    chosen, as in `practical_descent`. The n of `setting` counts items; `noise_energy` is that of
+    A candidate's risk is the largest one over three curvatures: the smallest, the largest and their
+    geometric mean. Among the candidates whose risk exceeds the least one by at most the share
+    `SPARED` of the least risk plus the sampling error, the one with the fewest steps is chosen, as
+    in `practical_descent`. The n of `setting` counts items; `noise_energy` is that of
     `accelerated_risk`.
 
     Raises `NotApplicable` if no candidate has a finite predicted risk.
