@@ -46,6 +46,9 @@ CLOSE_SIDEBAR = "[data-testid=stSidebarCollapseButton] button"
 # a touch screen never.
 COPY = '[data-testid=stCode] > div:has([aria-label="Copy to clipboard"])'
 
+# A coloured word of code. Streamlit's colours have a contrast of 2.6 to 4.3 on the page.
+TOKEN = "[data-testid=stCode] .token"
+
 # The Stop button beside the sign of a running page. It would leave the page without the parts that
 # are still to be drawn, and without an explanation; the dashboard's own Cancel ends a run and draws
 # the whole page. The sign itself is kept, as is the sign of a lost connection.

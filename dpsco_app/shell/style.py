@@ -4,9 +4,17 @@ from functools import cache
 
 from dpsco_app.figure.colours import QUIET
 from dpsco_app.figure.style import words_style
-from dpsco_app.parts.insides import CAPTION, COPY, MENU_BOX, MENU_LINK, STOP
+from dpsco_app.parts.insides import CAPTION, COPY, MENU_BOX, MENU_LINK, STOP, TOKEN
 
 PAGE = "page"  # The key of the container around a whole page.
+# The colours of code, of which half is the colour of the text: light on dark, and dark on light.
+CODE_COLOURS = {
+    ".comment": "#808495",
+    ".keyword": "#1c83e1",
+    ".string": "#09ab3b",
+    ":is(.number, .boolean)": "#29b09d",
+    ":is(.function, .builtin, .decorator, .class-name)": "#803df5",
+}
 # The style with which Streamlit marks the current page in its menu.
 MARK = "background: rgba(151, 166, 195, 0.15); font-weight: 600;"
 
@@ -15,6 +23,14 @@ def menu_mark(end: str) -> str:
     """Return the CSS rule that marks the menu link whose address ends with `end`."""
     link = f'{MENU_LINK}[href$="{end}"]'
     return f"{link} {{ {MARK} }} {link} span {{ font-weight: 600; }}"
+
+
+def _code_style() -> str:
+    """Return the CSS rules for the colours of code, with a contrast of at least 4.5."""
+    return "\n".join(
+        f"{TOKEN}{kind} {{ color: color-mix(in srgb, {colour} 50%, currentcolor) !important; }}"
+        for kind, colour in CODE_COLOURS.items()
+    )
 
 
 @cache
@@ -30,6 +46,7 @@ def shared_style(*, dark: bool) -> str:
 }}
 {MENU_BOX} {{ max-height: 70vh !important; }}
 {STOP} {{ display: none; }}
+{_code_style()}
 /* A link beside a button stands as high as the words on the button. */
 .st-key-learn_elsewhere, [class*="st-key-"][class*="_foot"], .st-key-bounds_row,
 .st-key-who_wins_row {{ align-items: center; }}

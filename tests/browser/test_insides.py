@@ -5,14 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from dpsco_app.parts import insides
 from dpsco_app.shell.names import MENU, PLACES
 
 Ready = Callable[..., None]
 PHONE = {"width": 390, "height": 844}
+
+
+def contrast(element: Locator) -> float:
+    """Return the contrast of an element's letters with the white page, as WCAG 2.1 defines it."""
+    colour = element.evaluate(
+        """e => {
+          const pixel = new OffscreenCanvas(1, 1).getContext("2d")
+          pixel.fillStyle = getComputedStyle(e).color
+          pixel.fillRect(0, 0, 1, 1)
+          return [...pixel.getImageData(0, 0, 1, 1).data]
+        }"""
+    )
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for c in np.array(colour[:3]) / 255
+    ]
+    return float(1.05 / (np.dot([0.2126, 0.7152, 0.0722], linear) + 0.05))
 
 
 def test_streamlits_page_has_each_element_that_the_dashboard_relies_on(
@@ -35,6 +53,12 @@ def test_streamlits_page_has_each_element_that_the_dashboard_relies_on(
     # The button is visible even if the pointer is elsewhere.
     expect(copy).to_have_css("opacity", "1")
     expect(copy.get_by_role("button", name="Copy to clipboard")).to_be_visible()
+    page.goto(f"{dashboard}/methods?method=mean.clipped")
+    ready(page, seconds=60)
+    page.locator("summary", has_text="What to set").click()
+    comment = page.locator(f"{insides.TOKEN}.comment").first
+    expect(comment).to_be_visible()
+    assert contrast(comment) >= 4.5
 
 
 def test_a_run_is_cancelled_by_the_dashboard_s_button_alone(

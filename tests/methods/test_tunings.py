@@ -175,10 +175,8 @@ SEARCHES: dict[str, Callable[[], object]] = {
     "ridge": lambda: objective_plan.balanced_ridge(
         worst(diameter=math.nan), replace(LOSSES, smoothness=1.0), 1.0, 1e-6, 0.5
     ),
-    "order of the noise": lambda: practical_choice(AT_B4),
-    "order of the noise, NaN": lambda: practical_choice(
-        replace(AT_B4, energy=1.0, variance=math.nan)
-    ),
+    "accounting": lambda: practical_choice(AT_B4),
+    "accounting, NaN": lambda: practical_choice(replace(AT_B4, energy=1.0, variance=math.nan)),
     "radius of a mean": lambda: clipped.practical_radius(worst(mean_gradient_bound=math.inf), 1.0),
     "threshold of a mean": lambda: coordinatewise.practical_threshold(
         worst(mean_gradient_bound=math.inf), 1.0, "gaussian", 1.0
