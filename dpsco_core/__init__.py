@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dpsco_core.explain.need import Need, need
     from dpsco_core.explain.need.budget_answer import BudgetAnswer, budget
     from dpsco_core.plugins import extend
-    from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
+    from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, SharedLedger
     from dpsco_core.problems import Constants, MeanEstimation, Setting
     from dpsco_core.results.release import ArrayRelease, ReleasePlan, plan_release, release
     from dpsco_core.results.slopes import slopes
@@ -48,6 +48,7 @@ MODULES = {
     "Budget": "privacy",
     "Ledger": "privacy",
     "PureDP": "privacy",
+    "SharedLedger": "privacy",
     "Constants": "problems",
     "MeanEstimation": "problems",
     "Setting": "problems",
@@ -90,6 +91,7 @@ __all__ = [
     "ReleasePlan",
     "Scenario",
     "Setting",
+    "SharedLedger",
     "audit_function",
     "audit_method",
     "budget",

@@ -49,6 +49,7 @@ from dpsco_core.privacy.mechanisms import (
     TestedSteps,
 )
 from dpsco_core.privacy.selection import choice_epsilon, selection_rho
+from dpsco_core.privacy.sharing import SharedLedger
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps, shuffled_steps_delta
 from dpsco_core.privacy.subsampling import subsample
 
@@ -73,6 +74,7 @@ __all__ = [
     "PureDP",
     "Shaped",
     "ShapedSteps",
+    "SharedLedger",
     "ShuffleAmplification",
     "ShuffledGaussian",
     "ShuffledGaussianSteps",

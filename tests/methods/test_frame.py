@@ -58,6 +58,4 @@ def test_an_additional_construct_is_counted(source: str, kind: str) -> None:
 def test_the_ledger_has_few_ways_to_release() -> None:
     public = {name for name in vars(Ledger) if not name.startswith("_")}
     assert {"release", "open", "disjoint"} < public
-    # Two more are for several runs that draw from one budget.
-    of_a_run = public - {"share", "left"} - set(Ledger.__dataclass_fields__)
-    assert len(of_a_run) <= 8
+    assert len(public - set(Ledger.__dataclass_fields__)) <= 8

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core import ApproxDP, InvalidInput, Ledger, NotApplicable, plan_release, release
+from dpsco_core import ApproxDP, InvalidInput, NotApplicable, SharedLedger, plan_release, release
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.standard_t(4, size=(2000, 2)) + np.array([0.5, -0.25])
@@ -90,7 +90,7 @@ def test_a_radius_that_the_run_chooses_is_told_apart() -> None:
 
 
 def test_a_planned_release_draws_from_a_shared_ledger() -> None:
-    plan, ledger = make_plan(*CASES[0]), Ledger(ApproxDP(epsilon=1.5, delta=1e-5))
+    plan, ledger = make_plan(*CASES[0]), SharedLedger(ApproxDP(epsilon=1.5, delta=1e-5))
     assert plan.release(ROWS, ledger=ledger).spent == plan.budget
     with pytest.raises(InvalidInput, match="nothing was drawn"):
         plan.release(ROWS, ledger=ledger)

@@ -1,4 +1,4 @@
-"""Several releases draw from one ledger: their shares add up, and none exceeds what is left."""
+"""Several releases share one budget: their shares add up, and none exceeds what is left."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core import ZCDP, ApproxDP, InvalidInput, Ledger, NotApplicable, PureDP, release
-from dpsco_core.privacy import GaussianNoise
+from dpsco_core import (
+    ZCDP,
+    ApproxDP,
+    InvalidInput,
+    Ledger,
+    NotApplicable,
+    PureDP,
+    SharedLedger,
+    release,
+)
+from dpsco_core.privacy import BudgetExceeded, GaussianNoise
 from dpsco_core.privacy.budget import Budget
 
 ROWS = np.random.default_rng(0).standard_normal((2000, 2))
 STATED: dict[str, Any] = {"bound": 2.0, "unit": 1.0, "method": "mean.clipped"}
-
-
-class CountedDraws(np.random.Generator):
-    """A generator that fails as soon as something is drawn."""
-
-    def standard_normal(self, *args: Any, **options: Any) -> Any:
-        """Fail: a call that is refused draws nothing."""
-        raise AssertionError("noise was drawn")
 
 
 def state_budget(budget: Budget) -> dict[str, float | None]:
@@ -53,7 +54,7 @@ def state_budget(budget: Budget) -> dict[str, float | None]:
 def test_shares_add_up_in_the_notion_of_the_budget(
     whole: Budget, shares: list[Budget], spent: Budget, left: Budget
 ) -> None:
-    ledger = Ledger(whole)
+    ledger = SharedLedger(whole)
     assert ledger.spent() is None and ledger.left() == whole
     for share in shares:
         method = "mean.cwme-pure" if isinstance(share, PureDP) else "mean.clipped"
@@ -68,7 +69,7 @@ def test_shares_add_up_in_the_notion_of_the_budget(
 @pytest.mark.parametrize("parts", [3, 7, 10])
 def test_equal_parts_use_a_budget_up_in_spite_of_rounding(parts: int) -> None:
     whole = ApproxDP(epsilon=1.0, delta=1e-6)
-    ledger = Ledger(whole)
+    ledger = SharedLedger(whole)
     for _ in range(parts):
         ledger.share(ApproxDP(epsilon=1.0 / parts, delta=1e-6 / parts))
     assert ledger.left() is None and ledger.spent() == whole
@@ -92,7 +93,7 @@ def test_equal_parts_use_a_budget_up_in_spite_of_rounding(parts: int) -> None:
 def test_a_call_that_does_not_fit_is_refused_before_anything_is_drawn(
     whole: Budget, share: Budget, message: str
 ) -> None:
-    ledger = Ledger(whole)
+    ledger = SharedLedger(whole)
     ledger.share(
         ZCDP(rho=0.05)
         if isinstance(whole, ZCDP)
@@ -102,17 +103,19 @@ def test_a_call_that_does_not_fit_is_refused_before_anything_is_drawn(
     )
     left, spent = ledger.left(), ledger.spent()
     method = "mean.cwme-pure" if isinstance(share, PureDP) else "mean.clipped"
-    rng = CountedDraws(np.random.PCG64(1))
+    rng = np.random.default_rng(1)
+    state = repr(rng.bit_generator.state)
     with pytest.raises(InvalidInput, match=message) as refusal:
         release(
             ROWS, **(STATED | {"method": method}), ledger=ledger, rng=rng, **state_budget(share)
         )
     assert "nothing was drawn" in str(refusal.value) and "\n" not in str(refusal.value)
     assert ledger.left() == left and ledger.spent() == spent
+    assert repr(rng.bit_generator.state) == state
 
 
 def test_a_call_that_cannot_run_takes_nothing() -> None:
-    ledger = Ledger(ApproxDP(epsilon=1.0, delta=1e-6))
+    ledger = SharedLedger(ApproxDP(epsilon=1.0, delta=1e-6))
     with pytest.raises(InvalidInput, match="bound must be"):
         release(ROWS, **(STATED | {"bound": -1.0}), ledger=ledger)
     with pytest.raises(NotApplicable):
@@ -121,7 +124,7 @@ def test_a_call_that_cannot_run_takes_nothing() -> None:
 
 
 def test_equal_noise_in_two_answers_is_refused() -> None:
-    ledger = Ledger(ZCDP(rho=0.1))
+    ledger = SharedLedger(ZCDP(rho=0.1))
     budget: dict[str, Any] = {"epsilon": None, "delta": None, "rho": 0.01}
     release(ROWS, **STATED, **budget, ledger=ledger, rng=np.random.default_rng(1))
     with pytest.raises(InvalidInput, match="whose noise is equal"):
@@ -133,32 +136,57 @@ def test_equal_noise_in_two_answers_is_refused() -> None:
 
 
 def test_records_and_users_do_not_share_a_ledger() -> None:
-    ledger = Ledger(ApproxDP(epsilon=3.0, delta=3e-6))
+    ledger = SharedLedger(ApproxDP(epsilon=3.0, delta=3e-6))
     release(ROWS, **STATED, ledger=ledger)
     with pytest.raises(InvalidInput, match="one of releases on records only, got ledger=a user"):
         release(ROWS.reshape(500, 4, 2), bound=2.0, unit=1.0, ledger=ledger)
     assert ledger.spent() == ApproxDP(epsilon=1.0, delta=1e-6)
 
 
-def test_the_ledger_of_a_run_is_not_shared_and_a_shared_one_makes_no_releases() -> None:
-    ledger = release(ROWS, **STATED).ledger
-    with pytest.raises(InvalidInput, match="without releases of its own"):
-        release(ROWS, **STATED, ledger=ledger)
-    with pytest.raises(InvalidInput, match="one that runs share"):
-        ledger.left()
-    shared = Ledger(ZCDP(rho=1.0))
-    shared.share(ZCDP(rho=0.5))
-    noise = GaussianNoise(l2_sensitivity=1.0, rho=0.1)
-    with pytest.raises(InvalidInput, match="the ledger of a run, as `share` returns it"):
-        shared.release(noise, np.zeros(2), np.random.default_rng(0))
-    with pytest.raises(InvalidInput, match="the ledger of a run, as `share` returns it"):
-        shared.disjoint(2)
+def test_a_unit_is_record_or_user() -> None:
+    shared = SharedLedger(ZCDP(rho=1.0))
+    with pytest.raises(InvalidInput, match="unit must be record or user, got unit=household"):
+        shared.share(ZCDP(rho=0.1), unit="household")  # type: ignore[arg-type]
+    assert shared.left() == shared.budget
+
+
+def test_a_run_that_fails_counts_as_spent_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise RuntimeError("the run failed")
+
+    shared = SharedLedger(ApproxDP(epsilon=1.5, delta=2e-6))
+    with monkeypatch.context() as patched:
+        patched.setattr("dpsco_core.results.release.planned.released", fail)
+        with pytest.raises(RuntimeError, match="the run failed"):
+            release(ROWS, **STATED, ledger=shared)
+    assert not shared.entries
+    assert shared.spent() == ApproxDP(epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidInput, match="at most what is left"):
+        release(ROWS, **STATED, ledger=shared)
+
+
+def test_a_run_spends_its_share_alone_and_the_share_counts_once() -> None:
+    shared = SharedLedger(ZCDP(rho=1.0))
+    first, second = shared.share(ZCDP(rho=0.25)), shared.share(ZCDP(rho=0.25))
+    noise, rng = GaussianNoise(l2_sensitivity=1.0, rho=0.25), np.random.default_rng(0)
+    first.release(noise, np.zeros(2), rng, label="a sum")
+    with pytest.raises(BudgetExceeded):
+        first.release(noise, np.zeros(2), rng)
+    assert shared.entries == first.entries and not second.entries
+    assert first.spent() == ZCDP(rho=0.25) and second.spent() is None
+    assert shared.spent() == ZCDP(rho=0.5) == shared.left()
+    assert str(shared).startswith("Shared ledger with 1-zCDP, of which 0.5-zCDP is set aside:\n")
+    assert str(first) in str(shared) and "a sum" in str(shared)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ledger": 3.0}, r"ledger must be a dpsco_core\.Ledger, got ledger=float\."),
+        ({"ledger": 3.0}, r"^ledger must be a dpsco_core\.SharedLedger, got ledger=float\.$"),
+        (
+            {"ledger": Ledger(ZCDP(rho=1.0))},
+            r"^ledger must be a dpsco_core\.SharedLedger, got ledger=Ledger\.$",
+        ),
         ({"rng": 3}, r"rng must be a numpy\.random\.Generator, got rng=int\."),
     ],
 )

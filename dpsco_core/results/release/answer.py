@@ -18,7 +18,8 @@ from dpsco_core.base.errors import require
 from dpsco_core.methods.average import MeanPlan
 from dpsco_core.methods.base import Plan, Release
 from dpsco_core.privacy.budget import Budget
-from dpsco_core.privacy.ledger import Ledger, Unit
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.sharing import SharedLedger, Unit
 from dpsco_core.results.release.arrays import OwnRecords
 from dpsco_core.results.release.notes import (
     bound_note,
@@ -99,7 +100,7 @@ def release(
     users: Any = None,
     items: int | None = None,
     alike: float | None = None,
-    ledger: Ledger | None = None,
+    ledger: SharedLedger | None = None,
     rng: np.random.Generator | None = None,
 ) -> ArrayRelease:
     r"""Release a mean, or the parameter of a loss, from the caller's own records.
@@ -172,10 +173,11 @@ def release(
         from 0, if they are independent, to 1. By default 1, which holds for records that hang
         together in any way. With a value below 1, an interval rests on it, and on users who have
         `items` records each.
-    ledger : Ledger, optional
-        A ledger that several releases draw from; see `Ledger.share` for how they add up. What this
-        release may spend is set aside there before anything is drawn; where that exceeds what is
-        left (`Ledger.left`), the call is refused. Pass one generator on from call to call, if any.
+    ledger : SharedLedger, optional
+        One budget that several releases draw from; see `SharedLedger.share` for how they add up.
+        What this release may spend is set aside there before anything is drawn; where that exceeds
+        what is left (`SharedLedger.left`), the call is refused. Pass one generator on from
+        call to call, if any.
     rng : numpy.random.Generator, optional
         Where the noise comes from. By default a generator with a state of the operating system,
         which nobody can repeat.
@@ -202,8 +204,8 @@ def release(
 
     Two releases on one budget:
 
-    >>> from dpsco_core.privacy import ZCDP
-    >>> shared = Ledger(ZCDP(rho=0.1))
+    >>> from dpsco_core.privacy import ZCDP, SharedLedger
+    >>> shared = SharedLedger(ZCDP(rho=0.1))
     >>> budget = {"epsilon": None, "delta": None, "rho": 0.04}
     >>> first = release(x[:, 0], bound=2.0, ledger=shared, **budget)
     >>> second = release(x[:, 1], bound=2.0, ledger=shared, **budget)
@@ -239,7 +241,7 @@ def checked_generator(rng: np.random.Generator | None) -> np.random.Generator:
 def release_planned(
     prepared: PlannedRelease,
     arrays: OwnRecords,
-    shared: Ledger | None,
+    shared: SharedLedger | None,
     rng: np.random.Generator,
 ) -> ArrayRelease:
     """Release records of the planned shape, and return the answer in the caller's units.
@@ -247,8 +249,8 @@ def release_planned(
     A ledger that is shared sets the budget aside before anything is drawn.
     """
     budget = prepared.point.budget
-    is_ledger = shared is None or isinstance(shared, Ledger)
-    require(is_ledger, "ledger", "a dpsco_core.Ledger", type(shared).__name__)
+    is_shared = shared is None or isinstance(shared, SharedLedger)
+    require(is_shared, "ledger", "a dpsco_core.SharedLedger", type(shared).__name__)
     unit: Unit = "record" if arrays.items is None else "user"
     ledger = Ledger(budget) if shared is None else shared.share(budget, unit=unit, rng=rng)
     result = prepared.run(arrays, ledger, rng)

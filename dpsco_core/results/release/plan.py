@@ -17,6 +17,7 @@ from dpsco_core.methods.base import Release
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.sharing import SharedLedger
 from dpsco_core.problems import Problem
 from dpsco_core.problems.samples.users import users_of
 from dpsco_core.results.release.answer import (
@@ -84,7 +85,7 @@ class ReleasePlan:
         *,
         users: Any = None,
         items: int | None = None,
-        ledger: Ledger | None = None,
+        ledger: SharedLedger | None = None,
         rng: np.random.Generator | None = None,
     ) -> ArrayRelease:
         """Release records of the planned shape with this plan; see `release`.
