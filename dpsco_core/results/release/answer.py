@@ -275,7 +275,7 @@ def interval_of(prepared: PlannedRelease) -> float | Vector | None:
     """Return the proven interval of a mean, in the caller's units; None without a stated unit."""
     if not prepared.task.is_mean or prepared.statements.unit is None:
         return None
-    radius, units = prepared.proven_radius(), prepared.lengths.unit
+    radius, units = prepared.proven_radius, prepared.lengths.unit
     if radius is None:
         return None
     return radius * units if units.ndim else radius * float(units)
@@ -298,7 +298,7 @@ def _notes(prepared: PlannedRelease, result: Release) -> Iterator[str]:
         yield from radius_notes(
             task.card, result.diagnostics, result.ledger, result.value, lengths.ball, shared
         )
-        proven = prepared.proven_radius()
+        proven = prepared.proven_radius
         methods = () if proven is not None else prepared.methods_with_interval()
         yield from interval_note(proven, methods, has_unit=statements.unit is not None)
 
