@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dpsco_core.base.limits import Limits
     from dpsco_core.base.seeds import fresh_seed
     from dpsco_core.explain.need import Need, need
-    from dpsco_core.explain.need.budget_answer import BudgetAnswer, budget
+    from dpsco_core.explain.recipe.budget_answer import BudgetAnswer, budget
     from dpsco_core.plugins import extend
     from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, SharedLedger
     from dpsco_core.problems import Constants, MeanEstimation, Setting
@@ -34,8 +34,8 @@ MODULES = {
     "FunctionAudit": "audit.function",
     "audit_function": "audit.function",
     "audit_method": "audit.method",
-    "BudgetAnswer": "explain.need.budget_answer",
-    "budget": "explain.need.budget_answer",
+    "BudgetAnswer": "explain.recipe.budget_answer",
+    "budget": "explain.recipe.budget_answer",
     "Need": "explain.need",
     "need": "explain.need",
     "InvalidInput": "base.errors",

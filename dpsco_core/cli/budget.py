@@ -1,7 +1,6 @@
 """The command `dpsco budget`: conversions, composition and amplification of a budget."""
 
 import argparse
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -22,16 +21,18 @@ from dpsco_core.explain.budgets import (
     Point,
     batched,
     composed,
-    conversions,
-    laplace_conversion,
+    every_conversion,
+    point_of,
     shuffling,
     subsampled,
 )
 from dpsco_core.explain.recipe.noise import (
     SAMPLINGS,
     Priced,
+    Sampling,
     epsilon_of,
     noise_for,
+    releases_of_epochs,
 )
 from dpsco_core.explain.recipe.training import TRAINERS, training_code
 from dpsco_core.privacy.allocated_passes import MOST_PASSES, allocate_passes
@@ -165,7 +166,7 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
     `inputs` are the flags' numbers, and `sampling` the sampling scheme: if one is chosen, sections
     on other schemes are left out.
     """
-    point = _scenario_point(inputs)
+    point = _point(inputs)
     numbers: dict[str, Any] = {
         "budget": {"kind": point.kind, "delta": point.delta}
         | ({"rho": point.rho} if point.kind == "zcdp" else {"epsilon": point.epsilon}),
@@ -177,8 +178,7 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
                 "noise_multiplier": None if point.kind == "pure" else c.noise_multiplier,
                 "mu": None if point.kind == "pure" else c.mu,
             }
-            for c in (*conversions(point), laplace_conversion(point))
-            if c is not None
+            for c in every_conversion(point)
         ],
         "attacker": [
             {
@@ -237,9 +237,9 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
     return numbers
 
 
-def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -> float:
+def _releases_of_epochs(inputs: dict[str, float | None], sampling: Sampling | None) -> float:
     """Return the number of batches in the given epochs; raise `InvalidInput` for bad flags."""
-    epochs, batch, records = inputs["epochs"], inputs["batch"], inputs["records"]
+    epochs, sizes = inputs["epochs"], (inputs["batch"], inputs["records"])
     assert epochs is not None
     for name in ("steps", "releases"):
         value = inputs[name]
@@ -247,15 +247,11 @@ def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -
             raise InvalidInput(
                 f"{name} must be left out beside epochs, which set them, got {name}={value:g}."
             )
-    if batch is None or records is None:
-        raise InvalidInput("batch and records must be given with epochs, got none.")
-    if sampling == "none":
-        raise InvalidInput("sampling must be fixed or poisson with epochs, got sampling=none.")
-    if not 0 < epochs < math.inf:
-        raise InvalidInput(f"epochs must be finite and above 0, got epochs={epochs:g}.")
-    ratio = epochs * read_whole("records", records) / max(1, read_whole("batch", batch))
-    # Rounding errors may lift the quotient slightly above a whole number of batches.
-    return float(math.ceil(ratio * (1 - 1e-12)))
+    batch, records = (
+        None if size is None else read_whole(name, size)
+        for name, size in zip(("batch", "records"), sizes, strict=True)
+    )
+    return float(releases_of_epochs(epochs, sampling, batch, records))
 
 
 def _rho_of_all(composition: Composed) -> dict[str, float]:
@@ -352,7 +348,7 @@ def _price_releases(
         is_for_batches = name == "releases" or chosen.sampling not in (None, "none")
         if value is not None and is_for_batches:
             sizes[name] = read_whole(name, value)
-    point, noise = _scenario_point(inputs), inputs["noise-multiplier"]
+    point, noise = _point(inputs), inputs["noise-multiplier"]
     if noise is None:
         return noise_for(point.epsilon, point.delta, **sizes)
     assert neighbours is not None
@@ -386,19 +382,9 @@ def _allocation_row(point: Point, steps: int, passes: int) -> dict[str, Any]:
     }
 
 
-def _scenario_point(inputs: dict[str, float | None]) -> Point:
+def _point(inputs: dict[str, float | None]) -> Point:
     """Return the budget of the flags as a point of the calculator."""
-    epsilon, delta, rho = (inputs[name] for name in ("epsilon", "delta", "rho"))
-    read_at = delta or 1e-6
-    if rho is not None:
-        if epsilon is not None:
-            raise InvalidInput(f"epsilon must be left out beside rho, got epsilon={epsilon:g}.")
-        return Point(kind="zcdp", rho=rho, delta=read_at)
-    return Point(
-        kind="pure" if delta == 0 else "approx",
-        epsilon=1.0 if epsilon is None else epsilon,
-        delta=read_at,
-    )
+    return point_of(inputs["epsilon"], inputs["delta"], inputs["rho"])
 
 
 def _format_value(value: object) -> str:

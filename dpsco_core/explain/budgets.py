@@ -37,6 +37,7 @@ KINDS: tuple[Kind, ...] = ("approx", "zcdp", "pure")
 ROUTES: tuple[Route, ...] = get_args(Route)
 MOST_RELEASES = 1_000_000
 MOST_RECORDS = 10_000_000
+READ_AT = 1e-6  # the delta at which pure and zCDP budgets are converted, unless one is given
 
 
 def noise_multiplier(rho: float) -> float:
@@ -70,6 +71,28 @@ class Point:
         if self.kind == "approx":
             return ApproxDP(epsilon=self.epsilon, delta=self.delta)
         return ZCDP(rho=self.rho) if self.kind == "zcdp" else PureDP(epsilon=self.epsilon)
+
+
+def point_of(epsilon: float | None, delta: float | None, rho: float | None) -> Point:
+    """Return the budget that is given, by default (1, 1e-6)-DP, as a point of the calculator.
+
+    A delta of 0 is pure DP. Raises `InvalidInput` if both epsilon and rho are given, or one is out
+    of range.
+
+    Examples
+    --------
+    >>> point_of(None, 0.0, None).budget
+    PureDP(epsilon=1.0)
+    """
+    read_at = delta or READ_AT
+    if rho is not None:
+        require(epsilon is None, "epsilon", "left out beside rho", epsilon)
+        return Point(kind="zcdp", rho=rho, delta=read_at)
+    return Point(
+        kind="pure" if delta == 0 else "approx",
+        epsilon=1.0 if epsilon is None else epsilon,
+        delta=read_at,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +169,12 @@ def laplace_conversion(point: Point) -> Conversion | None:
         return None
     e, rho = point.epsilon, laplace_rho(point.epsilon)
     return Conversion(name="laplace", rho=rho, epsilon=min(e, zcdp_epsilon(rho, point.delta)))
+
+
+def every_conversion(point: Point) -> tuple[Conversion, ...]:
+    """Return all conversions of a budget; that of Laplace noise only if the budget is pure."""
+    laplace = laplace_conversion(point)
+    return (*conversions(point), *(() if laplace is None else (laplace,)))
 
 
 def approximate(point: Point) -> Point:

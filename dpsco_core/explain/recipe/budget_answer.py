@@ -2,20 +2,24 @@
 
 from dataclasses import dataclass
 
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.explain.budgets import (
+    READ_AT,
     Composed,
     Conversion,
-    Point,
     composed,
-    conversions,
-    laplace_conversion,
+    every_conversion,
+    point_of,
 )
-from dpsco_core.explain.recipe.noise import Priced, Sampling, epsilon_of, noise_for
+from dpsco_core.explain.recipe.noise import (
+    Priced,
+    Sampling,
+    epsilon_of,
+    noise_for,
+    releases_of_epochs,
+)
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.poisson import Neighbours
-
-READ_AT = 1e-6  # the delta at which pure and zCDP budgets are converted, unless one is given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +46,8 @@ def budget(
     rho: float | None = None,
     noise_multiplier: float | None = None,
     releases: int | None = None,
-    sampling: Sampling = "none",
+    epochs: float | None = None,
+    sampling: Sampling | None = None,
     batch: int | None = None,
     records: int | None = None,
     neighbours: Neighbours = "replace-one",
@@ -65,10 +70,13 @@ def budget(
         norm of a record, from 0.01 to 1e6. The answer is then the epsilon of ``noise``.
     releases : int, optional
         The number of equal releases, from 1 to 1,000,000.
-    sampling : str
-        ``"none"``, or ``"fixed"`` or ``"poisson"`` for a secret batch of each release.
+    epochs : float, optional
+        In place of `releases`: how often the batches of all releases together read the records.
+    sampling : str, optional
+        ``"none"``, or ``"fixed"`` or ``"poisson"`` for a secret batch of each release. By default
+        ``"poisson"`` beside `epochs`, and else ``"none"``.
     batch, records : int, optional
-        Beside `sampling`: the (expected) records of a batch, of how many.
+        Beside `sampling` or `epochs`: the (expected) records of a batch, of how many.
     neighbours : str
         Beside `noise_multiplier`: ``"replace-one"`` or ``"add-remove"``.
 
@@ -84,8 +92,15 @@ def budget(
     >>> trained = {"releases": 1000, "sampling": "poisson", "batch": 600, "records": 60_000}
     >>> round(budget(noise_multiplier=2.0, **trained).noise.epsilon, 1)
     1.4
+    >>> of_epochs = {"epochs": 10, "batch": 600, "records": 60_000}
+    >>> budget(noise_multiplier=2.0, **of_epochs) == budget(noise_multiplier=2.0, **trained)
+    True
     """
     _refuse_pairs(epsilon, rho, noise_multiplier, delta)
+    if epochs is not None:
+        require(releases is None, "releases", "left out beside epochs, which set them", releases)
+        releases = releases_of_epochs(epochs, sampling, batch, records)
+    sampling = sampling or ("none" if epochs is None else "poisson")
     has_batches = sampling != "none"
     if not has_batches and (batch is not None or records is not None):
         raise InvalidInput("sampling must be fixed or poisson with batch or records, got none.")
@@ -94,9 +109,9 @@ def budget(
             "neighbours must be left out without noise_multiplier: the noise is for both, "
             f"got neighbours={neighbours}."
         )
-    read_at = READ_AT if delta is None or delta == 0 else delta
     count = 1 if releases is None else releases
     if noise_multiplier is not None:
+        read_at = READ_AT if delta is None else delta
         priced = epsilon_of(
             noise_multiplier,
             read_at,
@@ -109,34 +124,28 @@ def budget(
         return BudgetAnswer(
             budget=None, delta=read_at, conversions=(), composition=None, noise=priced
         )
-    point = _point(epsilon, delta, rho, read_at)
+    point = point_of(epsilon, delta, rho)
     if has_batches and point.kind != "approx":
-        raise InvalidInput(
-            f"sampling must be left out of a {point.kind} budget, got sampling={sampling}."
-        )
+        name, value = ("sampling", sampling) if epochs is None else ("epochs", epochs)
+        raise InvalidInput(f"{name} must be left out of a {point.kind} budget, got {name}={value}.")
     noise = None
     if point.kind == "approx":
         noise = noise_for(
-            point.epsilon, read_at, releases=count, sampling=sampling, batch=batch, records=records
+            point.epsilon,
+            point.delta,
+            releases=count,
+            sampling=sampling,
+            batch=batch,
+            records=records,
         )
-    laplace = laplace_conversion(point)
     is_composed = releases is not None and not has_batches
     return BudgetAnswer(
         budget=point.budget,
-        delta=read_at,
-        conversions=(*conversions(point), *(() if laplace is None else (laplace,))),
+        delta=point.delta,
+        conversions=every_conversion(point),
         composition=composed(point, count) if is_composed else None,
         noise=noise,
     )
-
-
-def _point(epsilon: float | None, delta: float | None, rho: float | None, read_at: float) -> Point:
-    """Return the budget as a point of the calculator."""
-    if rho is not None:
-        return Point(kind="zcdp", rho=rho, delta=read_at)
-    is_pure = delta is not None and delta == 0
-    size = 1.0 if epsilon is None else epsilon
-    return Point(kind="pure" if is_pure else "approx", epsilon=size, delta=read_at)
 
 
 def _refuse_pairs(
