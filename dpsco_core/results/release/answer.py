@@ -51,6 +51,9 @@ INTERCEPT = (
     "are clipped with its part, and it gets noise as the other coefficients do."
 )
 
+MOST_VALUES = 6  # A printed answer shows so many coordinates,
+MOST_NOTES = 5  # and so many notes.
+
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayRelease:
@@ -76,6 +79,23 @@ class ArrayRelease:
     intercept: float | None = None
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
     warning: str = WARNING
+
+    def __str__(self) -> str:
+        """Return the value, shortened, what was spent, the interval and the notes as lines."""
+        lines = [f"{self.method}: {_shortened(self.value)}"]
+        if self.intercept is not None:
+            lines.append(f"  intercept: {self.intercept:.4g}")
+        lines.append(f"  spent: {self.spent}")
+        if self.interval is None:
+            lines.append("  95 % interval: none")
+        elif np.ndim(self.interval):
+            lengths = _shortened(np.asarray(self.interval))
+            lines.append(f"  95 % interval of each coordinate: its value plus or minus {lengths}")
+        else:
+            lines.append(f"  95 % interval: within {self.interval:.4g} of the value, in l2 norm")
+        lines += [f"  note: {note}" for note in self.notes[:MOST_NOTES]]
+        more = len(self.notes) - MOST_NOTES
+        return "\n".join(lines + [f"  and {more} more in `notes`"] * (more > 0))
 
     @property
     def spent(self) -> Budget | None:
@@ -313,3 +333,9 @@ def answer_noise(ledger: Ledger, plan: Plan) -> float | None:
     entry = ledger.entries[-1]
     factor = {"gaussian": 1.0, "laplace": math.sqrt(2)}.get(entry.mechanism)
     return None if factor is None else factor * entry.noise
+
+
+def _shortened(values: Vector) -> str:
+    """Return the first coordinates of a vector as text, and how many there are if some are left."""
+    text = ", ".join(f"{value:.4g}" for value in values[:MOST_VALUES])
+    return f"[{text}]" if len(values) <= MOST_VALUES else f"[{text}, ...] (d = {len(values):,})"
