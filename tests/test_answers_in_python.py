@@ -48,6 +48,12 @@ def test_a_function_is_audited_in_python() -> None:
 
     judged = audit_function(FunctionAudit(function=exact_mean, epsilon=1.0, runs=200))
     assert judged.verdict == "refuted"
+    far, own = judged.notes
+    assert "far out" in far and "a generator of its own" in own
+    seeded = audit_function(
+        FunctionAudit(function=lambda records, rng: rng.normal(), epsilon=1.0, runs=200)
+    )
+    assert seeded.notes == (far,)
 
 
 @pytest.mark.parametrize("unit", ["moment", "sd"])
@@ -93,6 +99,8 @@ EPOCHS = {"epochs": 1.3, "sampling": "poisson", "batch": 700, "records": 60_000}
         {"epsilon": 2.0} | EPOCHS,
         {"noise_multiplier": 1.5} | EPOCHS,
         {"noise_multiplier": 1.5} | BATCHES,
+        {"noise_multiplier": 1.5, "epochs": 0.051, "batch": 600, "records": 60_000},
+        {"epsilon": 2.0, "epochs": 3, "batch": 600, "records": 60_000, "sampling": "fixed"},
         {"noise_multiplier": 3.0, "releases": 7, "neighbours": "add-remove"},
     ],
 )
@@ -113,7 +121,7 @@ def test_a_budget_in_python_is_that_of_the_command(
     if answer.noise is not None:
         noise = answer.noise.to_dict()
         shared = {k for k in noise if k in document["noise"]} - {"neighbours"}
-        assert "epsilon" in shared
+        assert {"epsilon", "releases", "sampling"} <= shared
         assert {k: noise[k] for k in shared} == {k: document["noise"][k] for k in shared}
 
 
@@ -142,6 +150,30 @@ def test_a_budget_in_python_is_that_of_the_command(
 def test_a_wrong_budget_is_refused_in_one_sentence(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         budget(**options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"epochs": 5},
+        {"epochs": 5, "batch": 600},
+        {"epochs": 5, "releases": 3, "batch": 600, "records": 60_000},
+        {"epochs": 5, "sampling": "none", "batch": 600, "records": 60_000},
+        {"epochs": 0, "batch": 600, "records": 60_000},
+        {"epochs": 1e300, "batch": 600, "records": 60_000},
+        {"epochs": 5, "batch": 0, "records": 60_000},
+    ],
+)
+def test_wrong_epochs_are_refused_in_the_words_of_the_command(
+    options: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        budget(**options)
+    words = [w for k, v in options.items() for w in (f"--{k}", str(v))]
+    assert main(["budget", *words]) == 2
+    text = " ".join(capsys.readouterr().err.split())
+    condition = str(refusal.value).split(", got ")[0]
+    assert condition in text
 
 
 def test_a_wrong_audit_or_need_is_refused_in_one_sentence() -> None:

@@ -25,6 +25,14 @@ from dpsco_core.runs.study import stream
 Function = Callable[..., Any]
 MOST_NUMBERS = 1000  # the largest number of values in an answer
 MOST_RECORD_NUMBERS = 10_000_000  # the largest number n d of values in a data set
+OWN_NOISE = (
+    "the function has a generator of its own, so that every audit gives other numbers; one that "
+    "takes (records, rng) repeats them."
+)
+FAR_RECORD_ONLY = (
+    "the neighbours differ in one record, which is far out: a function that is not private on "
+    "other neighbours may pass."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +81,7 @@ class FunctionFindings:
     # The evidence from the pair of neighbours that is easier to distinguish.
     evidence: Evidence
     claimed_epsilon: float
+    notes: tuple[str, ...]  # caveats that a reader of the findings must see, one sentence each
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -132,7 +141,8 @@ def audit_function(
         for outputs, place in zip(neighbours, places, strict=True)
     ]
     sharpest = max(looks, key=lambda evidence: evidence.epsilon_lower_bound)
-    return FunctionFindings(evidence=sharpest, claimed_epsilon=task.epsilon)
+    notes = (FAR_RECORD_ONLY, *([] if has_generator else [OWN_NOISE]))
+    return FunctionFindings(evidence=sharpest, claimed_epsilon=task.epsilon, notes=notes)
 
 
 def takes_generator(function: Function) -> bool:

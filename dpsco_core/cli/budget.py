@@ -22,6 +22,8 @@ from dpsco_core.explain.budgets import (
     all_conversions,
     batched,
     composed,
+    every_conversion,
+    point_of,
     shuffling,
     stated_point,
     subsampled,
@@ -29,6 +31,7 @@ from dpsco_core.explain.budgets import (
 from dpsco_core.explain.recipe.noise import (
     SAMPLINGS,
     Priced,
+    Sampling,
     epsilon_of,
     noise_for,
     releases_of_epochs,
@@ -165,7 +168,7 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
     `inputs` are the flags' numbers, and `sampling` the sampling scheme: if one is chosen, sections
     on other schemes are left out.
     """
-    point = _stated_point(inputs)
+    point = _point(inputs)
     numbers: dict[str, Any] = {
         "budget": {"kind": point.kind, "delta": point.delta}
         | ({"rho": point.rho} if point.kind == "zcdp" else {"epsilon": point.epsilon}),
@@ -177,7 +180,7 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
                 "noise_multiplier": None if point.kind == "pure" else c.noise_multiplier,
                 "mu": None if point.kind == "pure" else c.mu,
             }
-            for c in all_conversions(point)
+            for c in every_conversion(point)
         ],
         "attacker": [
             {
@@ -236,9 +239,9 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
     return numbers
 
 
-def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -> float:
+def _releases_of_epochs(inputs: dict[str, float | None], sampling: Sampling | None) -> float:
     """Return the number of batches in the given epochs; raise `InvalidInput` for bad flags."""
-    epochs, batch, records = inputs["epochs"], inputs["batch"], inputs["records"]
+    epochs, sizes = inputs["epochs"], (inputs["batch"], inputs["records"])
     assert epochs is not None
     for name in ("steps", "releases"):
         value = inputs[name]
@@ -246,12 +249,11 @@ def _releases_of_epochs(inputs: dict[str, float | None], sampling: str | None) -
             raise InvalidInput(
                 f"{name} must be left out beside epochs, which set them, got {name}={value:g}."
             )
-    if batch is None or records is None:
-        raise InvalidInput("batch and records must be given with epochs, got none.")
-    if sampling == "none":
-        raise InvalidInput("sampling must be fixed or poisson with epochs, got sampling=none.")
-    size, count = read_whole("batch", batch), read_whole("records", records)
-    return float(releases_of_epochs(epochs, size, count))
+    batch, records = (
+        None if size is None else read_whole(name, size)
+        for name, size in zip(("batch", "records"), sizes, strict=True)
+    )
+    return float(releases_of_epochs(epochs, sampling, batch, records))
 
 
 def _rho_of_all(composition: Composed) -> dict[str, float]:
@@ -348,7 +350,7 @@ def _price_releases(
         is_for_batches = name == "releases" or chosen.sampling not in (None, "none")
         if value is not None and is_for_batches:
             sizes[name] = read_whole(name, value)
-    point, noise = _stated_point(inputs), inputs["noise-multiplier"]
+    point, noise = _point(inputs), inputs["noise-multiplier"]
     if noise is None:
         return noise_for(point.epsilon, point.delta, **sizes)
     assert neighbours is not None
@@ -382,9 +384,9 @@ def _allocation_row(point: Point, steps: int, passes: int) -> dict[str, Any]:
     }
 
 
-def _stated_point(inputs: dict[str, float | None]) -> Point:
+def _point(inputs: dict[str, float | None]) -> Point:
     """Return the budget of the flags as a point of the calculator."""
-    return stated_point(inputs["epsilon"], inputs["delta"], inputs["rho"])
+    return point_of(inputs["epsilon"], inputs["delta"], inputs["rho"])
 
 
 def _format_value(value: object) -> str:

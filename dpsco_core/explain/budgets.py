@@ -37,7 +37,7 @@ KINDS: tuple[Kind, ...] = ("approx", "zcdp", "pure")
 ROUTES: tuple[Route, ...] = get_args(Route)
 MOST_RELEASES = 1_000_000
 MOST_RECORDS = 10_000_000
-READ_AT = 1e-6  # the delta at which pure and zCDP budgets are read, unless one is given
+READ_AT = 1e-6  # the delta at which pure and zCDP budgets are converted, unless one is given
 
 
 def noise_multiplier(rho: float) -> float:
@@ -73,19 +73,26 @@ class Point:
         return ZCDP(rho=self.rho) if self.kind == "zcdp" else PureDP(epsilon=self.epsilon)
 
 
-def stated_point(epsilon: float | None, delta: float | None, rho: float | None) -> Point:
-    """Return a budget as it is stated: by rho, or by epsilon (1 if it is None) and delta.
+def point_of(epsilon: float | None, delta: float | None, rho: float | None) -> Point:
+    """Return the budget that is given, by default (1, 1e-6)-DP, as a point of the calculator.
 
-    A delta of 0 makes it pure. Raises `InvalidInput` if both epsilon and rho are given, or a number
-    is out of range.
+    A delta of 0 is pure DP. Raises `InvalidInput` if both epsilon and rho are given, or one is out
+    of range.
+
+    Examples
+    --------
+    >>> point_of(None, 0.0, None).budget
+    PureDP(epsilon=1.0)
     """
     read_at = delta or READ_AT
     if rho is not None:
-        if epsilon is not None:
-            raise InvalidInput(f"epsilon must be left out beside rho, got epsilon={epsilon:g}.")
+        require(epsilon is None, "epsilon", "left out beside rho", epsilon)
         return Point(kind="zcdp", rho=rho, delta=read_at)
-    kind: Kind = "pure" if delta == 0 else "approx"
-    return Point(kind=kind, epsilon=1.0 if epsilon is None else epsilon, delta=read_at)
+    return Point(
+        kind="pure" if delta == 0 else "approx",
+        epsilon=1.0 if epsilon is None else epsilon,
+        delta=read_at,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,8 +171,8 @@ def laplace_conversion(point: Point) -> Conversion | None:
     return Conversion(name="laplace", rho=rho, epsilon=min(e, zcdp_epsilon(rho, point.delta)))
 
 
-def all_conversions(point: Point) -> tuple[Conversion, ...]:
-    """Return `conversions` of a budget, with that of Laplace noise under a pure one."""
+def every_conversion(point: Point) -> tuple[Conversion, ...]:
+    """Return all conversions of a budget; that of Laplace noise only if the budget is pure."""
     laplace = laplace_conversion(point)
     return (*conversions(point), *(() if laplace is None else (laplace,)))
 

@@ -1,9 +1,10 @@
 """One budget that several runs draw from: how their shares add up, and what is left.
 
-Shares add by sequential composition in the notion of the budget: epsilons of pure DP, rhos of zCDP,
-and epsilons and deltas each of (epsilon, delta)-DP (basic composition). A sum of this kind is also
-a filter: it holds where a share is chosen after a look at earlier answers (Rogers, Roth, Ullman and
-Vadhan 2016, for pure and approximate DP; Feldman and Zrnic 2021, for zCDP).
+A `SharedLedger` opens a plain `Ledger` for each run, with a part of the budget. The parts add by
+sequential composition in the notion of the budget: epsilons of pure DP, rhos of zCDP, and epsilons
+and deltas each of (epsilon, delta)-DP (basic composition). A sum of this kind is also a filter: it
+holds where a share is chosen after a look at earlier answers (Rogers, Roth, Ullman and Vadhan 2016,
+for pure and approximate DP; Feldman and Zrnic 2021, for zCDP).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -25,28 +26,32 @@ Unit = Literal["record", "user"]
 
 @dataclass
 class SharedLedger:
-    """A budget that several runs share: each sets a part of it aside, and has its own `Ledger`.
+    """One budget for several runs, each of which spends its share in a ledger of its own.
+
+    For many Gaussian releases a budget of zCDP, ``SharedLedger(budget.to_zcdp())``, has more to
+    give than sums of epsilons and deltas. The sum is for neighbours that differ in one record (or
+    in all records of one user) in every data set that the runs read.
 
     Examples
     --------
-    >>> shared = SharedLedger(ZCDP(rho=0.5))
-    >>> run = shared.share(ZCDP(rho=0.2))
-    >>> run.budget, shared.spent(), shared.left()
-    (ZCDP(rho=0.2), ZCDP(rho=0.2), ZCDP(rho=0.3))
+    >>> shared = SharedLedger(ApproxDP(epsilon=2.0, delta=1e-6))
+    >>> shared.share(ApproxDP(epsilon=0.5, delta=5e-7)).budget
+    ApproxDP(epsilon=0.5, delta=5e-07)
+    >>> shared.left()
+    ApproxDP(epsilon=1.5, delta=5e-07)
     """
 
     budget: Budget  # the total budget of all runs
     _runs: list[Ledger] = field(default_factory=list, init=False, repr=False)
-    # what a neighbour replaces; None before the first run
+    # What a neighbour replaces, the same in all runs; None before any.
     _unit: Unit | None = field(default=None, init=False, repr=False)
-    # the states in which the runs' generators began
+    # The states in which the generators of the runs began.
     _states: set[str] = field(default_factory=set, init=False, repr=False)
 
     def __str__(self) -> str:
-        """Return the budget, what is set aside, and a line for every release of every run."""
-        head = f"Shared ledger with {self.budget}, of which {self.spent()} is set aside:"
-        lines = (line for run in self._runs for line in str(run).splitlines()[1:])
-        return "\n".join([head, *lines])
+        """Return the budget, what has been set aside, and the ledger of every run."""
+        first = f"Shared ledger with {self.budget}, of which {self.spent()} is set aside:"
+        return "\n".join([first, *map(str, self._runs)])
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -58,13 +63,10 @@ class SharedLedger:
     ) -> Ledger:
         """Set a part of the budget aside for one run, and return the ledger of that run.
 
-        Shares add up in the notion of this ledger's budget: epsilons of pure DP, rhos of zCDP, and
+        Shares add up in the notion of the whole budget: epsilons of pure DP, rhos of zCDP, and
         epsilons and deltas each of (epsilon, delta)-DP; a pure share of the latter has delta 0. A
-        share counts as a whole once it is set aside, even if the run fails, and may be chosen after
-        a look at earlier answers. For many Gaussian releases zCDP,
-        ``SharedLedger(budget.to_zcdp())``, has more to give than sums of epsilons and deltas. The
-        sum is for neighbours that differ in one record (or in all records of one user) in every
-        data set that the runs read.
+        share counts as a whole once it is set aside, whether or not its run succeeds, and may be
+        chosen after a look at earlier answers.
 
         Raises `InvalidInput`, before anything is drawn, if the share exceeds what is left, or has
         another notion or unit.
@@ -80,6 +82,7 @@ class SharedLedger:
             in two answers would cancel.
         """
         check_notion(budget, self.budget)
+        require(unit in get_args(Unit), "unit", "record or user", unit)
         same_unit = self._unit in (None, unit)
         require(same_unit, "ledger", f"one of releases on {self._unit}s only", f"a {unit}")
         state = "" if rng is None else repr(rng.bit_generator.state)
@@ -90,9 +93,9 @@ class SharedLedger:
             )
         run = Ledger(budget)
         left = self.left()
-        # The run is added first, so that two threads never set the same rest aside.
+        # The share is added first, so that two threads never set the same rest aside.
         self._runs.append(run)
-        if not fits_shares(self._shares, self.budget):
+        if not fits_shares(self._shares(), self.budget):
             self._runs = [other for other in self._runs if other is not run]
             raise InvalidInput(
                 f"budget must be at most what is left of the shared ledger with {self.budget}, "
@@ -108,18 +111,18 @@ class SharedLedger:
 
         An (epsilon, delta) budget whose delta is used up leaves a pure one.
         """
-        return remaining(self.budget, self._shares)
+        return remaining(self.budget, self._shares())
 
     def spent(self) -> Budget | None:
-        """Return the sum of the shares, whether or not the runs used all of them; None without any.
+        """Return the sum of the shares, whether or not the runs spent all of them; None before any.
 
-        It is pure DP if all shares of an (epsilon, delta) budget are.
+        It equals ``budget`` when the shares add up to it within rounding. It is pure DP if pure
+        shares alone leave the delta of an (epsilon, delta) budget unspent.
         """
-        return add_shares(self._shares, self.budget)
+        return add_shares(self._shares(), self.budget)
 
-    @property
     def _shares(self) -> list[Budget]:
-        """The budgets of the runs."""
+        """Return the budgets of the runs so far."""
         return [run.budget for run in self._runs]
 
 

@@ -181,7 +181,7 @@ def test_a_budget_for_all_batches_is_not_composed_as_that_of_each(
         ),
         (
             "--epochs 0 --batch 5 --records 9",
-            "epochs must be finite and above 0, got epochs=0.",
+            "epochs must be at least 1e-12 and at most 1e+06, got epochs=0.",
         ),
         (
             "--epochs 3 --batch 0 --records 9",

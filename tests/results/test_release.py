@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -556,3 +557,27 @@ def test_a_long_answer_is_shortened_when_printed() -> None:
 
 def test_release_is_a_public_name() -> None:
     assert "release" in dpsco_core.__all__ and dpsco_core.release is release
+
+
+@pytest.mark.parametrize("unit", [1.0, [1.0] * 40, None])
+def test_a_printed_answer_is_short_and_has_value_budget_interval_and_notes(unit: Any) -> None:
+    records = np.random.default_rng(3).standard_normal((3000, 40))
+    answer = release(records, method="mean.clipped", bound=2.0, unit=unit, delta=1e-3)
+    lines = str(answer).splitlines()
+    assert lines[0].startswith(f"mean.clipped: [{answer.value[0]:.4g}, ")
+    assert lines[0].endswith(", ...] (d = 40)") and len(lines) <= 10
+    assert lines[1] == f"  spent: {answer.spent}"
+    if answer.interval is None:
+        assert lines[2] == "  95 % interval: none"
+    else:
+        assert f"{np.ravel(answer.interval)[0]:.4g}" in lines[2]
+    assert answer.notes and lines[3:] == [f"  note: {note}" for note in answer.notes]
+    assert repr(answer).startswith("ArrayRelease(")
+
+
+def test_a_printed_model_has_its_intercept_and_many_notes_are_counted() -> None:
+    answer = release((FEATURES, LABELS), bound=2.0, intercept=True)
+    assert f"  intercept: {answer.intercept:.4g}" in str(answer).splitlines()
+    noted = replace(answer, notes=tuple("abcdefgh"))
+    assert str(noted).endswith("  note: e\n  and 3 more in `notes`")
+    assert len(str(noted).splitlines()) <= 10

@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core import (
-    ApproxDP,
-    InvalidInput,
-    NotApplicable,
-    SharedLedger,
-    plan_release,
-    release,
-)
+from dpsco_core import ApproxDP, InvalidInput, NotApplicable, SharedLedger, plan_release, release
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.standard_t(4, size=(2000, 2)) + np.array([0.5, -0.25])
@@ -72,8 +65,15 @@ def test_the_predicted_error_is_below_the_bound_that_holds() -> None:
     bound = plan.smallest_bound
     assert bound is not None and bound.failures == ()
     assert 0.2 * bound.value < plan.predicted_error < bound.value
-    assert f"bound on the l2 error over the unit: {bound.value:.4g}" in str(plan)
-    assert bound.name in str(plan)
+    assert f"bound on it: {bound.value:.4g}, " in str(plan) and bound.name in str(plan)
+    error = f"predicted l2 error of the mean over its unit: {plan.predicted_error:.4g} (median"
+    assert error in str(plan)
+
+
+def test_the_predicted_error_of_a_model_is_its_excess_risk() -> None:
+    plan = plan_release((2000, 2), targets=True, bound=2.0, unit=1.0, trials=1)
+    error = f"predicted excess risk in stated units: {plan.predicted_error:.4g} (median of 1 runs"
+    assert error in str(plan)
 
 
 def test_the_predicted_error_is_that_of_releases_of_records_of_the_law() -> None:

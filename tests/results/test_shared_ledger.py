@@ -1,4 +1,4 @@
-"""Several releases draw from one budget: their shares add up, and none exceeds what is left."""
+"""Several releases share one budget: their shares add up, and none exceeds what is left."""
 
 from __future__ import annotations
 
@@ -22,14 +22,6 @@ from dpsco_core.privacy.budget import Budget
 
 ROWS = np.random.default_rng(0).standard_normal((2000, 2))
 STATED: dict[str, Any] = {"bound": 2.0, "unit": 1.0, "method": "mean.clipped"}
-
-
-class CountedDraws(np.random.Generator):
-    """A generator that fails as soon as something is drawn."""
-
-    def standard_normal(self, *args: Any, **options: Any) -> Any:
-        """Fail: a call that is refused draws nothing."""
-        raise AssertionError("noise was drawn")
 
 
 def state_budget(budget: Budget) -> dict[str, float | None]:
@@ -111,13 +103,15 @@ def test_a_call_that_does_not_fit_is_refused_before_anything_is_drawn(
     )
     left, spent = ledger.left(), ledger.spent()
     method = "mean.cwme-pure" if isinstance(share, PureDP) else "mean.clipped"
-    rng = CountedDraws(np.random.PCG64(1))
+    rng = np.random.default_rng(1)
+    state = repr(rng.bit_generator.state)
     with pytest.raises(InvalidInput, match=message) as refusal:
         release(
             ROWS, **(STATED | {"method": method}), ledger=ledger, rng=rng, **state_budget(share)
         )
     assert "nothing was drawn" in str(refusal.value) and "\n" not in str(refusal.value)
     assert ledger.left() == left and ledger.spent() == spent
+    assert repr(rng.bit_generator.state) == state
 
 
 def test_a_call_that_cannot_run_takes_nothing() -> None:
@@ -149,33 +143,49 @@ def test_records_and_users_do_not_share_a_ledger() -> None:
     assert ledger.spent() == ApproxDP(epsilon=1.0, delta=1e-6)
 
 
-def test_a_run_that_fails_has_spent_its_whole_share() -> None:
-    ledger = SharedLedger(ZCDP(rho=1.0))
-    run = ledger.share(ZCDP(rho=0.25))
-    noise = GaussianNoise(l2_sensitivity=1.0, rho=0.2)
-    run.release(noise, np.zeros(2), np.random.default_rng(0), label="the first step")
-    assert ledger.spent() == ZCDP(rho=0.25) and ledger.left() == ZCDP(rho=0.75)
-    assert ledger.entries == run.entries
-    assert str(ledger).splitlines() == [
-        "Shared ledger with 1-zCDP, of which 0.25-zCDP is set aside:",
-        "  the first step: gaussian, sensitivity 1, noise 1.581",
-    ]
+def test_a_unit_is_record_or_user() -> None:
+    shared = SharedLedger(ZCDP(rho=1.0))
+    with pytest.raises(InvalidInput, match="unit must be record or user, got unit=household"):
+        shared.share(ZCDP(rho=0.1), unit="household")  # type: ignore[arg-type]
+    assert shared.left() == shared.budget
 
 
-def test_a_run_cannot_exceed_its_share_though_more_is_left() -> None:
-    run = SharedLedger(ZCDP(rho=1.0)).share(ZCDP(rho=0.25))
-    noise = GaussianNoise(l2_sensitivity=1.0, rho=0.3)
+def test_a_run_that_fails_counts_as_spent_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise RuntimeError("the run failed")
+
+    shared = SharedLedger(ApproxDP(epsilon=1.5, delta=2e-6))
+    with monkeypatch.context() as patched:
+        patched.setattr("dpsco_core.results.release.planned.released", fail)
+        with pytest.raises(RuntimeError, match="the run failed"):
+            release(ROWS, **STATED, ledger=shared)
+    assert not shared.entries
+    assert shared.spent() == ApproxDP(epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidInput, match="at most what is left"):
+        release(ROWS, **STATED, ledger=shared)
+
+
+def test_a_run_spends_its_share_alone_and_the_share_counts_once() -> None:
+    shared = SharedLedger(ZCDP(rho=1.0))
+    first, second = shared.share(ZCDP(rho=0.25)), shared.share(ZCDP(rho=0.25))
+    noise, rng = GaussianNoise(l2_sensitivity=1.0, rho=0.25), np.random.default_rng(0)
+    first.release(noise, np.zeros(2), rng, label="a sum")
     with pytest.raises(BudgetExceeded):
-        run.release(noise, np.zeros(2), np.random.default_rng(0))
-    assert run.entries == ()
+        first.release(noise, np.zeros(2), rng)
+    assert shared.entries == first.entries and not second.entries
+    assert first.spent() == ZCDP(rho=0.25) and second.spent() is None
+    assert shared.spent() == ZCDP(rho=0.5) == shared.left()
+    assert str(shared).startswith("Shared ledger with 1-zCDP, of which 0.5-zCDP is set aside:\n")
+    assert str(first) in str(shared) and "a sum" in str(shared)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"ledger": 3.0}, r"^ledger must be a dpsco_core\.SharedLedger, got ledger=float\.$"),
         (
             {"ledger": Ledger(ZCDP(rho=1.0))},
-            r"ledger must be a dpsco_core\.SharedLedger, which several .*, got ledger=Ledger\.",
+            r"^ledger must be a dpsco_core\.SharedLedger, got ledger=Ledger\.$",
         ),
         ({"rng": 3}, r"rng must be a numpy\.random\.Generator, got rng=int\."),
     ],

@@ -7,7 +7,6 @@ from dpsco_core.audit.function import (
     FunctionAudit,
     FunctionFindings,
     audit_function,
-    takes_generator,
 )
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.cli.tools import (
@@ -25,14 +24,6 @@ from dpsco_core.plugins.extend import function_in
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 
 RUNS_PER_LINE = 500  # Progress is shown after so many runs on each data set.
-OWN_NOISE = (
-    "the function has a generator of its own, so that every audit gives other numbers; one that "
-    "takes (records, rng) repeats them."
-)
-FAR_RECORD_ONLY = (
-    "the neighbours differ in one record, which is far out: a function that is not private on "
-    "other neighbours may pass."
-)
 
 
 def add_function_flags(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +96,7 @@ def _print_json(place: str, task: FunctionAudit, findings: FunctionFindings) -> 
             "false_hits": evidence.false_hits,
             "tested": evidence.tested,
             "verdict": findings.verdict,
-            "notes": _notes(task),
+            "notes": findings.notes,
         }
     )
 
@@ -128,10 +119,5 @@ def _print_findings(task: FunctionAudit, findings: FunctionFindings) -> None:
         f"The best event happened in {evidence.hits:,} of {evidence.tested:,} runs on one "
         f"neighbour and in {evidence.false_hits:,} on the other."
     )
-    for note in _notes(task):
+    for note in findings.notes:
         print_note(note)
-
-
-def _notes(task: FunctionAudit) -> list[str]:
-    """Return the caveats of an audit of a function, one sentence each."""
-    return [FAR_RECORD_ONLY, *([] if takes_generator(task.function) else [OWN_NOISE])]

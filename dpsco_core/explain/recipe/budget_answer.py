@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.explain.budgets import (
     READ_AT,
     Composed,
     Conversion,
-    all_conversions,
     composed,
-    stated_point,
+    every_conversion,
+    point_of,
 )
 from dpsco_core.explain.recipe.noise import (
     Priced,
@@ -47,7 +47,7 @@ def budget(
     noise_multiplier: float | None = None,
     releases: int | None = None,
     epochs: float | None = None,
-    sampling: Sampling = "none",
+    sampling: Sampling | None = None,
     batch: int | None = None,
     records: int | None = None,
     neighbours: Neighbours = "replace-one",
@@ -71,12 +71,12 @@ def budget(
     releases : int, optional
         The number of equal releases, from 1 to 1,000,000.
     epochs : float, optional
-        In place of `releases`, beside `sampling`: the releases are so many that the records are
-        read so often.
-    sampling : str
-        ``"none"``, or ``"fixed"`` or ``"poisson"`` for a secret batch of each release.
+        In place of `releases`: how often the batches of all releases together read the records.
+    sampling : str, optional
+        ``"none"``, or ``"fixed"`` or ``"poisson"`` for a secret batch of each release. By default
+        ``"poisson"`` beside `epochs`, and else ``"none"``.
     batch, records : int, optional
-        Beside `sampling`: the (expected) records of a batch, of how many.
+        Beside `sampling` or `epochs`: the (expected) records of a batch, of how many.
     neighbours : str
         Beside `noise_multiplier`: ``"replace-one"`` or ``"add-remove"``.
 
@@ -92,8 +92,15 @@ def budget(
     >>> trained = {"releases": 1000, "sampling": "poisson", "batch": 600, "records": 60_000}
     >>> round(budget(noise_multiplier=2.0, **trained).noise.epsilon, 1)
     1.4
+    >>> of_epochs = {"epochs": 10, "batch": 600, "records": 60_000}
+    >>> budget(noise_multiplier=2.0, **of_epochs) == budget(noise_multiplier=2.0, **trained)
+    True
     """
     _refuse_pairs(epsilon, rho, noise_multiplier, delta)
+    if epochs is not None:
+        require(releases is None, "releases", "left out beside epochs, which set them", releases)
+        releases = releases_of_epochs(epochs, sampling, batch, records)
+    sampling = sampling or ("none" if epochs is None else "poisson")
     has_batches = sampling != "none"
     if not has_batches and (batch is not None or records is not None):
         raise InvalidInput("sampling must be fixed or poisson with batch or records, got none.")
@@ -102,11 +109,9 @@ def budget(
             "neighbours must be left out without noise_multiplier: the noise is for both, "
             f"got neighbours={neighbours}."
         )
-    if epochs is not None:
-        releases = _checked_releases(epochs, releases, batch, records)
-    read_at = delta or READ_AT
     count = 1 if releases is None else releases
     if noise_multiplier is not None:
+        read_at = READ_AT if delta is None else delta
         priced = epsilon_of(
             noise_multiplier,
             read_at,
@@ -119,37 +124,28 @@ def budget(
         return BudgetAnswer(
             budget=None, delta=read_at, conversions=(), composition=None, noise=priced
         )
-    point = stated_point(epsilon, delta, rho)
+    point = point_of(epsilon, delta, rho)
     if has_batches and point.kind != "approx":
-        raise InvalidInput(
-            f"sampling must be left out of a {point.kind} budget, got sampling={sampling}."
-        )
+        name, value = ("sampling", sampling) if epochs is None else ("epochs", epochs)
+        raise InvalidInput(f"{name} must be left out of a {point.kind} budget, got {name}={value}.")
     noise = None
     if point.kind == "approx":
         noise = noise_for(
-            point.epsilon, read_at, releases=count, sampling=sampling, batch=batch, records=records
+            point.epsilon,
+            point.delta,
+            releases=count,
+            sampling=sampling,
+            batch=batch,
+            records=records,
         )
     is_composed = releases is not None and not has_batches
     return BudgetAnswer(
         budget=point.budget,
-        delta=read_at,
-        conversions=all_conversions(point),
+        delta=point.delta,
+        conversions=every_conversion(point),
         composition=composed(point, count) if is_composed else None,
         noise=noise,
     )
-
-
-def _checked_releases(
-    epochs: float, releases: int | None, batch: int | None, records: int | None
-) -> int:
-    """Return the releases in these epochs; raise `InvalidInput` for what does not go with them."""
-    if releases is not None:
-        raise InvalidInput(
-            f"releases must be left out beside epochs, which set them, got releases={releases}."
-        )
-    if batch is None or records is None:
-        raise InvalidInput("batch and records must be given with epochs, got none.")
-    return releases_of_epochs(epochs, batch, records)
 
 
 def _refuse_pairs(

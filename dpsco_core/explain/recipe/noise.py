@@ -11,6 +11,7 @@ from typing import Any, Literal
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.base.root import find_root
+from dpsco_core.explain.budgets import MOST_RECORDS, MOST_RELEASES
 from dpsco_core.privacy.budget import EPSILON_MAX, gaussian_epsilon, gaussian_rho
 from dpsco_core.privacy.poisson import (
     DIRECTIONS,
@@ -174,7 +175,29 @@ def epsilon_of(
     return _priced_from_noise_ratio(cost, delta, releases, sampling, rate, over_sensitivity)
 
 
-def _priced_from_noise_ratio(
+def releases_of_epochs(
+    epochs: float, sampling: Sampling | None, batch: int | None, records: int | None
+) -> int:
+    """Return the number of batches, rounded up, in which the records are read `epochs` times.
+
+    Raises `InvalidInput` if the releases are not on batches, or an argument is out of range.
+
+    Examples
+    --------
+    >>> releases_of_epochs(5, "poisson", batch=600, records=60_000)
+    500
+    """
+    if batch is None or records is None:
+        raise InvalidInput("batch and records must be given with epochs, got none.")
+    require(sampling != "none", "sampling", "fixed or poisson with epochs", sampling)
+    whole("records", records, 1, MOST_RECORDS)
+    whole("batch", batch, 1, MOST_RECORDS)
+    real("epochs", epochs, 1e-12, MOST_RELEASES)
+    # Rounding errors may lift the quotient slightly above a whole number of batches.
+    return math.ceil(epochs * records / batch * (1 - 1e-12))
+
+
+def _price_by_sensitivity(
     epsilon: float,
     delta: float,
     releases: int,
@@ -220,14 +243,14 @@ def _check_and_get_rate(
 ) -> float:
     """Check the arguments and return the share of the records in a batch."""
     one_of("sampling", sampling, tuple(SAMPLINGS))
-    whole("releases", releases, 1, 1_000_000)
+    whole("releases", releases, 1, MOST_RELEASES)
     real("delta", delta, 1e-300, 0.999)
     if sampling == "none":
         return 1.0
     if batch is None or records is None:
         raise InvalidInput(f"batch and records must be given with sampling={sampling}, got none.")
-    whole("records", records, 1, 10_000_000)
-    whole("batch", batch, 1, 10_000_000)
+    whole("records", records, 1, MOST_RECORDS)
+    whole("batch", batch, 1, MOST_RECORDS)
     require(batch <= records, "batch", f"at most the {records:,} records", batch)
     is_subsample = batch < records or sampling == "fixed"
     require(is_subsample, "batch", f"below the {records:,} records, or without sampling", batch)

@@ -52,6 +52,9 @@ INTERCEPT = (
     "are clipped with its part, and it gets noise as the other coefficients do."
 )
 
+MOST_VALUES = 6  # A printed answer shows so many coordinates,
+MOST_NOTES = 5  # and so many notes.
+
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayRelease:
@@ -77,6 +80,23 @@ class ArrayRelease:
     intercept: float | None = None
     notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
     warning: str = WARNING
+
+    def __str__(self) -> str:
+        """Return the value, shortened, what was spent, the interval and the notes as lines."""
+        lines = [f"{self.method}: {_shortened(self.value)}"]
+        if self.intercept is not None:
+            lines.append(f"  intercept: {self.intercept:.4g}")
+        lines.append(f"  spent: {self.spent}")
+        if self.interval is None:
+            lines.append("  95 % interval: none")
+        elif np.ndim(self.interval):
+            lengths = _shortened(np.asarray(self.interval))
+            lines.append(f"  95 % interval of each coordinate: its value plus or minus {lengths}")
+        else:
+            lines.append(f"  95 % interval: within {self.interval:.4g} of the value, in l2 norm")
+        lines += [f"  note: {note}" for note in self.notes[:MOST_NOTES]]
+        more = len(self.notes) - MOST_NOTES
+        return "\n".join(lines + [f"  and {more} more in `notes`"] * (more > 0))
 
     @property
     def spent(self) -> Budget | None:
@@ -191,10 +211,10 @@ def release(
         together in any way. With a value below 1, an interval rests on it, and on users who have
         `items` records each.
     ledger : SharedLedger, optional
-        A budget that several releases share; see `SharedLedger.share` for how they add up. What
-        this release may spend is set aside there before anything is drawn; where that exceeds what
-        is left (`SharedLedger.left`), the call is refused. Pass one generator on from call to call,
-        if any.
+        One budget that several releases draw from; see `SharedLedger.share` for how they add up.
+        What this release may spend is set aside there before anything is drawn; where that exceeds
+        what is left (`SharedLedger.left`), the call is refused. Pass one generator on from
+        call to call, if any.
     rng : numpy.random.Generator, optional
         Where the noise comes from. By default a generator with a state of the operating system,
         which nobody can repeat.
@@ -221,7 +241,7 @@ def release(
 
     Two releases on one budget:
 
-    >>> from dpsco_core import ZCDP, SharedLedger
+    >>> from dpsco_core.privacy import ZCDP, SharedLedger
     >>> shared = SharedLedger(ZCDP(rho=0.1))
     >>> budget = {"epsilon": None, "delta": None, "rho": 0.04}
     >>> first = release(x[:, 0], bound=2.0, ledger=shared, **budget)
@@ -267,8 +287,7 @@ def release_planned(
     """
     budget = prepared.point.budget
     is_shared = shared is None or isinstance(shared, SharedLedger)
-    condition = "a dpsco_core.SharedLedger, which several releases draw from"
-    require(is_shared, "ledger", condition, type(shared).__name__)
+    require(is_shared, "ledger", "a dpsco_core.SharedLedger", type(shared).__name__)
     unit: Unit = "record" if arrays.items is None else "user"
     ledger = Ledger(budget) if shared is None else shared.share(budget, unit=unit, rng=rng)
     result = prepared.run(arrays, ledger, rng)
@@ -331,3 +350,9 @@ def answer_noise(ledger: Ledger, plan: Plan) -> float | None:
     entry = ledger.entries[-1]
     factor = {"gaussian": 1.0, "laplace": math.sqrt(2)}.get(entry.mechanism)
     return None if factor is None else factor * entry.noise
+
+
+def _shortened(values: Vector) -> str:
+    """Return the first coordinates of a vector as text, and how many there are if some are left."""
+    text = ", ".join(f"{value:.4g}" for value in values[:MOST_VALUES])
+    return f"[{text}]" if len(values) <= MOST_VALUES else f"[{text}, ...] (d = {len(values):,})"

@@ -102,6 +102,8 @@ class ReleasePlan:
     def __str__(self) -> str:
         """Return the plan in lines of text."""
         unit = "record" if self.shape.items is None else "user"
+        is_mean = self.prepared.task.is_mean
+        error = "l2 error of the mean over its unit" if is_mean else "excess risk in stated units"
         chosen = " (on drawn records; private releases choose it)" * self.is_chosen_in_the_run
         measure = (
             "l2 error over the unit" if self.prepared.task.is_mean else "excess risk, over units"
@@ -117,14 +119,12 @@ class ReleasePlan:
         if self.noise is not None:
             lines.append(f"  noise on the mean, in your unit: {join_numbers(self.noise)}{chosen}")
         lines.append(
-            f"  predicted {measure}: {self.predicted_error:.4g} (median of {self.trials} runs on "
+            f"  predicted {error}: {self.predicted_error:.4g} (median of {self.trials} runs on "
             f"{self.law})"
         )
         for b in self.bounds:
             verdict = f"fails here: {b.failures[0]}" if b.failures else "holds"
-            lines.append(
-                f"  bound on the {measure}: {b.value:.4g}, {b.guarantee}, {verdict} ({b.name})"
-            )
+            lines.append(f"  bound on it: {b.value:.4g}, {b.guarantee}, {verdict} ({b.name})")
         interval = self.interval
         text = "none is proven" if interval is None else join_numbers(np.atleast_1d(interval))
         lines.append(f"  95 % interval, in your unit: {text}")

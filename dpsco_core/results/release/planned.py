@@ -73,7 +73,7 @@ class PlannedRelease:
 
     @cached_property
     def proven_radius(self) -> float | None:
-        """The least proven radius of the interval of this run, in units."""
+        """The least proven radius of the interval of this run, in units; None if none is proven."""
         rows = [b for b in self._interval_bounds() if b.card.method == self.task.card.slug]
         values = [b.value(self.setting, self.plan) for b in rows if not b.failures(self.setting)]
         return smallest_or([v for v in values if v > 0], lambda v: v, None)
@@ -107,7 +107,7 @@ class PlannedRelease:
     def _sample(self, arrays: OwnRecords) -> Any:
         """Return the records as the method's sample, over their units."""
         lengths = self.lengths
-        # An overflow is harmless: the method replaces what is not finite by 0.
+        # Overflow here is harmless: the method clips what is not finite, or replaces it by 0.
         with np.errstate(over="ignore", invalid="ignore"):
             columns = (arrays.rows - lengths.centre) / lengths.unit
             if self.statements.intercept:
