@@ -84,7 +84,6 @@ def test_a_need_in_python_is_that_of_the_command(
 
 
 BATCHES = {"releases": 100, "sampling": "poisson", "batch": 600, "records": 60_000}
-EPOCHS = {"epochs": 1.3, "sampling": "poisson", "batch": 700, "records": 60_000}
 
 
 @pytest.mark.parametrize(
@@ -96,8 +95,6 @@ EPOCHS = {"epochs": 1.3, "sampling": "poisson", "batch": 700, "records": 60_000}
         {"rho": 0.2, "releases": 3},
         {"epsilon": 2.0} | BATCHES,
         {"epsilon": 2.0} | BATCHES | {"sampling": "fixed"},
-        {"epsilon": 2.0} | EPOCHS,
-        {"noise_multiplier": 1.5} | EPOCHS,
         {"noise_multiplier": 1.5} | BATCHES,
         {"noise_multiplier": 1.5, "epochs": 0.051, "batch": 600, "records": 60_000},
         {"epsilon": 2.0, "epochs": 3, "batch": 600, "records": 60_000, "sampling": "fixed"},
@@ -138,10 +135,6 @@ def test_a_budget_in_python_is_that_of_the_command(
         ({"releases": 0}, "releases must be"),
         ({"batch": 5}, "sampling must be fixed or poisson with batch or records"),
         ({"sampling": "poisson"}, "batch and records must be given with sampling=poisson"),
-        (EPOCHS | {"releases": 3}, "releases must be left out beside epochs, which set them"),
-        (EPOCHS | {"sampling": "none"}, "sampling must be fixed or poisson with batch"),
-        (EPOCHS | {"batch": None}, "batch and records must be given with epochs"),
-        (EPOCHS | {"epochs": -1.0}, "epochs must be finite and above 0, got epochs=-1"),
         ({"sampling": "none of these"}, "sampling must be one of"),
         ({"rho": 0.1, "sampling": "poisson"}, "sampling must be left out of a zcdp budget"),
         ({"neighbours": "add-remove"}, "neighbours must be left out without noise_multiplier"),

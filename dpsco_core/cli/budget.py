@@ -19,13 +19,11 @@ from dpsco_core.cli.tools import (
 from dpsco_core.explain.budgets import (
     Composed,
     Point,
-    all_conversions,
     batched,
     composed,
     every_conversion,
     point_of,
     shuffling,
-    stated_point,
     subsampled,
 )
 from dpsco_core.explain.recipe.noise import (

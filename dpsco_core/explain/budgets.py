@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.privacy.amplification import Route, amplify
 from dpsco_core.privacy.budget import (

@@ -539,22 +539,6 @@ def test_a_linear_loss_takes_a_bound_below_1() -> None:
     assert np.linalg.norm(answer.value) <= 0.5 * (1 + 1e-9)
 
 
-def test_an_answer_prints_its_value_budget_interval_and_notes() -> None:
-    answer = release(ROWS, method="mean.clipped", bound=2.0, unit=1.0, delta=1e-6)
-    lines = str(answer).splitlines()
-    value = ", ".join(f"{x:.4g}" for x in answer.value)
-    assert lines[0] == f"mean.clipped: {value}"
-    assert lines[1] == f"  spent: {answer.spent}, in 1 release of the ledger"
-    assert f"within {answer.interval:.4g}" in lines[2]
-    assert [line for line in lines if line.startswith("  note: ")][-1].endswith(answer.warning)
-    assert repr(answer).startswith("ArrayRelease(")
-
-
-def test_a_long_answer_is_shortened_when_printed() -> None:
-    answer = release(np.zeros((500, 40)), method="mean.clipped", bound=2.0)
-    assert str(answer).splitlines()[0].endswith(", ... (40 numbers)")
-
-
 def test_release_is_a_public_name() -> None:
     assert "release" in dpsco_core.__all__ and dpsco_core.release is release
 

@@ -69,22 +69,6 @@ class Priced:
         return {k: v for k, v in (values | multipliers).items() if v is not None}
 
 
-def releases_of_epochs(epochs: float, batch: int, records: int) -> int:
-    """Return the number of batches in which the records are read so many times, rounded up.
-
-    Raises `InvalidInput` unless `epochs` is finite and above 0.
-
-    Examples
-    --------
-    >>> releases_of_epochs(10, 600, 60_000)
-    1000
-    """
-    if not 0 < epochs < math.inf:
-        raise InvalidInput(f"epochs must be finite and above 0, got epochs={epochs:g}.")
-    # Rounding errors may lift the quotient slightly above a whole number of batches.
-    return math.ceil(epochs * records / max(1, batch) * (1 - 1e-12))
-
-
 def noise_for(
     epsilon: float,
     delta: float,
@@ -197,7 +181,7 @@ def releases_of_epochs(
     return math.ceil(epochs * records / batch * (1 - 1e-12))
 
 
-def _price_by_sensitivity(
+def _priced_from_noise_ratio(
     epsilon: float,
     delta: float,
     releases: int,

@@ -25,7 +25,6 @@ from dpsco_core.results.release.notes import (
     bound_note,
     delta_note,
     interval_note,
-    join_numbers,
     radius_notes,
 )
 from dpsco_core.results.release.planned import PlannedRelease, plan_for
@@ -102,22 +101,6 @@ class ArrayRelease:
     def spent(self) -> Budget | None:
         """The guarantee of the release: neighbours replace one record, or all of one user."""
         return self.ledger.spent()
-
-    def __str__(self) -> str:
-        """Return the value, what was spent, the interval and the notes, in lines of text."""
-        lines = [f"{self.method}: {join_numbers(self.value)}"]
-        if self.intercept is not None:
-            lines.append(f"  intercept: {self.intercept:.4g}")
-        count = len(self.ledger.entries)
-        plural = "" if count == 1 else "s"
-        lines.append(f"  spent: {self.spent}, in {count:,} release{plural} of the ledger")
-        if self.interval is not None:
-            radius = join_numbers(np.atleast_1d(self.interval))
-            lines.append(f"  95 % interval, in your unit: within {radius}")
-        if self.noise is not None:
-            lines.append(f"  noise, in your unit: {join_numbers(self.noise)}")
-        lines += [f"  note: {note}" for note in (*self.notes, self.warning)]
-        return "\n".join(lines)
 
 
 def release(

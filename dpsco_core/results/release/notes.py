@@ -17,7 +17,6 @@ ON_BOUND = "The answer lies on the bound: bound, unit or centre may be wrong, or
 # A chosen radius below this multiple of the square root of d is too small for records of the stated
 # unit.
 SMALL_RADIUS = 0.2
-SHOWN_NUMBERS = 6
 
 
 def delta_note(delta: float | None, n: int) -> Iterator[str]:
@@ -100,9 +99,3 @@ def radius_notes(
             f"The chosen clip radius, {length}, is the largest that unit and bound allow: many "
             "records may lie beyond it, and unit may be too small."
         )
-
-
-def join_numbers(values: Vector) -> str:
-    """Return the first numbers of a vector as text, and how many there are if not all are shown."""
-    text = ", ".join(f"{value:.4g}" for value in values[:SHOWN_NUMBERS])
-    return text if len(values) <= SHOWN_NUMBERS else f"{text}, ... ({len(values):,} numbers)"

@@ -28,7 +28,6 @@ from dpsco_core.results.release.answer import (
     release_planned,
 )
 from dpsco_core.results.release.arrays import RecordShape
-from dpsco_core.results.release.notes import join_numbers
 from dpsco_core.results.release.planned import PlannedRelease, ProvenBound, plan_for
 from dpsco_core.results.release.statements import Statements
 from dpsco_core.results.release.users import grouped_records
@@ -105,9 +104,6 @@ class ReleasePlan:
         is_mean = self.prepared.task.is_mean
         error = "l2 error of the mean over its unit" if is_mean else "excess risk in stated units"
         chosen = " (on drawn records; private releases choose it)" * self.is_chosen_in_the_run
-        measure = (
-            "l2 error over the unit" if self.prepared.task.is_mean else "excess risk, over units"
-        )
         lines = [f"{self.method} on {self.shape}, at {self.budget}; neighbours replace one {unit}."]
         lines += [f"  {name}: {value:.4g}{chosen}" for name, value in self.parameters.items()]
         lines += [
@@ -117,7 +113,7 @@ class ReleasePlan:
         ]
         lines += [f"  and {len(self.entries) - 3:,} entries more"] * (len(self.entries) > 3)
         if self.noise is not None:
-            lines.append(f"  noise on the mean, in your unit: {join_numbers(self.noise)}{chosen}")
+            lines.append(f"  noise on the mean, in your unit: {_join(self.noise)}{chosen}")
         lines.append(
             f"  predicted {error}: {self.predicted_error:.4g} (median of {self.trials} runs on "
             f"{self.law})"
@@ -126,7 +122,7 @@ class ReleasePlan:
             verdict = f"fails here: {b.failures[0]}" if b.failures else "holds"
             lines.append(f"  bound on it: {b.value:.4g}, {b.guarantee}, {verdict} ({b.name})")
         interval = self.interval
-        text = "none is proven" if interval is None else join_numbers(np.atleast_1d(interval))
+        text = "none is proven" if interval is None else _join(np.atleast_1d(interval))
         lines.append(f"  95 % interval, in your unit: {text}")
         return "\n".join(lines)
 
@@ -266,3 +262,8 @@ def _rehearse(prepared: PlannedRelease, seed: int, trial: int) -> tuple[Release,
 def _as_users(sample: Any, items: int) -> Any:
     """Return drawn records as those of users with so many records each."""
     return replace(users_of(sample), items=items)
+
+
+def _join(values: Vector) -> str:
+    """Return numbers as text."""
+    return ", ".join(f"{value:.4g}" for value in values)
