@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from dpsco_app.lessons.plane import is_hit, rounds_of
 from dpsco_app.parts.error_parts import PART_NAMES, percents
 from dpsco_app.parts.options import at_most, inside, number_text, separated_names, short_text
 from dpsco_core.catalogue import method_card
@@ -384,25 +385,32 @@ def above_floor(evidence: LessonEvidence) -> LessonFinding:
 
 
 def named_candidate(evidence: LessonEvidence) -> LessonFinding:
-    """Return the finding of lesson 13: the candidate that made the data, and how often anyone can
-    name it.
+    """Return the finding of lesson 13: the likeliest candidate of the first round, and how many
+    of ten rounds, and of all, are hits.
     """
     rows = [row for row in evidence.rows if row.series == by_hand.SHARE]
     games = sum(row.x for row in rows)
     share = sum(row.x * row.value for row in rows) / games
-    limits = [100 * by_hand.naming_chance(d) for d in (by_hand.SIGNS, 10, 20)]
+    rounds = rounds_of(evidence.rows)
+    first, hits, count = rounds[0], sum(map(is_hit, rounds)), len(rounds)
+    likeliest = by_hand.nearest(first.x, first.value)
+    limits = [by_hand.naming_chance(d) for d in (by_hand.SIGNS, 10, 20)]
+    blind, most = (f"{count * p:.1f}" for p in (1 / len(by_hand.CANDIDATES), limits[0]))
     larger = by_hand.proof(20)
-    secret = by_hand.PUBLISHED.replace("-", " ")
+    outcome = "it was the secret" if is_hit(first) else "the secret was another one"
     return LessonFinding(
-        answer=by_hand.PUBLISHED,
-        headline=f"The secret is {secret}: no private algorithm names it more often than in "
-        f"{limits[0]:.0f} % of cases",
-        text=f"In {games:,.0f} games the nearest candidate was right in **{100 * share:.0f} %**. "
-        f"No ρ-zCDP algorithm can be right in more than **{limits[0]:.0f} %**. With 10 numbers "
-        f"per record there are 1,024 candidates, and the limit is **{limits[1]:.1f} %**; with 20 "
-        f"it is {limits[2]:.2f} %. An estimate that cannot name the candidate is far from it, too: "
-        f"with 20 signs of size 1 it is on average at least **{larger.nearest:.1f}** away. Always "
-        f"answering 0 is {larger.farthest:.1f} away.",
+        answer=likeliest,
+        headline=f"{hits} of {count} secrets named: blind guessing gets {blind} on average, and "
+        f"no private algorithm more than {most}",
+        text=f"The candidate nearest to the star is the likeliest; in this round {outcome}. One "
+        f"round is luck. In {count} rounds, each with a new secret, naming the nearest one was "
+        f"right **{hits} times**; in {games:,.0f} rounds, **{count * share:.1f} times in {count}**."
+        f" Blind guessing is right {blind} times in {count} on average, and no ρ-zCDP algorithm "
+        f"more than **{most} times**. With 10 numbers per record there are 1,024 candidates, and "
+        f"the limit is {100 * limits[1]:.1f} %; with 20 it is {100 * limits[2]:.2f} %. An estimate "
+        f"that cannot name the candidate is far from it, too: with 20 signs of size 1 it is on "
+        f"average at least **{larger.nearest:.1f}** away. Always answering 0 is "
+        f"{larger.farthest:.1f} away.",
     )
 
 

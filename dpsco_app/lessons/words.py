@@ -223,8 +223,9 @@ WORDS: dict[str, LessonWords] = {
         "whichever candidate it is: only the other **seven** differ. The star is the average "
         "of the records, published with noise (ρ-zCDP with ρ = 0.01). Whoever estimates the "
         "mean well can name the candidate.",
-        question="Click in the figure or choose here: which candidate made these data?",
-        preview_title="Four candidates, and one private average of the data",
+        question="Ten rounds follow, each with a new secret candidate. The first is in the "
+        "figure: click there or choose here. Which candidate is the best guess?",
+        preview_title="Four candidates, and the private average of the first round",
         explanation="Another candidate changes only seven records, and privacy hides them: what is "
         "published holds at most $7^2\\rho$ nats of information about the name (group privacy). "
         "**Fano's inequality** says that whoever learns so little must often be wrong. With d "
