@@ -177,7 +177,11 @@ def _draw_panel(
             ax.plot(x, edge, color=area.look.edge[dark], lw=area.edge, zorder=1.5)
     for line in panel.lines:
         _draw_line(line, ends, ax, log=log, dark=dark)
-    paths = {line.key: _curve_points(line.x, line.y, y, ax) for line in panel.lines}
+    # Guides without a name have no key.
+    paths = {
+        line.key or f"guide {i}": _curve_points(line.x, line.y, y, ax)
+        for i, line in enumerate(panel.lines)
+    }
     paths |= {area.key: _curve_points(area.x, area.upper, y, ax) for area in panel.regions}
     paths = {key: path for key, path in paths.items() if len(path) > 1}
     for words in panel.words:

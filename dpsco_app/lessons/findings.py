@@ -204,8 +204,8 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
         headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
         "a smaller one adds bias, a larger one noise",
         text=f"The private average has its least error, **{short(private[best])}**, at the radius "
-        f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Of its "
-        f"square, {shares}: squares of parts add up. The private error is {ends}, "
+        f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Its square "
+        f"is the sum of the squares of its parts: {shares}. The private error is {ends}, "
         f"{short(last_height(private))} at the largest.",
     )
 
@@ -392,25 +392,24 @@ def named_candidate(evidence: LessonEvidence) -> LessonFinding:
     games = sum(row.x for row in rows)
     share = sum(row.x * row.value for row in rows) / games
     rounds = rounds_of(evidence.rows)
-    first, hits, count = rounds[0], sum(map(is_hit, rounds)), len(rounds)
-    likeliest = by_hand.nearest(first.x, first.value)
-    limits = [by_hand.naming_chance(d) for d in (by_hand.SIGNS, 10, 20)]
-    blind, most = (f"{count * p:.1f}" for p in (1 / len(by_hand.CANDIDATES), limits[0]))
+    first_round, hits, count = rounds[0], sum(map(is_hit, rounds)), len(rounds)
+    likeliest = by_hand.nearest(first_round.x, first_round.value)
+    limit, limit_of_20 = (by_hand.naming_chance(d) for d in (by_hand.SIGNS, 20))
+    blind_hits, most_hits = (f"{count * p:.1f}" for p in (1 / len(by_hand.CANDIDATES), limit))
     larger = by_hand.proof(20)
-    outcome = "it was the secret" if is_hit(first) else "the secret was another one"
+    outcome = "and was" if is_hit(first_round) else "yet it was not"
     return LessonFinding(
         answer=likeliest,
-        headline=f"{hits} of {count} secrets named: blind guessing gets {blind} on average, and "
-        f"no private algorithm more than {most}",
-        text=f"The candidate nearest to the star is the likeliest; in this round {outcome}. One "
-        f"round is luck. In {count} rounds, each with a new secret, naming the nearest one was "
-        f"right **{hits} times**; in {games:,.0f} rounds, **{count * share:.1f} times in {count}**."
-        f" Blind guessing is right {blind} times in {count} on average, and no ρ-zCDP algorithm "
-        f"more than **{most} times**. With 10 numbers per record there are 1,024 candidates, and "
-        f"the limit is {100 * limits[1]:.1f} %; with 20 it is {100 * limits[2]:.2f} %. An estimate "
-        f"that cannot name the candidate is far from it, too: with 20 signs of size 1 it is on "
-        f"average at least **{larger.nearest:.1f}** away. Always answering 0 is "
-        f"{larger.farthest:.1f} away.",
+        headline=f"{hits} of {count} secrets named: blind guessing gets {blind_hits} on average, "
+        f"and no private algorithm more than {most_hits}",
+        text=f"The candidate nearest to the star is the likeliest, {outcome} the secret of this "
+        f"round: a single round is luck. In {count} rounds, each with a new secret, naming the "
+        f"nearest one is right **{hits} times**; in {games:,.0f} rounds, **{count * share:.1f} "
+        f"times in {count}**. A blind guess is right {blind_hits} times in {count} on average, and "
+        f"the theorem allows no ρ-zCDP algorithm more than **{most_hits} times**. With 20 signs of "
+        f"size 1 instead of two it allows {100 * limit_of_20:.2f} % of the rounds, and then any private "
+        f"estimate of the signs is on average at least **{larger.nearest:.1f}** away from them. "
+        f"Always answering 0 is {larger.farthest:.1f} away.",
     )
 
 

@@ -73,7 +73,7 @@ def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> F
         )
         words.append(
             Words(
-                lines=["no attack gets here"],
+                lines=["no attack gets here", "on average"],
                 colour=IMPOSSIBLE.ink,
                 want=(0.05, 0.1),
                 below="limit",
@@ -136,9 +136,9 @@ def missed_members(evidence: LessonEvidence) -> LessonFinding:
         f"attack on this noise misses fewer than **{limit:.1f} %** on average over infinitely many "
         f"attempts. {luck}. ε and δ alone promise {promised:.1f} %. **ε = "
         f"{budget.epsilon:g}** at δ = {number_text(budget.delta)}, **ρ = {attacker.RHO:.3g}** and "
-        f"**μ = {math.sqrt(2 * attacker.RHO):.3g}** are readings of this one curve. However "
-        f"many are accused, members are at most {advantage:.1f} percentage points more often "
-        "among them than others.",
+        f"**μ = {math.sqrt(2 * attacker.RHO):.3g}** are readings of this one curve. Whatever "
+        f"the threshold, a member is accused at most {advantage:.1f} percentage points more often "
+        "than somebody else.",
     )
 
 

@@ -1,6 +1,7 @@
 """The figure of the lesson on packings: four candidates, and the published averages."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +14,7 @@ from dpsco_app.parts.simple_figures import thin_line
 from dpsco_core.explain.fano import by_hand
 from dpsco_core.explain.lessons import LessonRow
 
-SHOWN = 10  # The number of rounds that are played before the student's eyes.
+ROUND_COUNT = 10  # The number of rounds that a student sees.
 
 
 def candidate_place(slug: str) -> tuple[float, float]:
@@ -25,7 +26,7 @@ def candidate_place(slug: str) -> tuple[float, float]:
 def rounds_of(rows: Sequence[LessonRow]) -> list[LessonRow]:
     """Return the first round of each trial, in order: its secret candidate, and its point."""
     rounds = [row for row in rows if row.series in by_hand.CANDIDATES]
-    return sorted(rounds, key=lambda row: row.trial)[:SHOWN]
+    return sorted(rounds, key=lambda row: row.trial)[:ROUND_COUNT]
 
 
 def is_hit(row: LessonRow) -> bool:
@@ -36,7 +37,7 @@ def is_hit(row: LessonRow) -> bool:
 def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figure:
     """Return the figure of the four candidates and of the published average of the first round.
 
-    After the run it has the averages of all `SHOWN` rounds, and says which were hits.
+    After the run it has the averages of all `ROUND_COUNT` rounds, and says which were hits.
     """
     rounds = rounds_of(rows)
     edge_of_plane = 1.15 * max(abs(z) for row in rounds for z in (row.x, row.value))
@@ -57,25 +58,28 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
         )
         for slug, (x, y) in by_hand.CANDIDATES.items()
     ]
-    clouds = [_stars("first", "Published average", rounds[:1], METHODS["gold"], "star")]
+    star = _marks("first", "Published average", rounds[:1], METHODS["gold"], "star")
+    clouds, counts = [star], [""]
     if has_run:
         hits, misses = (
             [row for row in rounds if is_hit(row) == outcome] for outcome in (True, False)
         )
         clouds = [
-            _stars("hits", "Hits", hits, METHODS["gold"], "star"),
-            _stars("misses", "Misses", misses, METHODS["grey"], "circle-open"),
+            _marks("hits", "Hits", hits, METHODS["gold"], "circle"),
+            _marks("misses", "Misses", misses, METHODS["grey"], "circle-open"),
+            replace(star, name="The first round"),
         ]
+        counts = [f"{len(hits)}", f"{len(misses)}", "a hit" if is_hit(rounds[0]) else "a miss"]
     ladder = [
         LadderRow(
             key=line.key,
             name=line.name,
             colour=line.colour,
-            values=[f"{len(line.x)}" if has_run else ""],
+            values=[count],
             end=edge_of_plane / 2 - i * edge_of_plane / 4,
             sign=SIGNS[line.symbol],
         )
-        for i, line in enumerate(clouds)
+        for i, (line, count) in enumerate(zip(clouds, counts, strict=True))
     ]
     column = f"of {len(rounds)} rounds" if has_run else ""
     return Figure(
@@ -93,7 +97,7 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
     )
 
 
-def _stars(key: str, name: str, rounds: Sequence[LessonRow], colour: Pair, symbol: str) -> Line:
+def _marks(key: str, name: str, rounds: Sequence[LessonRow], colour: Pair, symbol: str) -> Line:
     """Return the published averages of rounds as marks."""
     return Line(
         key=key,
@@ -104,5 +108,5 @@ def _stars(key: str, name: str, rounds: Sequence[LessonRow], colour: Pair, symbo
         colour=colour,
         symbol=symbol,
         width=0,
-        size=16 if symbol == "star" else 9,
+        size=16 if symbol == "star" else 9.5,
     )

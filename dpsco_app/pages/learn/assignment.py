@@ -135,8 +135,8 @@ def _lesson_html(lesson: Lesson) -> str:
     answer = f"<ul>{choices}</ul>" if choices else f"<p>Your prediction:</p>{_LINE}"
     evidence = measure(lesson, is_preview=True)
     pictures = "".join(
-        f"<figure>{picture(one)}<figcaption>{escape(one.alt)}</figcaption></figure>"
-        for one in figures(lesson, evidence, words.preview_title, has_run=False)
+        f"<figure>{picture(figure)}<figcaption>{escape(figure.alt)}</figcaption></figure>"
+        for figure in figures(lesson, evidence, words.preview_title, has_run=False)
     )
     return (
         f"<section><h2>{escape(step_name(lesson.slug))}</h2>{pictures}<p>{prose_html(with_units(words.text))}</p>"

@@ -94,7 +94,7 @@ def test_a_measured_share_below_the_proven_limit_is_shown_with_its_interval() ->
     lesson = BY_SLUG["attacker"]
     evidence = measure(lesson)
     (line,) = [
-        one for one in figures(lesson, evidence, "", has_run=True)[0].panels[0].lines if one.half
+        line for line in figures(lesson, evidence, "", has_run=True)[0].panels[0].lines if line.half
     ]
     low, high = (line.y[0] - line.down[0]) / 100, (line.y[0] + line.half[0]) / 100
     missed = round(4000 * line.y[0] / 100)
@@ -104,27 +104,31 @@ def test_a_measured_share_below_the_proven_limit_is_shown_with_its_interval() ->
     assert f"interval: {100 * low:.1f} % to {100 * high:.1f} %" in text
     # The measurement lies below the limit on the average, and its interval holds the limit.
     assert line.y[0] < 98.1675 < 100 * high and "The limit lies inside that interval" in text
-    off = series_of({MISSED: {1: 95.0}, ACCUSED: {1: 1.0}}, trials=40)
-    assert "The limit lies outside that interval" in lesson.find(LessonEvidence(points=off)).text
+    far_points = series_of({MISSED: {1: 95.0}, ACCUSED: {1: 1.0}}, trials=40)
+    assert (
+        "The limit lies outside that interval"
+        in lesson.find(LessonEvidence(points=far_points)).text
+    )
 
 
 def test_ten_rounds_are_played_and_the_best_guess_is_judged_not_the_luck() -> None:
     lesson = BY_SLUG["packing"]
     evidence = measure(lesson)
-    (before,), (after,) = (
+    (preview,), (whole,) = (
         figures(lesson, evidence, "", has_run=has_run) for has_run in (False, True)
     )
-    hits, misses = after.panels[0].lines[:2]
-    assert len(hits.x) + len(misses.x) == 10 and len(before.panels[0].lines[0].x) == 1
+    hits, misses, star = whole.panels[0].lines[:3]
+    (outcome,) = [row.values for row in whole.ladder.rows if row.key == "first"]
+    assert outcome == ["a hit" if (star.x[0] in hits.x) else "a miss"]
+    assert len(hits.x) + len(misses.x) == 10 and len(preview.panels[0].lines[0].x) == 1
     for line, outcome in ((hits, True), (misses, False)):
         for x, y, text in zip(line.x, line.y, line.hover, strict=True):
             assert (by_hand.nearest(x, y).replace("-", " ") in text) is outcome
     finding = lesson.find(evidence)
-    star = before.panels[0].lines[0]
     assert finding.answer == by_hand.nearest(star.x[0], star.y[0])
     assert judge(lesson, finding.answer, finding).close
     text = finding.text.replace("**", "")
-    assert f"right {len(hits.x)} times" in text and "right 2.5 times in 10" in text
+    assert f"right {len(hits.x)} times" in text and "right 2.5 times in 10 on average" in text
     assert f"more than {10 * by_hand.naming_chance():.1f} times" in text
 
 
