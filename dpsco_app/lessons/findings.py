@@ -407,9 +407,9 @@ def named_candidate(evidence: LessonEvidence) -> LessonFinding:
         f"nearest one is right **{hits} times**; in {games:,.0f} rounds, **{count * share:.1f} "
         f"times in {count}**. A blind guess is right {blind_hits} times in {count} on average, and "
         f"the theorem allows no ρ-zCDP algorithm more than **{most_hits} times**. With 20 signs of "
-        f"size 1 instead of two it allows {100 * limit_of_20:.2f} % of the rounds, and then any private "
-        f"estimate of the signs is on average at least **{larger.nearest:.1f}** away from them. "
-        f"Always answering 0 is {larger.farthest:.1f} away.",
+        f"size 1 instead of two it allows {100 * limit_of_20:.2f} % of the rounds, and then any "
+        f"private estimate of the signs is on average at least **{larger.nearest:.1f}** away from "
+        f"them. Always answering 0 is {larger.farthest:.1f} away.",
     )
 
 

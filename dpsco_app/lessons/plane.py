@@ -14,6 +14,7 @@ from dpsco_app.parts.simple_figures import thin_line
 from dpsco_core.explain.fano import by_hand
 from dpsco_core.explain.lessons import LessonRow
 
+HIT, MISS = METHODS["gold"], METHODS["grey"]  # The colours of rounds.
 ROUND_COUNT = 10  # The number of rounds that a student sees.
 
 
@@ -32,6 +33,11 @@ def rounds_of(rows: Sequence[LessonRow]) -> list[LessonRow]:
 def is_hit(row: LessonRow) -> bool:
     """Return whether the candidate nearest to the published point of a round is its secret."""
     return by_hand.nearest(row.x, row.value) == row.series
+
+
+def _colour_of(row: LessonRow) -> Pair:
+    """Return the colour of a round, by its outcome."""
+    return HIT if is_hit(row) else MISS
 
 
 def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figure:
@@ -58,16 +64,16 @@ def candidates(rows: Sequence[LessonRow], title: str, *, has_run: bool) -> Figur
         )
         for slug, (x, y) in by_hand.CANDIDATES.items()
     ]
-    star = _marks("first", "Published average", rounds[:1], METHODS["gold"], "star")
+    star = _marks("first", "Published average", rounds[:1], HIT, "star")
     clouds, counts = [star], [""]
     if has_run:
         hits, misses = (
             [row for row in rounds if is_hit(row) == outcome] for outcome in (True, False)
         )
         clouds = [
-            _marks("hits", "Hits", hits, METHODS["gold"], "circle"),
-            _marks("misses", "Misses", misses, METHODS["grey"], "circle-open"),
-            replace(star, name="The first round"),
+            _marks("hits", "Hits", hits, HIT, "circle"),
+            _marks("misses", "Misses", misses, MISS, "circle-open"),
+            replace(star, name="The first round", colour=_colour_of(rounds[0])),
         ]
         counts = [f"{len(hits)}", f"{len(misses)}", "a hit" if is_hit(rounds[0]) else "a miss"]
     ladder = [
