@@ -1,8 +1,10 @@
-"""The marks, axes and reproducible PDF output that all Matplotlib figures and documents share."""
+"""What all Matplotlib figures and documents share: marks, axes, reproducible PDF and SVG output."""
 
+import hashlib
 import io
 from collections.abc import Sequence
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 from matplotlib.backends.backend_pdf import PdfPages
@@ -43,6 +45,21 @@ def pdf_bytes(pages: Sequence[Canvas], title: str, subject: str = "") -> bytes:
         for page in pages:
             document.savefig(page)
     return file.getvalue()
+
+
+def svg_text(page: Canvas, title: str) -> str:
+    """Return a page as an SVG element with this title, with the same text each time.
+
+    All of its identifiers begin with a hash of its content: elements in one HTML page stay apart.
+    """
+    file = io.StringIO()
+    page.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    element = file.getvalue()
+    element = element[element.index("<svg ") :]
+    prefix = f"p{hashlib.sha256(element.encode()).hexdigest()[:8]}-"
+    for mark in ('id="', 'href="#', "url(#"):
+        element = element.replace(mark, mark + prefix)
+    return element.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1)
 
 
 def set_scales(ax: Any, x: Axis, y: Axis) -> tuple[float, float]:

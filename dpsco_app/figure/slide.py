@@ -1,9 +1,10 @@
-"""A figure as a PDF slide in the ratio 16:9: headline, figure in colour, and source."""
+"""A figure as a PDF slide in the ratio 16:9, or as an SVG picture for a printed page."""
 
 import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from matplotlib import rc_context
@@ -12,13 +13,24 @@ from matplotlib.typing import RcKeyType
 
 from dpsco_app.figure.colours import INK, PAGE, QUIET, Pair
 from dpsco_app.figure.place import Path, box_outline, extended, free_place, level_at, moved_apart
-from dpsco_app.figure.printed import DASHES, MARKS, pdf_bytes, set_scales, thinned_axis, write_ticks
+from dpsco_app.figure.printed import (
+    DASHES,
+    MARKS,
+    pdf_bytes,
+    set_scales,
+    svg_text,
+    thinned_axis,
+    write_ticks,
+)
 from dpsco_app.figure.values import Axis, Figure, Line, Panel, Ruler, Words, without_bold
 
 WIDTH, HEIGHT = 13.333, 7.5  # The width and height of a 16:9 slide, in inches.
 # The space left of the panels, and the space right of them for names, in inches.
 LEFT, NAMES = 0.95, 3.5
 BOTTOM, TOP = 1.35, 1.9  # The space below and above the panels, in inches.
+# A picture for print has a smaller page, and less space around the panels.
+PRINT_WIDTH, PRINT_HEIGHT = 10.2, 4.0
+PRINT_NAMES, PRINT_BOTTOM, PRINT_TOP = 3.3, 0.65, 0.62
 GAP = 0.35  # The gap between two panels, in inches.
 MARGIN = 0.5  # The margin around the texts of the slide, in inches.
 # The type sizes of the slide's texts, in points.
@@ -56,23 +68,59 @@ def slide(figure: Figure, headline: Sequence[str], source: str, *, dark: bool = 
     """
     with rc_context(STYLE):
         canvas = Canvas(figsize=(WIDTH, HEIGHT), facecolor=PAGE[dark])
-        count = len(figure.panels)
-        longest = max((len(text) for _, text in figure.y.ticks), default=0)
-        # The left edge of the first panel leaves room for the numbers of its axis.
-        begin = max(LEFT, 0.25 + LETTER * SMALL * longest / 72 + MARGIN)
-        width = (WIDTH - begin - NAMES - GAP * (count - 1)) / count
-        names = _line_end_names(figure)
-        for i, panel in enumerate(figure.panels):
-            left = begin + i * (width + GAP)
-            box = (left / WIDTH, BOTTOM / HEIGHT, width / WIDTH, (HEIGHT - TOP - BOTTOM) / HEIGHT)
-            ax = canvas.add_axes(box)
-            _draw_panel(panel, figure.y, ax, dark=dark, is_first=i == 0, is_alone=count == 1)
-            if i == count - 1:
-                _write_names(names, figure, ax, dark=dark)
-                if figure.ruler is not None:
-                    _draw_ruler(figure.ruler, ax, dark=dark)
+        _draw_panels(canvas, figure, NAMES, BOTTOM, TOP, dark=dark)
         _write_around(canvas, figure, headline, source, dark=dark)
         return pdf_bytes([canvas], " ".join(headline), source)
+
+
+def picture(figure: Figure) -> str:
+    """Return a figure as an SVG element for a printed page, with the same text each time.
+
+    It has no headline, is light, and is as wide as the place that it is given; its type is meant
+    for a width of 17 cm. The identifiers in it begin with a name that its content determines, so
+    that several pictures fit in one page.
+    """
+    with rc_context(STYLE | {"svg.hashsalt": "dpsco"}):
+        canvas = Canvas(figsize=(PRINT_WIDTH, PRINT_HEIGHT), facecolor="none")
+        _draw_panels(canvas, figure, PRINT_NAMES, PRINT_BOTTOM, PRINT_TOP, dark=False)
+        canvas.text(
+            0.1 / PRINT_WIDTH, 0.97, _name_of_y(figure), size=SMALL, color=QUIET[0], va="top"
+        )
+        return svg_text(canvas, without_bold(figure.alt))
+
+
+def _draw_panels(
+    canvas: Canvas, figure: Figure, names: float, bottom: float, top: float, *, dark: bool
+) -> None:
+    """Draw the panels of a figure side by side, with the names of its lines at the right.
+
+    `names` is the room for these names, `bottom` and `top` the space below and above the panels, in
+    inches.
+    """
+    page_width, page_height = canvas.get_figwidth(), canvas.get_figheight()
+    count = len(figure.panels)
+    longest = max((len(text) for _, text in figure.y.ticks), default=0)
+    # The left edge of the first panel leaves room for the numbers of its axis.
+    begin = max(LEFT, 0.25 + LETTER * SMALL * longest / 72 + MARGIN)
+    width, height = (
+        (page_width - begin - names - GAP * (count - 1)) / count,
+        page_height - top - bottom,
+    )
+    for i, panel in enumerate(figure.panels):
+        left = begin + i * (width + GAP)
+        sides = (left / page_width, bottom / page_height, width / page_width, height / page_height)
+        ax = canvas.add_axes(sides)
+        _draw_panel(panel, figure.y, ax, dark=dark, is_first=i == 0, is_alone=count == 1)
+        if i == count - 1:
+            _write_names(_line_end_names(figure), figure, ax, dark=dark)
+            if figure.ruler is not None:
+                _draw_ruler(figure.ruler, ax, dark=dark)
+
+
+def _name_of_y(figure: Figure) -> str:
+    """Return the title of the vertical axis with its unit."""
+    unit = f" ({figure.y.unit})" if figure.y.unit else ""
+    return f"{figure.y.title}{unit}"
 
 
 def _write_around(
@@ -98,11 +146,10 @@ def _write_around(
         color=QUIET[dark],
         va="bottom",
     )
-    unit = f" ({figure.y.unit})" if figure.y.unit else ""
     canvas.text(
         left,
         1 - (TOP - (0.12 if not any(panel.title for panel in figure.panels) else 0.4)) / HEIGHT,
-        f"{figure.y.title}{unit}",
+        _name_of_y(figure),
         size=SMALL,
         color=QUIET[dark],
         va="bottom",
@@ -118,7 +165,7 @@ def _draw_panel(
     """Draw a panel on Matplotlib axes, in the style of a slide.
 
     Only the first panel has numbers on its vertical axis, and only a panel alone has all those on
-    its horizontal axis.
+    its horizontal axis, if they have room there.
     """
     ax.set_facecolor("none")
     ends, log = set_scales(ax, panel.x, y), panel.x.log
@@ -130,7 +177,11 @@ def _draw_panel(
             ax.plot(x, edge, color=area.look.edge[dark], lw=area.edge, zorder=1.5)
     for line in panel.lines:
         _draw_line(line, ends, ax, log=log, dark=dark)
-    paths = {line.key: _curve_points(line.x, line.y, y, ax) for line in panel.lines}
+    # Guides without a name have no key.
+    paths = {
+        line.key or f"guide {i}": _curve_points(line.x, line.y, y, ax)
+        for i, line in enumerate(panel.lines)
+    }
     paths |= {area.key: _curve_points(area.x, area.upper, y, ax) for area in panel.regions}
     paths = {key: path for key, path in paths.items() if len(path) > 1}
     for words in panel.words:
@@ -141,7 +192,8 @@ def _draw_panel(
             ax.annotate(line.label, (line.x[-1], line.y[-1]), color=line.colour[dark], **offset)
     if panel.title:
         ax.set_title(panel.title, loc="left", size=TYPE, weight="bold", color=INK[dark], pad=8)
-    write_ticks(ax.xaxis, panel.x if is_alone else thinned_axis(panel.x))
+    fits = is_alone and _have_numbers_room(panel.x, ax)
+    write_ticks(ax.xaxis, panel.x if fits else thinned_axis(panel.x))
     write_ticks(ax.yaxis, y)
     ax.tick_params(colors=QUIET[dark], length=0, pad=6, labelleft=is_first, labelsize=SMALL + 1)
     ax.grid(visible=True, axis="y", color=QUIET[dark], alpha=0.15, lw=0.8)
@@ -150,10 +202,25 @@ def _draw_panel(
         side.set_visible(False)
 
 
+def _panel_size(ax: Any) -> tuple[float, float]:
+    """Return the width and the height of a panel, in typographic points."""
+    box, page = ax.get_position(), ax.figure
+    return 72 * box.width * page.get_figwidth(), 72 * box.height * page.get_figheight()
+
+
+def _have_numbers_room(x: Axis, ax: Any) -> bool:
+    """Return whether all numbers of a horizontal axis stand apart."""
+    to_share = ax.transData + ax.transAxes.inverted()
+    middles = [to_share.transform((value, ax.get_ylim()[0]))[0] for value, _ in x.ticks]
+    places = [middle * _panel_size(ax)[0] for middle in middles]
+    halves = [LETTER * (SMALL + 1) * len(text) / 2 for _, text in x.ticks]
+    pairs = pairwise(zip(places, halves, strict=True))
+    return all(right - left > a + b + 4 for (left, a), (right, b) in pairs)
+
+
 def _curve_points(x: Sequence[float], y: Sequence[float], axis: Axis, ax: Any) -> Path:
     """Return a curve in typographic points from the lower left corner of its panel."""
-    box = ax.get_position()
-    width, height = box.width * WIDTH * 72, box.height * HEIGHT * 72
+    width, height = _panel_size(ax)
     to_share = ax.transData + ax.transAxes.inverted()
     lefts = [to_share.transform((a, axis.high))[0] * width for a in x]
     points = [(a, _share_of_height(b, axis) * height) for a, b in zip(lefts, y, strict=True)]
@@ -162,8 +229,7 @@ def _curve_points(x: Sequence[float], y: Sequence[float], axis: Axis, ax: Any) -
 
 def _write_words(words: Words, paths: dict[str, Path], ax: Any, *, dark: bool) -> None:
     """Write words where they are clear of the curves, and below the upper edge of their region."""
-    box = ax.get_position()
-    panel = box.width * WIDTH * 72, box.height * HEIGHT * 72
+    panel = _panel_size(ax)
     plain = [without_bold(text) for text in words.lines]
     size = SMALL if words.is_small else TYPE - 1
     is_bold = plain != list(words.lines)
@@ -251,7 +317,7 @@ def _write_names(names: Sequence[_Name], figure: Figure, ax: Any, *, dark: bool)
     The heading of a ladder's numbers stands above them.
     """
     y, ladder = figure.y, figure.ladder
-    height = (HEIGHT - TOP - BOTTOM) * 72  # The height of the panels in points.
+    height = _panel_size(ax)[1]
     rows = sorted((row for row in names if math.isfinite(row.end)), key=lambda row: row.end)
     called = [textwrap.wrap(row.name, NAME_LETTERS) or [""] for row in rows]
     sizes = [
@@ -292,7 +358,7 @@ def _draw_ruler(ruler: Ruler, ax: Any, *, dark: bool) -> None:
     """Write the factors beside the chosen value, and above them what they are relative to."""
     low, high = ax.get_ylim()
     y = Axis(title="", low=low, high=high, ticks=())
-    height = (HEIGHT - TOP - BOTTOM) * 72
+    height = _panel_size(ax)[1]
     rungs = sorted((r for r in ruler.rungs if r.text), key=lambda r: r.at)
     if not rungs:
         return

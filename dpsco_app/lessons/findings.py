@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from dpsco_app.lessons.plane import is_hit, rounds_of
 from dpsco_app.parts.error_parts import PART_NAMES, percents
 from dpsco_app.parts.options import at_most, inside, number_text, separated_names, short_text
 from dpsco_core.catalogue import method_card
@@ -203,8 +204,8 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
         headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
         "a smaller one adds bias, a larger one noise",
         text=f"The private average has its least error, **{short(private[best])}**, at the radius "
-        f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Of its "
-        f"square, {shares}: squares of parts add up. The private error is {ends}, "
+        f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Its square "
+        f"is the sum of the squares of its parts: {shares}. The private error is {ends}, "
         f"{short(last_height(private))} at the largest.",
     )
 
@@ -384,25 +385,31 @@ def above_floor(evidence: LessonEvidence) -> LessonFinding:
 
 
 def named_candidate(evidence: LessonEvidence) -> LessonFinding:
-    """Return the finding of lesson 13: the candidate that made the data, and how often anyone can
-    name it.
+    """Return the finding of lesson 13: the likeliest candidate of the first round, and how many
+    of ten rounds, and of all, are hits.
     """
     rows = [row for row in evidence.rows if row.series == by_hand.SHARE]
     games = sum(row.x for row in rows)
     share = sum(row.x * row.value for row in rows) / games
-    limits = [100 * by_hand.naming_chance(d) for d in (by_hand.SIGNS, 10, 20)]
+    rounds = rounds_of(evidence.rows)
+    first_round, hits, count = rounds[0], sum(map(is_hit, rounds)), len(rounds)
+    likeliest = by_hand.nearest(first_round.x, first_round.value)
+    limit, limit_of_20 = (by_hand.naming_chance(d) for d in (by_hand.SIGNS, 20))
+    blind_hits, most_hits = (f"{count * p:.1f}" for p in (1 / len(by_hand.CANDIDATES), limit))
     larger = by_hand.proof(20)
-    secret = by_hand.PUBLISHED.replace("-", " ")
+    outcome = "and was" if is_hit(first_round) else "yet it was not"
     return LessonFinding(
-        answer=by_hand.PUBLISHED,
-        headline=f"The secret is {secret}: no private algorithm names it more often than in "
-        f"{limits[0]:.0f} % of cases",
-        text=f"In {games:,.0f} games the nearest candidate was right in **{100 * share:.0f} %**. "
-        f"No ρ-zCDP algorithm can be right in more than **{limits[0]:.0f} %**. With 10 numbers "
-        f"per record there are 1,024 candidates, and the limit is **{limits[1]:.1f} %**; with 20 "
-        f"it is {limits[2]:.2f} %. An estimate that cannot name the candidate is far from it, too: "
-        f"with 20 signs of size 1 it is on average at least **{larger.nearest:.1f}** away. Always "
-        f"answering 0 is {larger.farthest:.1f} away.",
+        answer=likeliest,
+        headline=f"{hits} of {count} secrets named: blind guessing gets {blind_hits} on average, "
+        f"and no private algorithm more than {most_hits}",
+        text=f"The candidate nearest to the star is the likeliest, {outcome} the secret of this "
+        f"round: a single round is luck. In {count} rounds, each with a new secret, naming the "
+        f"nearest one is right **{hits} times**; in {games:,.0f} rounds, **{count * share:.1f} "
+        f"times in {count}**. A blind guess is right {blind_hits} times in {count} on average, and "
+        f"the theorem allows no ρ-zCDP algorithm more than **{most_hits} times**. With 20 signs of "
+        f"size 1 instead of two it allows {100 * limit_of_20:.2f} % of the rounds, and then any "
+        f"private estimate of the signs is on average at least **{larger.nearest:.1f}** away from "
+        f"them. Always answering 0 is {larger.farthest:.1f} away.",
     )
 
 

@@ -152,7 +152,7 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.sturdier_average,
         choices={
             "mean": "The sample mean in both",
-            "split": "They are level typically; the median of means in the worst",
+            "split": "About equal in a typical one; the median of means in the worst",
             "sturdy": "The median of means in both",
         },
         preview_methods=("mean.sample",),

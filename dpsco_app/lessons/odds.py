@@ -12,11 +12,13 @@ from dpsco_app.lessons.findings import LessonEvidence, LessonFinding, average_va
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.simple_figures import ladder_row, log_axis, thin_line
 from dpsco_core.audit import attacker
+from dpsco_core.audit.statistics import proportion_high, proportion_low
 from dpsco_core.privacy.tradeoff import gaussian_curve
 
 COLOUR = METHODS["violet"]
 SHARES = np.geomspace(0.1, 100, 91)  # The false-alarm rates of the curve, in percent.
 FEWEST = float(SHARES[0])
+WRONG = 0.05  # The chance that the interval of a measured share misses the true share.
 
 
 def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> Figure:
@@ -37,6 +39,7 @@ def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> F
     if has_run:
         missed = average_value(evidence.points, attacker.MISSED)
         accused = average_value(evidence.points, attacker.ACCUSED)
+        low, high = interval_of_misses(evidence)
         lines.append(
             Line(
                 key=attacker.MISSED,
@@ -47,7 +50,12 @@ def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> F
                 symbol="circle",
                 size=11,
                 width=0,
-                hover=[f"measured: {accused:.2g} % false alarms, {missed:.1f} % misses"],
+                half=[high - missed],
+                down=[missed - low],
+                hover=[
+                    f"measured: {accused:.2g} % false alarms, {missed:.1f} % misses "
+                    f"(95 % interval: {low:.1f} % to {high:.1f} %)"
+                ],
             )
         )
         regions.append(
@@ -65,17 +73,18 @@ def plane_of_errors(evidence: LessonEvidence, title: str, *, has_run: bool) -> F
         )
         words.append(
             Words(
-                lines=["no attack gets here"],
+                lines=["no attack gets here", "on average"],
                 colour=IMPOSSIBLE.ink,
                 want=(0.05, 0.1),
                 below="limit",
             )
         )
-        rows.append(ladder_row(lines[0], f"{missed:.1f} %", 42.0))
+        measured = f"{missed:.1f} % ({low:.1f} to {high:.1f})"
+        rows.append(ladder_row(lines[0], measured, 42.0))
         rows.append(
             LadderRow(
                 key="limit",
-                name="No attack below",
+                name="Proven limit",
                 colour=IMPOSSIBLE.ink,
                 swatch="edge",
                 values=[f"{_least_at(place):.1f} %"],
@@ -106,24 +115,45 @@ def missed_members(evidence: LessonEvidence) -> LessonFinding:
     """
     missed = average_value(evidence.points, attacker.MISSED)
     accused = average_value(evidence.points, attacker.ACCUSED)
-    members = attacker.PEOPLE * sum(
-        p.trials for p in evidence.points if p.series == attacker.MISSED
-    )
+    members, (low, high) = _members(evidence), interval_of_misses(evidence)
     place, budget = attacker.FALSE_ALARMS, attacker.BUDGET
     promised = float(attacker.promised_misses(np.array([place]))[0])
     advantage = 100 * gaussian_curve(attacker.RHO).advantage
+    limit = _least_at(place)
+    luck = (
+        "The limit lies inside that interval, so the measurement agrees with it: a finite number "
+        "of attacks falls a little below or above by chance"
+        if low <= limit <= high
+        else "The limit lies outside that interval, which happens by chance in 1 of 20 "
+        "measurements of an attack that reaches it"
+    )
     return LessonFinding(
         answer=missed,
         headline=f"Accusing {place:g} of 100 others, the attacker misses {missed:.0f} % of the "
         "members",
-        text=f"Of {members:,} members **{missed:.1f} %** were missed, and {accused:.2g} % of as "
-        f"many others accused. At {place:g} % no attack on this noise misses fewer on average than "
-        f"**{_least_at(place):.1f} %**; ε and δ alone promise {promised:.1f} %. **ε = "
+        text=f"Of {members:,} members **{missed:.1f} %** were missed (95 % interval: {low:.1f} % "
+        f"to {high:.1f} %), and {accused:.2g} % of as many others accused. At {place:g} % no "
+        f"attack on this noise misses fewer than **{limit:.1f} %** on average over infinitely many "
+        f"attempts. {luck}. ε and δ alone promise {promised:.1f} %. **ε = "
         f"{budget.epsilon:g}** at δ = {number_text(budget.delta)}, **ρ = {attacker.RHO:.3g}** and "
-        f"**μ = {math.sqrt(2 * attacker.RHO):.3g}** are readings of this one curve. However "
-        f"many are accused, members are at most {advantage:.1f} percentage points more often "
-        "among them than others.",
+        f"**μ = {math.sqrt(2 * attacker.RHO):.3g}** are readings of this one curve. Whatever "
+        f"the threshold, a member is accused at most {advantage:.1f} percentage points more often "
+        "than somebody else.",
     )
+
+
+def interval_of_misses(evidence: LessonEvidence) -> tuple[float, float]:
+    """Return Clopper and Pearson's 95 % interval for the percentage of missed members."""
+    members = _members(evidence)
+    missed = round(members * average_value(evidence.points, attacker.MISSED) / 100)
+    ends = (limit(missed, members, WRONG / 2) for limit in (proportion_low, proportion_high))
+    low, high = (100 * float(end) for end in ends)
+    return low, high
+
+
+def _members(evidence: LessonEvidence) -> int:
+    """Return how many members were attacked."""
+    return attacker.PEOPLE * sum(p.trials for p in evidence.points if p.series == attacker.MISSED)
 
 
 def _least_at(place: float) -> float:

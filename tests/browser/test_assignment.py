@@ -33,6 +33,7 @@ def test_a_link_that_a_teacher_makes_leads_a_student_to_what_is_handed_in(
         page.get_by_role("button", name="Sheet to print (HTML)").click()
     sheet = download.value.path().read_text(encoding="utf-8")
     assert step_name("noise") in sheet and "<img" not in sheet
+    assert sheet.count("<svg ") == 2, "each of the two lessons has its figure"
 
     page.goto(code.inner_text().strip())
     expect(page.get_by_text(step_name("noise")).first).to_be_visible(timeout=SLOW)

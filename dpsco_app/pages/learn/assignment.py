@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from dpsco_app.lessons.figures import figures
 from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, Lesson, step_name
 from dpsco_app.lessons.view import (
     MOST_QUESTION,
@@ -14,7 +15,7 @@ from dpsco_app.lessons.view import (
     LessonsView,
 )
 from dpsco_app.pages.first_screen import FirstScreen
-from dpsco_app.pages.learn.state import STATE
+from dpsco_app.pages.learn.state import STATE, measure
 from dpsco_app.parts.export import download
 from dpsco_app.parts.html import html_page
 from dpsco_app.parts.options import escaped_markdown, with_units
@@ -34,6 +35,9 @@ SHEET_TITLE = "Learning from private data: an assignment"
 SHEET_STYLE = """
 body { font: 16px/1.5 Arial, sans-serif; max-width: 800px; margin: 0 auto; padding: 1rem; }
 section { break-inside: avoid; margin: 0 0 1.5rem; }
+figure { break-inside: avoid; margin: 0.5rem 0; }
+figure svg { display: block; width: 100%; height: auto; }
+figcaption { color: #555; font-size: 0.8rem; }
 h2 { font-size: 1.15rem; margin: 0 0 0.25rem; }
 ul { list-style: "\\2610\\00a0\\00a0"; }
 .line { border-bottom: 1px solid #888; height: 2rem; }
@@ -122,12 +126,20 @@ _LINE = "<div class='line'></div>"
 
 
 def _lesson_html(lesson: Lesson) -> str:
-    """Return a lesson as a section of the printed assignment."""
+    """Return a lesson as a section of the printed assignment, with its figure before the run."""
+    # Importing Matplotlib takes a second, so it waits for the first sheet.
+    from dpsco_app.figure.slide import picture
+
     words = lesson.words
     choices = "".join(f"<li>{escape(choice)}</li>" for choice in lesson.choices.values())
     answer = f"<ul>{choices}</ul>" if choices else f"<p>Your prediction:</p>{_LINE}"
+    evidence = measure(lesson, is_preview=True)
+    pictures = "".join(
+        f"<figure>{picture(figure)}<figcaption>{escape(figure.alt)}</figcaption></figure>"
+        for figure in figures(lesson, evidence, words.preview_title, has_run=False)
+    )
     return (
-        f"<section><h2>{escape(step_name(lesson.slug))}</h2><p>{prose_html(with_units(words.text))}</p>"
+        f"<section><h2>{escape(step_name(lesson.slug))}</h2>{pictures}<p>{prose_html(with_units(words.text))}</p>"
         f"<p><b>{escape(with_units(words.question))}</b></p>{answer}"
         f"<p>What was measured, and why it differs:</p>{_LINE}</section>"
     )

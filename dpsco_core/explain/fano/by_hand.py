@@ -28,10 +28,9 @@ CANDIDATES: dict[str, tuple[int, int]] = {
     "lower-left": (-1, -1),
     "lower-right": (1, -1),
 }
-PUBLISHED = "lower-right"  # the candidate whose data are published
-ROUNDS = 25  # the number of guesses of one trial
-# the names of the series: the published outputs, and the share of right guesses
-OUTPUT, SHARE = "output", "named"
+ROUNDS = 25  # the number of rounds of one trial
+# the name of the series of the share of hits; a round is in the series of its secret candidate
+SHARE = "named"
 
 
 def proof(d: int = SIGNS) -> DistanceProof:
@@ -68,15 +67,21 @@ def publish(pattern: Vector, rng: np.random.Generator) -> Vector:
     return Ledger(ZCDP(rho=RHO)).release(noise, mean_of(pattern), rng)
 
 
-def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
-    """Publish the data of the secret candidate once, and play rounds with candidates at random.
+def nearest(x: float, y: float) -> str:
+    """Return the candidate nearest to a published point: for Gaussian noise, the likeliest one."""
+    return f"{'upper' if y > 0 else 'lower'}-{'right' if x > 0 else 'left'}"
 
-    Returns rows (series, x, value): one of `OUTPUT`, a point of the plane; and one of `SHARE`, how
-    many guesses were made, and the share of right ones. The guess is the nearest candidate, which
-    for Gaussian noise is the likeliest one.
+
+def play(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    """Play rounds: draw a secret candidate, publish its data, and name the nearest candidate.
+
+    Returns two rows (series, x, value). The first is the first round: its secret candidate, and the
+    published point of the plane. The second is `SHARE`: the number of rounds, and the share of
+    hits, in which the nearest candidate is the secret one.
     """
-    x, y = publish(np.array(CANDIDATES[PUBLISHED], dtype=np.float64), rng)
-    right = 0
-    for signs in 2 * rng.integers(0, 2, size=(ROUNDS, SIGNS)) - 1.0:
-        right += int(np.all(np.sign(publish(signs, rng)) == signs))
-    return [(OUTPUT, float(x), float(y)), (SHARE, ROUNDS, right / ROUNDS)]
+    slugs = list(CANDIDATES)
+    secrets = [slugs[i] for i in rng.integers(0, len(slugs), size=ROUNDS)]
+    points = [publish(np.array(CANDIDATES[s], dtype=np.float64), rng).tolist() for s in secrets]
+    hits = sum(nearest(*point) == secret for secret, point in zip(secrets, points, strict=True))
+    x, y = points[0]
+    return [(secrets[0], x, y), (SHARE, ROUNDS, hits / ROUNDS)]

@@ -5,12 +5,15 @@ work.
 from __future__ import annotations
 
 import re
+from html import escape
 from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from dpsco_app.lessons.lessons import SLUGS, step_name
+from dpsco_app.figure.colours import PAGE
+from dpsco_app.lessons.lessons import BY_SLUG, SLUGS, step_name
 from dpsco_app.lessons.view import (
     ASSIGN,
     HAND_IN,
@@ -158,13 +161,28 @@ def test_the_sheet_is_one_page_with_everything_escaped() -> None:
         and "&lt;script&gt;" in sheet_html
         and "@media print" in sheet_html
     )
-    assert (
-        "tasks=a&amp;b=&quot;&lt;" in sheet_html
-        and "src=" not in sheet_html
-        and "href=" not in sheet_html
-    )
+    assert "tasks=a&amp;b=&quot;&lt;" in sheet_html and "src=" not in sheet_html
+    # Links lead to marks inside the pictures only.
+    assert set(re.findall(r'href="(.)', sheet_html)) == {"#"}
     # This label belongs to a choice that a student ticks.
     assert "Some: more than one in a hundred" in sheet_html
+
+
+def test_the_sheet_has_the_figure_of_each_lesson_as_a_light_picture_with_the_same_bytes() -> None:
+    view = assignment_of(LessonsView(lesson=ASSIGN, tasks="epsilon,noise,packing"))
+    sheet_html = sheet(view, "https://host/learn")
+    assert sheet_html == sheet(view, "https://host/learn")
+    pictures = re.findall(r"<svg .*?</svg>", sheet_html, re.DOTALL)
+    assert len(pictures) == 4  # The lesson on ε has two figures.
+    for element, slug in zip(pictures, ("epsilon", "", "noise", "packing"), strict=True):
+        ElementTree.fromstring(element)
+        title = escape(BY_SLUG[slug].words.preview_title) if slug else "factor of at most 2.7"
+        assert title in element.partition(">")[0] and 'role="img"' in element
+    names = re.findall(r'id="([^"]+)"', sheet_html)
+    assert len(names) == len(set(names)) > 40, "pictures in one page do not share identifiers"
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', sheet_html))
+    assert used and used <= set(names)
+    assert "<metadata" not in sheet_html and PAGE[True] not in sheet_html
 
 
 def test_the_page_without_a_server_takes_the_same_link() -> None:

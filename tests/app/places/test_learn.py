@@ -411,7 +411,7 @@ ANSWERS: dict[str, tuple[float, float] | str | int] = {
     "geometry": (5, 20),
     "users": 1000,
     "lower-bound": (1.2, 4),
-    "packing": "lower-right",
+    "packing": "lower-right",  # the candidate nearest to the first star
     "budgets": (2.1, 2.2),
     "attacker": (97, 99.3),
 }

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from dpsco_app.figure.theme import Theme
 from dpsco_app.front.links import BASE
@@ -24,8 +25,10 @@ from dpsco_app.pages.learn.state import measure
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell.names import PLACES
+from dpsco_core.audit.attacker import ACCUSED, MISSED
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import bound
+from dpsco_core.explain.fano import by_hand
 from dpsco_core.explain.lessons import (
     BIAS,
     CUT,
@@ -84,6 +87,49 @@ def test_the_limit_on_attacks_is_drawn_only_after_the_run_and_below_the_measured
     for reading in ("ε = 1 at δ = ", "ρ = 0.028", "μ = 0.237", "98.2 %", "promise 97.3 %", "9.4 p"):
         assert reading in text
     assert not judge(lesson, 37, finding).close and judge(lesson, 98, finding).close
+
+
+def test_a_measured_share_below_the_proven_limit_is_shown_with_its_interval() -> None:
+    """The limits of Clopper and Pearson turn the binomial tails into 2.5 % each."""
+    lesson = BY_SLUG["attacker"]
+    evidence = measure(lesson)
+    (line,) = [
+        line for line in figures(lesson, evidence, "", has_run=True)[0].panels[0].lines if line.half
+    ]
+    low, high = (line.y[0] - line.down[0]) / 100, (line.y[0] + line.half[0]) / 100
+    missed = round(4000 * line.y[0] / 100)
+    assert binom.sf(missed - 1, 4000, low) == pytest.approx(0.025)
+    assert binom.cdf(missed, 4000, high) == pytest.approx(0.025)
+    text = lesson.find(evidence).text
+    assert f"interval: {100 * low:.1f} % to {100 * high:.1f} %" in text
+    # The measurement lies below the limit on the average, and its interval holds the limit.
+    assert line.y[0] < 98.1675 < 100 * high and "The limit lies inside that interval" in text
+    far_points = series_of({MISSED: {1: 95.0}, ACCUSED: {1: 1.0}}, trials=40)
+    assert (
+        "The limit lies outside that interval"
+        in lesson.find(LessonEvidence(points=far_points)).text
+    )
+
+
+def test_ten_rounds_are_played_and_the_best_guess_is_judged_not_the_luck() -> None:
+    lesson = BY_SLUG["packing"]
+    evidence = measure(lesson)
+    (preview,), (whole,) = (
+        figures(lesson, evidence, "", has_run=has_run) for has_run in (False, True)
+    )
+    hits, misses, star = whole.panels[0].lines[:3]
+    (outcome,) = [row.values for row in whole.ladder.rows if row.key == "first"]
+    assert outcome == ["a hit" if (star.x[0] in hits.x) else "a miss"]
+    assert len(hits.x) + len(misses.x) == 10 and len(preview.panels[0].lines[0].x) == 1
+    for line, outcome in ((hits, True), (misses, False)):
+        for x, y, text in zip(line.x, line.y, line.hover, strict=True):
+            assert (by_hand.nearest(x, y).replace("-", " ") in text) is outcome
+    finding = lesson.find(evidence)
+    assert finding.answer == by_hand.nearest(star.x[0], star.y[0])
+    assert judge(lesson, finding.answer, finding).close
+    text = finding.text.replace("**", "")
+    assert f"right {len(hits.x)} times" in text and "right 2.5 times in 10 on average" in text
+    assert f"more than {10 * by_hand.naming_chance():.1f} times" in text
 
 
 def series_of(curves: Curves, trials: int = 1) -> tuple[SeriesPoint, ...]:
