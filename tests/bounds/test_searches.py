@@ -18,6 +18,7 @@ from dpsco_core.bounds.instances.leakage import approximate_leakage, concentrate
 from dpsco_core.bounds.instances.spikes import largest_probability
 from dpsco_core.bounds.instances.tracing import SHAPES, TracingBounds
 from dpsco_core.catalogue import bound
+from dpsco_core.geometry import L1Ball
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from tests.bounds.helpers import make_setting
@@ -194,3 +195,17 @@ def test_the_log_ratio_of_a_level_is_the_least_one_over_all_norms_and_cubes_next
     assert (table.log_ratios[::5] <= smallest_ratios * (1 + 1e-12)).all()
     # Later levels may have smaller ratios, and then earlier ones no longer matter.
     assert np.median(table.log_ratios[::5] / smallest_ratios) == pytest.approx(1, rel=1e-12)
+
+
+def test_a_large_budget_does_not_mislead_the_search_for_a_cube() -> None:
+    """What is left of a bound then comes from data without spikes, which rough values must count.
+
+    Without them a cube of 43 coordinates was chosen from epsilon = 350 on, with a fifth of the
+    bound.
+    """
+    body, unit = L1Ball(d=246, radius=25.4), 0.00236
+    sizes = {
+        epsilon: hardest_cube("squared", 170, 4.44, PureDP(epsilon=epsilon), body, unit)[0].signs
+        for epsilon in (20.0, 100.0, 350.0, 600.0)
+    }
+    assert set(sizes.values()) == {4}

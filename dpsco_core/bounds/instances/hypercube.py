@@ -254,14 +254,23 @@ def best_cdp(
 def rough_cdp(
     n: int, d: int, moment_order: float, rho: float, largest: float, squared: bool
 ) -> float:
-    """Return about the largest `hypercube_cdp`: on a grid, as if B were its mean n p."""
+    """Return about the largest `hypercube_cdp`: on a grid, as if B were its mean n p or 0."""
     p = np.geomspace(*search_range(math.sqrt(d / rho), n, largest), ROUGH_POINTS)
-    deficit = rho / d * (n * p) ** 2
+    deficit, none = rho / d * (n * p) ** 2, _probability_of_none(p, n)
     if squared:
-        values = d * mean_power(p, moment_order, 2) * np.maximum(0.0, 1 - 2 * deficit)
+        values = d * mean_power(p, moment_order, 2) * np.maximum(1 - 2 * deficit, none)
     else:
-        values = 2 * math.sqrt(d) * mean_power(p, moment_order) * entropy_inverse(deficit)
+        size = 2 * math.sqrt(d) * mean_power(p, moment_order)
+        values = size * np.maximum(entropy_inverse(deficit), none / 2)
     return float(np.max(values))
+
+
+def _probability_of_none(p: Floats, n: int) -> Floats:
+    """Return the probability that none of n records is a spike.
+
+    With a large budget, most of a bound comes from this case.
+    """
+    return np.exp(n * np.log1p(-np.minimum(p, 1 - 1e-16)))
 
 
 def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
@@ -276,14 +285,15 @@ def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: fl
 def rough_pure(
     n: int, d: int, moment_order: float, epsilon: float, largest: float, squared: bool
 ) -> float:
-    """Return about the largest `hypercube_pure`: on a grid, as if B were its mean n p."""
+    """Return about the largest `hypercube_pure`: on a grid, as if B were its mean n p or 0."""
     p = np.geomspace(*search_range(d / epsilon, n, largest), ROUGH_POINTS)
     size = (
         d * mean_power(p, moment_order, 2)
         if squared
         else math.sqrt(d) * mean_power(p, moment_order)
     )
-    return float(np.max(2 * size * wrong_sign_fraction(d, epsilon * n * p)))
+    wrong = np.maximum(wrong_sign_fraction(d, epsilon * n * p), _probability_of_none(p, n) / 2)
+    return float(np.max(2 * size * wrong))
 
 
 @lru_cache(maxsize=4096)
