@@ -24,14 +24,14 @@ from dpsco_core.fields import parse
 from dpsco_core.plugins.extend import function_in
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 
-RUNS_PER_LINE = 500  # Progress is shown after so many runs on each data set.
+RUNS_PER_LINE = 1000  # Progress is shown after so many runs.
 OWN_NOISE = (
     "the function has a generator of its own, so that every audit gives other numbers; one that "
     "takes (records, rng) repeats them."
 )
-FAR_RECORD_ONLY = (
-    "the neighbours differ in one record, which is far out: a function that is not private on "
-    "other neighbours may pass."
+PAIRS_TRIED = (
+    "{pairs} pairs of neighbours were tried, and half of the runs chose one of them: a function "
+    "that is not private on other neighbours may pass."
 )
 
 
@@ -48,7 +48,8 @@ def add_function_flags(parser: argparse.ArgumentParser) -> None:
         "--far-value",
         metavar="VALUE",
         help="with --function: the size of every coordinate of the record in which neighbours "
-        f"differ (default {FunctionAudit.far_value:g})",
+        f"differ (default {FunctionAudit.far_value:g}); a thousandth, a hundredth and a thousand "
+        "times as much are tried as well",
     )
 
 
@@ -74,7 +75,7 @@ def run_function_audit(chosen: argparse.Namespace) -> int:
     def progress(runs: int) -> None:
         """Show on a terminal how many runs are done."""
         if sys.stderr.isatty() and runs % RUNS_PER_LINE == 0:
-            line = f"\r{2 * runs:,} of {task.runs:,} runs "
+            line = f"\r{runs:,} of {task.runs:,} runs "
             print(line, end="", file=sys.stderr, flush=True)
 
     findings = audit_function(task, progress)
@@ -97,6 +98,12 @@ def _print_json(place: str, task: FunctionAudit, findings: FunctionFindings) -> 
             "n": task.n,
             "d": task.d,
             "far_value": task.far_value,
+            "pairs": findings.pairs,
+            "others": findings.pair.others,
+            "changed_from": findings.pair.value,
+            "changed_to": findings.pair.other_value,
+            "reacts": findings.reacts,
+            "warning": findings.warning or None,
             "trials": task.runs,
             "confidence": task.confidence,
             "epsilon_lower_bound": evidence.epsilon_lower_bound,
@@ -105,7 +112,7 @@ def _print_json(place: str, task: FunctionAudit, findings: FunctionFindings) -> 
             "false_hits": evidence.false_hits,
             "tested": evidence.tested,
             "verdict": findings.verdict,
-            "notes": _notes(task),
+            "notes": _notes(task, findings),
         }
     )
 
@@ -115,7 +122,8 @@ def _print_findings(task: FunctionAudit, findings: FunctionFindings) -> None:
     evidence = findings.evidence
     print_text(
         f"Audited at n = {task.n:,}, d = {task.d:,}: the last record has coordinates "
-        f"{number(task.far_value)}, against {evidence.neighbour_place}; all others are 0."
+        f"{findings.pair.value:g}, against {evidence.neighbour_place}; all others "
+        f"{findings.pair.others}."
     )
     pure = PureDP(epsilon=task.epsilon)
     claim = ApproxDP(epsilon=task.epsilon, delta=task.delta) if task.delta else pure
@@ -128,10 +136,13 @@ def _print_findings(task: FunctionAudit, findings: FunctionFindings) -> None:
         f"The best event happened in {evidence.hits:,} of {evidence.tested:,} runs on one "
         f"neighbour and in {evidence.false_hits:,} on the other."
     )
-    for note in _notes(task):
+    if findings.warning:
+        print_text(f"warning: {findings.warning}")
+    for note in _notes(task, findings):
         print_note(note)
 
 
-def _notes(task: FunctionAudit) -> list[str]:
+def _notes(task: FunctionAudit, findings: FunctionFindings) -> list[str]:
     """Return the caveats of an audit of a function, one sentence each."""
-    return [FAR_RECORD_ONLY, *([] if takes_generator(task.function) else [OWN_NOISE])]
+    tried = PAIRS_TRIED.format(pairs=findings.pairs)
+    return [tried, *([] if takes_generator(task.function) else [OWN_NOISE])]
