@@ -25,6 +25,7 @@ from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.results.release.arrays import RecordShape, checked_centre, checked_lengths
 
 MEAN = MeanEstimation.card.slug
+MEAN_METHOD = "mean.adaptive"  # the method of a mean for which none is stated
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,7 +100,7 @@ def choose_task(shape: RecordShape, statements: Statements) -> ReleaseTask:
     if method is None and has_users:
         method = "user.clipped-means" if shape.has_targets else "user.mean-adaptive"
     elif method is None:
-        method = "sco.clipped" if shape.has_targets else "mean.adaptive"
+        method = "sco.clipped" if shape.has_targets else MEAN_METHOD
     card = method_card(method)
     is_private = card.privacy != "none"
     if has_users:
