@@ -54,6 +54,9 @@ FLAGS = {
 }
 # These flags are given once, or once for each column.
 LENGTHS = {
+    "lower": "instead of --bound, --unit and --centre, for a mean: with --upper a public range of "
+    "the column, in its unit. Numbers beyond it are clamped, and the noise is that for its width",
+    "upper": "see --lower",
     "bound": "in the unit of the column: the mean is at most this far from the centre; with "
     "--target in the unit of the target over that of the column: the coefficients are at most this "
     "long. A radius: in multiples of --unit it is half the --diameter of `dpsco run`",
@@ -107,10 +110,7 @@ def add_release(commands: Any) -> None:
         if name == "bound":
             repetition += ", and with --intercept for it"
         words = f"{text}; once, or {repetition}"
-        is_required = name == "bound"
-        parser.add_argument(
-            f"--{name}", metavar="VALUE", action="append", required=is_required, help=words
-        )
+        parser.add_argument(f"--{name}", metavar="VALUE", action="append", help=words)
     for name, text in FLAGS.items():
         parser.add_argument(f"--{name}", dest=name, metavar="VALUE", help=text)
 
@@ -174,7 +174,12 @@ def run_release(chosen: argparse.Namespace) -> None:
         print(f"of the file, exact and not private: {note}", file=sys.stderr)
     header = ["column", "coefficient" if target else "mean"]
     lines = [[name, number(value)] for name, value in zip(columns, answer.value, strict=True)]
-    for title, values in (("noise (sd)", answer.noise), ("95 % interval", answer.interval)):
+    is_range = answer.rows_interval is not None
+    for title, values in (
+        ("noise (sd)", answer.noise),
+        ("95 %, these rows", answer.rows_interval),
+        ("95 %, population" if is_range else "95 % interval", answer.interval),
+    ):
         if isinstance(values, np.ndarray):
             header.append(title)
             sign = "± " * (title != "noise (sd)")
@@ -245,6 +250,7 @@ def _print_plan(plan: ReleasePlan, *, as_json: bool) -> None:
             "is_chosen_in_the_run": plan.is_chosen_in_the_run,
             "noise": _plain(plan.noise),
             "interval": _plain(plan.interval),
+            "rows_interval": _plain(plan.rows_interval),
             "predicted_error": plan.predicted_error,
             "trials": plan.trials,
             "law": plan.law,
@@ -256,6 +262,8 @@ def _print_plan(plan: ReleasePlan, *, as_json: bool) -> None:
 def _defaults_taken(chosen: argparse.Namespace, method: str) -> dict[str, Any]:
     """Return the flags that were left out, with the values that the release took for them."""
     names = ["method", "epsilon", "delta", "p", "unit", "centre"]
+    if chosen.lower is not None:
+        names = names[:3]  # The range fixes the lengths.
     if chosen.rho is not None:
         names = [name for name in names if name not in ("epsilon", "delta")]
     if chosen.target is not None and has_number_target(chosen.problem):
@@ -282,6 +290,7 @@ def _release_json(
         "value": answer.value.tolist(),
         "intercept": answer.intercept,
         "interval": _plain(answer.interval),
+        "rows_interval": _plain(answer.rows_interval),
         "noise": _plain(answer.noise),
         "spent": budget_fields(answer.spent),
         "neighbours": "replace one record" if unit == "row" else "replace one user",
