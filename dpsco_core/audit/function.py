@@ -28,7 +28,9 @@ from dpsco_core.runs.study import stream
 Function = Callable[..., Any]
 MOST_NUMBERS = 1000  # the largest number of values in an answer
 MOST_RECORD_NUMBERS = 10_000_000  # the largest number n d of values in a data set
-CHOICE_CONFIDENCE = 0.8  # of the bound by which a pair is chosen; nothing rests on it
+CHOICE_CONFIDENCE = (
+    0.8  # The bound by which a pair is chosen has this confidence; nothing rests on it.
+)
 NO_REACTION = (
     "the output did not react to the record that was changed; the audit cannot find a fault it "
     "cannot see."
@@ -112,7 +114,7 @@ def audit_function(
     >>> def mean_without_noise(records):
     ...     return np.clip(records, -1, 1).mean()
     >>> findings = audit_function(FunctionAudit(function=mean_without_noise, epsilon=1.0, runs=200))
-    >>> findings.verdict, findings.pair.others, findings.warning
+    >>> findings.verdict, findings.pair.shared_records, findings.warning
     ('refuted', 'are 0', '')
     """
     caller = _Caller(task=task.validate(), progress=progress)
@@ -195,32 +197,37 @@ class _Caller:
 def _try_pairs(caller: _Caller) -> list[_Trial]:
     """Return the first half of the runs, shared among as many pairs as get enough of them."""
     task = caller.task
-    chosen, sets = [], set()
-    most = task.runs // 2 // (LEAST_RUNS // 2)
+    chosen: list[tuple[Background, tuple[float, float]]] = []
+    sets: set[tuple[Background, float]] = set()
+    largest_count = task.runs // 2 // (LEAST_RUNS // 2)
     for background in backgrounds(task.n, task.far_value):
         for values in background.values:
-            needed = sets | {(background, value) for value in values}
-            if len(needed) <= most:
-                sets = needed
+            enlarged_sets = sets | {(background, value) for value in values}
+            if len(enlarged_sets) <= largest_count:
+                sets = enlarged_sets
                 chosen.append((background, values))
     runs = task.runs // 2 // len(sets)
-    trials, outputs, last = [], dict[float, Vector](), None
+    trials: list[_Trial] = []
+    outputs: dict[float, Vector] = {}
+    background_before: Background | None = None
     for background, values in chosen:
-        outputs = outputs if background is last else {}
-        last = background
+        outputs = outputs if background is background_before else {}
+        background_before = background
         for value in values:
             if value not in outputs:
                 # The generators are equal, so that only the records make answers differ.
                 rng = stream(task.seed, "audit function choice", 0)
                 outputs[value] = caller.answers(background, value, runs, rng)
-        first, second = (outputs[value] for value in values)
-        score = audit(first, second, delta=task.delta, confidence=CHOICE_CONFIDENCE)
+        answers, neighbour_answers = (outputs[value] for value in values)
+        score = audit(answers, neighbour_answers, delta=task.delta, confidence=CHOICE_CONFIDENCE)
         trials.append(
             _Trial(
                 background=background,
-                pair=NeighbourPair(others=background.words, value=values[0], other_value=values[1]),
+                pair=NeighbourPair(
+                    shared_records=background.words, value=values[0], other_value=values[1]
+                ),
                 score=score.epsilon_lower_bound,
-                differs=bool((first != second).any()),
+                differs=bool((answers != neighbour_answers).any()),
             )
         )
     return trials

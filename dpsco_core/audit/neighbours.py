@@ -25,7 +25,7 @@ LEVELS = (0.9, 0.5, 0.75, 0.95, 0.99)  # the quantiles at which the sorted recor
 class NeighbourPair:
     """Two data sets that differ in their last record, whose coordinates are equal."""
 
-    others: str  # the other records, in words
+    shared_records: str  # the records that both share, in words
     value: float  # every coordinate of the last record of the first data set
     other_value: float  # the same of the second data set
 
@@ -48,8 +48,8 @@ class Background:
 def backgrounds(n: int, far_value: float) -> tuple[Background, ...]:
     """Return the kinds of other records, the plainest first; a single record has no others."""
     sizes = [far_value * size for size in SIZES]
-    signs = tuple((size, other) for size in sizes for other in (-size, 0.0))
-    far = signs[:2]
+    signs = tuple((size, change) for size in sizes for change in (-size, 0.0))
+    far_pairs = signs[:2]
     unit, top = UNIT * far_value, far_value * 10.0**DECADES
     ratio = 10.0 ** (2 * DECADES / max(n - 1, 1))  # between sizes that are neighbours when sorted
     zeros = Background(words="are 0", draw=lambda n, d, _: np.zeros((n - 1, d)), values=signs)
@@ -78,11 +78,11 @@ def backgrounds(n: int, far_value: float) -> tuple[Background, ...]:
             draw=lambda n, d, _: np.full((n - 1, d), far_value),
             values=((0.0, far_value), (-far_value, far_value), (0.0, -far_value)),
         ),
-        *(_split(count, far_value, far) for count in counts if 1 < count < n),
+        *(_split(count, far_value, far_pairs) for count in counts if 1 < count < n),
     )
 
 
-def _split(count: int, far_value: float, far: tuple[tuple[float, float], ...]) -> Background:
+def _split(count: int, far_value: float, values: tuple[tuple[float, float], ...]) -> Background:
     """Return a background of zeros but for `count` - 1 records that are far out.
 
     With the changed record `count` of n are far out, so that one quantile is at the gap.
@@ -94,4 +94,6 @@ def _split(count: int, far_value: float, far: tuple[tuple[float, float], ...]) -
         shared[n - count :] = far_value
         return shared
 
-    return Background(words=f"are 0 but for {count - 1:,} at {far_value:g}", draw=draw, values=far)
+    return Background(
+        words=f"are 0 but for {count - 1:,} at {far_value:g}", draw=draw, values=values
+    )

@@ -21,7 +21,7 @@ from dpsco_core.cli.tools import (
     print_note,
     print_text,
 )
-from dpsco_core.explain.guarantees import guarantees
+from dpsco_core.explain.methods.guarantees import guarantees
 from dpsco_core.explain.methods.guide import nearest, refusal
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work

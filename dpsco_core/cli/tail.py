@@ -12,7 +12,7 @@ from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.cli.tools import add_command, print_command, print_json, print_text
 from dpsco_core.explain.columns.decode import LARGEST_BYTES, LARGEST_MEGABYTES
 from dpsco_core.explain.columns.digits import to_digits
-from dpsco_core.explain.guarantees import differing_guarantees
+from dpsco_core.explain.methods.guarantees import differing_guarantees
 from dpsco_core.explain.tails import (
     Tail,
     central_moment,

@@ -9,8 +9,8 @@ from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bound, bounds_for, default_methods, method_card, problem_card
 from dpsco_core.explain.anatomy import starting_risk
-from dpsco_core.explain.guarantees import differing_guarantees
 from dpsco_core.explain.hardest import impossible
+from dpsco_core.explain.methods.guarantees import differing_guarantees
 from dpsco_core.explain.window import Span, notions_of, spans
 from dpsco_core.results.measured import Measurement, Table, reference_of
 from dpsco_core.results.price import Errors, is_no_better, paired_ratio, reference_method

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from dpsco_core.explain.anatomy import starting_risk
-from dpsco_core.explain.guarantees import APART, differing_guarantees, guarantees
+from dpsco_core.explain.methods.guarantees import APART, differing_guarantees, guarantees
 from dpsco_core.explain.promise import advice
 from dpsco_core.results.measured import measured
 from dpsco_core.runs.study import Outcome

@@ -99,7 +99,7 @@ def _print_json(place: str, task: FunctionAudit, findings: FunctionFindings) -> 
             "d": task.d,
             "far_value": task.far_value,
             "pairs": findings.pairs,
-            "others": findings.pair.others,
+            "others": findings.pair.shared_records,
             "changed_from": findings.pair.value,
             "changed_to": findings.pair.other_value,
             "reacts": findings.reacts,
@@ -123,7 +123,7 @@ def _print_findings(task: FunctionAudit, findings: FunctionFindings) -> None:
     print_text(
         f"Audited at n = {task.n:,}, d = {task.d:,}: the last record has coordinates "
         f"{findings.pair.value:g}, against {evidence.neighbour_place}; all others "
-        f"{findings.pair.others}."
+        f"{findings.pair.shared_records}."
     )
     pure = PureDP(epsilon=task.epsilon)
     claim = ApproxDP(epsilon=task.epsilon, delta=task.delta) if task.delta else pure

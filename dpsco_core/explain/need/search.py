@@ -77,7 +77,7 @@ class Need:
     method: str  # slug of the method
     unknown: Unknown  # the unknown quantity
     target: float  # the target for the quantile of the error over data and noise
-    quantile: float = 0.5  # that quantile; 0.5 is the median
+    quantile: float = 0.5  # the quantile of the error that is to reach it; 0.5 is the median
     # Where the answer lies: inside the searched range, below it, or above it. On a plateau there is
     # no answer, because the error hardly changes near the end of the search.
     side: Literal["inside", "below", "above", "plateau"] = "plateau"
@@ -108,7 +108,7 @@ def need(
     # a function that is called after every point with the number of runs so far
     progress: Progress | None = None,
     error_unit: str = "moment",  # the unit of the target for a mean; see `error_in_units`
-    quantile: float = 0.5,  # which quantile of the error is to reach the target, in [0.1, 0.95]
+    quantile: float = 0.5,  # the quantile of the error that is to reach it, in [0.1, 0.95]
 ) -> Need:
     """Return how large `unknown` must be for a median error of `target`, as ``dpsco need`` does.
 

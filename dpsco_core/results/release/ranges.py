@@ -79,8 +79,8 @@ def checked_range(lower: ArrayLike | None, upper: ArrayLike | None, d: int) -> P
     """Return the stated range; None if there is none. Raises `InvalidInput` if it is not one."""
     if lower is None and upper is None:
         return None
-    for name, values, other in (("lower", lower, "upper"), ("upper", upper, "lower")):
-        require(values is not None, name, f"given beside {other}", None)
+    for name, values, partner in (("lower", lower, "upper"), ("upper", upper, "lower")):
+        require(values is not None, name, f"given beside {partner}", None)
     low, high = (_end(name, v, d) for name, v in (("lower", lower), ("upper", upper)))
     stated = PublicRange(lower=low, upper=high)
     if not ((low < high).all() and (stated.half > 0).all()):

@@ -32,7 +32,7 @@ def guarantees(point: Scenario, methods: Sequence[str]) -> dict[str, float]:
             evaluation = evaluate(point, row)
             if not evaluation.failures and evaluation.value > 0:
                 values[card.method].append(evaluation.value)
-    return {slug: smallest_or(found, lambda v: v, math.inf) for slug, found in values.items()}
+    return {slug: smallest_or(bounds, lambda v: v, math.inf) for slug, bounds in values.items()}
 
 
 def differing_guarantees(point: Scenario, methods: Sequence[str]) -> str:
@@ -42,18 +42,18 @@ def differing_guarantees(point: Scenario, methods: Sequence[str]) -> str:
     recommended, most often because it has the smallest measured error.
     """
     proven = guarantees(point, methods)
-    first, *others = methods
-    other = smallest_or(others, proven.__getitem__, "")
-    if not other or not _are_apart(proven[first], proven[other]):
+    chosen, *rivals = methods
+    rival = smallest_or(rivals, proven.__getitem__, "")
+    if not rival or not _are_apart(proven[chosen], proven[rival]):
         return ""
-    parts = sorted((first, other), key=proven.__getitem__)
+    parts = sorted((chosen, rival), key=proven.__getitem__)
     texts = [_describe(slug, proven) for slug in parts]
     return f"What is proven of the mean error here differs: {'; '.join(texts)}."
 
 
-def _are_apart(first: float, second: float) -> bool:
+def _are_apart(guarantee: float, rival_guarantee: float) -> bool:
     """Return whether two guarantees differ by more than `APART`."""
-    low, high = sorted((first, second))
+    low, high = sorted((guarantee, rival_guarantee))
     return low < math.inf and high > APART * low
 
 
