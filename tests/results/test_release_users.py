@@ -150,7 +150,7 @@ def test_a_regression_on_users_finds_the_direction() -> None:
         (
             ITEMS[0],
             {"method": "user.mean-clipped"},
-            "method must be one on records, got",
+            "method must be a private one on records, got",
         ),
     ],
 )
