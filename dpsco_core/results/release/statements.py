@@ -127,9 +127,9 @@ def choose_task(shape: RecordShape, statements: Statements) -> ReleaseTask:
     else:
         if card.level == "user" and is_private:
             raise InvalidInput(
-                f"method must be a private one on records, got method={method}, which needs users: pass "
-                "users=... with items=m, or an array of shape (n, m, d); on the command line, "
-                "--user and --items."
+                f"method must be a private one on records, got method={method}, which needs "
+                "users: pass users=... with items=m, or an array of shape (n, m, d); on the "
+                "command line, --user and --items."
             )
         condition = "a private one on records"
         require(card.level == "item" and is_private, "method", condition, method)
