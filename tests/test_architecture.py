@@ -81,6 +81,10 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.user.accelerated.smoothing", "beta"),
     # A secret choice of records of each user, and a secret order of users.
     ("dpsco_core.results.release.users", "permutation"),
+    # A plan with a public range draws records, and an audit those beside the changed record.
+    ("dpsco_core.results.release.plan", "uniform"),
+    ("dpsco_core.audit.neighbours", "standard_normal"),
+    ("dpsco_core.audit.neighbours", "standard_cauchy"),
     # The machine's speed is measured on these numbers.
     ("dpsco_core.runs.cost", "standard_normal"),
     # The page Geometry estimates a width by these random directions, without data.

@@ -40,7 +40,17 @@ def test_everything_on_the_page_works_in_its_order(
             assert [line for line in text.splitlines() if len(line) > 100] == [], words
             texts[" ".join(words)] = text
     assert {text.split()[0] for text in texts} == {"tail", "run", "release", "budget", "need"}
-    [mean_text] = [text for words, text in texts.items() if "--method mean.clipped --p" in words]
+    means = {w: text for w, text in texts.items() if "--method mean.clipped --p" in w}
+    [mean_text] = [text for words, text in means.items() if "--plan" not in words]
+    [plan_text] = [text for words, text in means.items() if "--plan" in words]
+    # The interval of the release is the one that its plan said.
+    ends = re.search(r"95 % interval: (\S+) to (\S+),", mean_text)
+    planned = re.search(r"95 % interval, in your unit: (\S+)", plan_text)
+    assert ends and planned
+    half = (float(ends[2].replace(",", "")) - float(ends[1].replace(",", ""))) / 2
+    assert half == pytest.approx(float(planned[1]), rel=0.01)
+    in_range = namespace["in_range"]
+    assert abs(in_range.value[0] - namespace["ages"].mean()) < 3 * in_range.rows_interval[0]
     assert "95 % interval: " in mean_text
     # The true mean absolute error is that of noise with a standard deviation of 4 hours.
     error = namespace["error"]

@@ -1,7 +1,9 @@
 """An audit of any Python function of records: it needs no ledger, and no plan.
 
-The function runs on data sets that differ in their last record, which is far out in one, as far out
-the other way in the second, and 0 in the third; all other records are 0. The bound on epsilon is
+The function runs on pairs of data sets that differ in their last record
+(`dpsco_core.audit.neighbours`): among other records of several kinds, the changed record has
+several sizes. One half of the runs chooses the pair that is easiest to distinguish, and the other
+half tests it, so that the confidence holds however many pairs there are. The bound on epsilon is
 that of `dpsco_core.audit.engine`, after the last run; a function has no ledger whose trade-off
 curve could be tested. An audit can refute a claim and never proves one: a function whose worst
 neighbours are others may pass it.
@@ -14,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_core.audit.engine import CONFIDENCE, PAIRS, Verdict, check_runs
-from dpsco_core.audit.statistics import Evidence, audit, shared_confidence
+from dpsco_core.audit.engine import CONFIDENCE, Verdict, check_runs
+from dpsco_core.audit.neighbours import Background, NeighbourPair, backgrounds
+from dpsco_core.audit.statistics import LEAST_RUNS, Evidence, audit
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import real, whole
@@ -25,13 +28,24 @@ from dpsco_core.runs.study import stream
 Function = Callable[..., Any]
 MOST_NUMBERS = 1000  # the largest number of values in an answer
 MOST_RECORD_NUMBERS = 10_000_000  # the largest number n d of values in a data set
+CHOICE_CONFIDENCE = (
+    0.8  # The bound by which a pair is chosen has this confidence; nothing rests on it.
+)
 OWN_NOISE = (
     "the function has a generator of its own, so that every audit gives other numbers; one that "
     "takes (records, rng) repeats them."
 )
-FAR_RECORD_ONLY = (
-    "the neighbours differ in one record, which is far out: a function that is not private on "
-    "other neighbours may pass."
+PAIRS_TRIED = (
+    "{pairs} pairs of neighbours were tried, and half of the runs chose one of them: a function "
+    "that is not private on other neighbours may pass."
+)
+NO_REACTION = (
+    "the output did not react to the record that was changed; the audit cannot find a fault it "
+    "cannot see."
+)
+NO_VISIBLE_REACTION = (
+    "no reaction of the output to the record that was changed was visible in these runs; the audit "
+    "cannot find a fault it cannot see."
 )
 
 
@@ -50,8 +64,11 @@ class FunctionAudit:
     delta: float = 1e-6  # in [0, 1)
     n: int = 8
     d: int = 1
-    far_value: float = 1000.0  # every coordinate of the record in which neighbours differ
-    runs: int = 20_000  # the number of runs on both neighbours of a pair together; even
+    # The size of every coordinate of the record in which neighbours differ; sizes from a thousandth
+    # of it to a thousand times as much are tried as well.
+    far_value: float = 1000.0
+    # The number of runs, at least 80 and even: one half chooses a pair, the other half tests it.
+    runs: int = 20_000
     # The probability that a claim that holds is not refuted.
     confidence: float = CONFIDENCE
     seed: int = 0  # the seed of the generators for the function
@@ -65,23 +82,22 @@ class FunctionAudit:
         whole("d", self.d, 1, MOST_RECORD_NUMBERS // self.n)
         real("far-value", self.far_value, 1e-100, 1e100)
         check_runs(self.runs, self.confidence)
+        require(self.runs >= 2 * LEAST_RUNS, "trials", f"at least {2 * LEAST_RUNS}", self.runs)
         return self
-
-    def data_sets(self) -> tuple[Vector, Vector, Vector]:
-        """Return the three data sets, each of shape (n, d)."""
-        data, opposite, origin = np.zeros((3, self.n, self.d))
-        data[-1], opposite[-1] = self.far_value, -self.far_value
-        return data, opposite, origin
 
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionFindings:
     """The findings of an audit of a function."""
 
-    # The evidence from the pair of neighbours that is easier to distinguish.
+    # The evidence from the runs that test the chosen pair.
     evidence: Evidence
     claimed_epsilon: float
+    pair: NeighbourPair  # the pair that was the easiest to distinguish in the first half of runs
+    pairs: int  # the number of pairs among which it was chosen
+    reacts: bool  # whether the output of the function was seen to react to the changed record
     notes: tuple[str, ...]  # caveats that a reader of the findings must see, one sentence each
+    warning: str = ""  # a sentence where the output was not seen to react; otherwise empty
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -99,50 +115,135 @@ def audit_function(
 ) -> FunctionFindings:
     """Run a function on neighbours, and return what its answers prove.
 
-    `progress` is called with the number of runs on each data set. Raises `InvalidInput` if the
-    audit is not valid, and `CodeFailed` if the function fails or its answers are no numbers of one
-    shape.
+    `progress` is called with the number of runs so far. Raises `InvalidInput` if the audit is not
+    valid, and `CodeFailed` if the function fails or its answers are no numbers of one shape.
 
     Examples
     --------
     >>> def mean_without_noise(records):
     ...     return np.clip(records, -1, 1).mean()
     >>> findings = audit_function(FunctionAudit(function=mean_without_noise, epsilon=1.0, runs=200))
-    >>> findings.verdict
-    'refuted'
+    >>> findings.verdict, findings.pair.shared_records, findings.warning
+    ('refuted', 'are 0', '')
     """
-    task.validate()
-    has_generator = takes_generator(task.function)
-    name = getattr(task.function, "__name__", "function")
-    code = getattr(task.function, "__code__", None)
-    path = getattr(code, "co_filename", "a library")
-    call = guarded(task.function, f"function={name}", path, _wrong_answer)
-    sets = task.data_sets()
-    streams = [stream(task.seed, f"audit function {side}", 0) for side in range(len(sets))]
-    answers: list[list[Vector]] = [[] for _ in sets]
-    for run in range(task.runs // 2):
-        for records, rng, outputs in zip(sets, streams, answers, strict=True):
-            answer = call(records.copy(), rng) if has_generator else call(records.copy())
+    caller = _Caller(task=task.validate(), progress=progress)
+    trials = _try_pairs(caller)
+    chosen = max(trials, key=lambda trial: trial.score)
+    pair = chosen.pair
+    runs = task.runs // 2 // 2
+    streams = [stream(task.seed, f"audit function {side}", 0) for side in range(2)]
+    outputs = [
+        caller.answers(chosen.background, value, runs, rng)
+        for value, rng in zip((pair.value, pair.other_value), streams, strict=True)
+    ]
+    evidence = replace(
+        audit(*outputs, delta=task.delta, confidence=task.confidence),
+        neighbour_place=f"{pair.other_value:g}",
+    )
+    # With equal generators any difference is a reaction; otherwise only one that runs can prove.
+    has_reacted = any(trial.differs for trial in trials) if caller.has_generator else False
+    reacts = has_reacted or evidence.epsilon_lower_bound > 0
+    warning = NO_REACTION if caller.has_generator else NO_VISIBLE_REACTION
+    return FunctionFindings(
+        evidence=evidence,
+        claimed_epsilon=task.epsilon,
+        pair=pair,
+        pairs=len(trials),
+        reacts=reacts,
+        notes=(
+            PAIRS_TRIED.format(pairs=len(trials)),
+            *([] if caller.has_generator else [OWN_NOISE]),
+        ),
+        warning="" if reacts else warning,
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Trial:
+    """The first runs on one pair of neighbours."""
+
+    background: Background
+    pair: NeighbourPair
+    score: float  # what these runs suggest of epsilon; it only chooses
+    differs: bool  # whether any answer differs between the neighbours, run by run
+
+
+@dataclass(eq=False, kw_only=True)
+class _Caller:
+    """The audited function, which is called on data sets and counts its runs."""
+
+    task: FunctionAudit
+    progress: Callable[[int], object]
+    calls: int = 0
+    numbers: int = 0  # the number of values in an answer; 0 before the first one
+
+    def __post_init__(self) -> None:
+        """Find out once how the function is to be called."""
+        function = self.task.function
+        self.has_generator = takes_generator(function)
+        self.name = getattr(function, "__name__", "function")
+        code = getattr(function, "__code__", None)
+        self.path = getattr(code, "co_filename", "a library")
+        self.call = guarded(function, f"function={self.name}", self.path, _wrong_answer)
+
+    def answers(
+        self, background: Background, value: float, runs: int, rng: np.random.Generator
+    ) -> Vector:
+        """Return the answers of runs on one data set, shape (runs, k)."""
+        records = background.records(self.task.n, self.task.d, self.task.seed)
+        records[-1] = value
+        outputs = []
+        for _ in range(runs):
+            copy = records.copy()
+            answer = self.call(copy, rng) if self.has_generator else self.call(copy)
             # This copies the answer: the function may return the same array in every run.
             outputs.append(np.array(answer, dtype=float).ravel())
-            sizes = [answers[0][0].size, outputs[-1].size]
-            if sizes[0] != sizes[1]:
-                reason = f"it returned {sizes[0]} numbers, and then {sizes[1]}"
-                raise code_failure(f"function={name}", path, reason)
-        progress(run + 1)
-    reference, *neighbours = (np.array(outputs) for outputs in answers)
-    confidence = shared_confidence(task.confidence, PAIRS)
-    places = ("as far out the other way", "0")
-    looks = [
-        replace(
-            audit(reference, outputs, delta=task.delta, confidence=confidence),
-            neighbour_place=place,
+            self.numbers = self.numbers or outputs[-1].size
+            if outputs[-1].size != self.numbers:
+                reason = f"it returned {self.numbers} numbers, and then {outputs[-1].size}"
+                raise code_failure(f"function={self.name}", self.path, reason)
+            self.calls += 1
+            self.progress(self.calls)
+        return np.array(outputs)
+
+
+def _try_pairs(caller: _Caller) -> list[_Trial]:
+    """Return the first half of the runs, shared among as many pairs as get enough of them."""
+    task = caller.task
+    chosen: list[tuple[Background, tuple[float, float]]] = []
+    sets: set[tuple[Background, float]] = set()
+    largest_count = task.runs // 2 // (LEAST_RUNS // 2)
+    for background in backgrounds(task.n, task.far_value):
+        for values in background.values:
+            enlarged_sets = sets | {(background, value) for value in values}
+            if len(enlarged_sets) <= largest_count:
+                sets = enlarged_sets
+                chosen.append((background, values))
+    runs = task.runs // 2 // len(sets)
+    trials: list[_Trial] = []
+    outputs: dict[float, Vector] = {}
+    background_before: Background | None = None
+    for background, values in chosen:
+        outputs = outputs if background is background_before else {}
+        background_before = background
+        for value in values:
+            if value not in outputs:
+                # The generators are equal, so that only the records make answers differ.
+                rng = stream(task.seed, "audit function choice", 0)
+                outputs[value] = caller.answers(background, value, runs, rng)
+        answers, neighbour_answers = (outputs[value] for value in values)
+        score = audit(answers, neighbour_answers, delta=task.delta, confidence=CHOICE_CONFIDENCE)
+        trials.append(
+            _Trial(
+                background=background,
+                pair=NeighbourPair(
+                    shared_records=background.words, value=values[0], other_value=values[1]
+                ),
+                score=score.epsilon_lower_bound,
+                differs=bool((answers != neighbour_answers).any()),
+            )
         )
-        for outputs, place in zip(neighbours, places, strict=True)
-    ]
-    sharpest = max(looks, key=lambda evidence: evidence.epsilon_lower_bound)
-    notes = (FAR_RECORD_ONLY, *([] if has_generator else [OWN_NOISE]))
-    return FunctionFindings(evidence=sharpest, claimed_epsilon=task.epsilon, notes=notes)
+    return trials
 
 
 def takes_generator(function: Function) -> bool:

@@ -1,6 +1,7 @@
 """The command `dpsco about`: one method in plain words, and the cost of a run."""
 
 import argparse
+import math
 import textwrap
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,7 @@ from dpsco_core.cli.tools import (
     print_note,
     print_text,
 )
+from dpsco_core.explain.methods.guarantees import guarantees
 from dpsco_core.explain.methods.guide import nearest, refusal
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
@@ -118,6 +120,11 @@ def run_about(chosen: argparse.Namespace) -> None:
         print_recipe(method_recipe)
         if libraries := ", ".join(snippets(method_recipe)):
             print_note(f"as code: `--library` {libraries}.")
+        value = guarantees(method_recipe.point, [slug])[slug]
+        if value < math.inf:
+            print_note(f"proven at this setting: a mean error of at most {value:.3g}.")
+        else:
+            print_note("no mean error with explicit constants is proven at this setting.")
         if command := budget_command(method_recipe):
             print_note(f"for a batch, epochs and a model of your own: `{command}`.")
     for title, texts in sections.items():

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.parsing import whole
 from dpsco_core.cli.tail import STDIN, read_content
 from dpsco_core.cli.tools import (
     add_command,
@@ -21,13 +22,23 @@ from dpsco_core.cli.tools import (
 )
 from dpsco_core.explain.recipe.ledgers import spendings
 from dpsco_core.results.commands import has_number_target
-from dpsco_core.results.release import ArrayRelease, release
+from dpsco_core.results.release import ArrayRelease, ReleasePlan, plan_release, release
+from dpsco_core.results.release.users import MOST_NUMBERS
 from dpsco_core.runs.store import budget_fields
 from dpsco_core.scenario import Scenario
 
 COUNTED = (
     "the number of rows that are used, {rows:,}, is taken for public: a row without a number in "
     "one of the columns is left out."
+)
+COUNTED_USERS = (
+    "the number of users, {users:,}, is taken for public; how many rows a user has is hidden. "
+    "Of users with more than {items:,} rows {items:,} are drawn, those of users with fewer are "
+    "repeated, and a row without a number in one of the columns is left out."
+)
+PLANNED = (
+    "a plan: nothing is released and nothing spent. Of the file only its shape counts, {shape}; "
+    "the records of the rehearsals are drawn from a law."
 )
 UNITS = "lengths in the ledger are of records, or features, divided by unit."
 DEFAULTS = {name: one.default for name, one in inspect.signature(release).parameters.items()}
@@ -43,6 +54,9 @@ FLAGS = {
 }
 # These flags are given once, or once for each column.
 LENGTHS = {
+    "lower": "instead of --bound, --unit and --centre, for a mean: with --upper a public range of "
+    "the column, in its unit. Numbers beyond it are clamped, and the noise is that for its width",
+    "upper": "see --lower",
     "bound": "in the unit of the column: the mean is at most this far from the centre; with "
     "--target in the unit of the target over that of the column: the coefficients are at most this "
     "long. A radius: in multiples of --unit it is half the --diameter of `dpsco run`",
@@ -68,21 +82,35 @@ def add_release(commands: Any) -> None:
     parser.add_argument("--target", metavar="NAME", help="the column that is to be predicted")
     words = "with --target: give the model an intercept, which is clipped and noisy like the others"
     parser.add_argument("--intercept", action="store_true", help=words)
-    parser.add_argument("--method", metavar="SLUG", help="slug of a private method on records")
+    parser.add_argument("--method", metavar="SLUG", help="slug of a private method")
     words = (
         "loss, which --target needs: logistic for labels -1 and 1 or 0 and 1; least-squares, huber "
         "or absolute for a target that is a number"
     )
+    words = (
+        "a column with the user of each row, a number or a text: the release hides all rows of one "
+        "user, and needs --items"
+    )
+    parser.add_argument("--user", metavar="NAME", help=words)
+    words = "with --user: the number of rows that count of each user, from public knowledge"
+    parser.add_argument("--items", metavar="M", help=words)
+    words = (
+        "with --user, of a mean: the share of the variance that the rows of one user have in "
+        "common, from 0 to 1 (default 1, which holds for rows that hang together in any way)"
+    )
+    parser.add_argument("--alike", metavar="VALUE", help=words)
+    words = (
+        "print what the release will do, radii, noise, predicted error and interval, and release "
+        "nothing: it spends no budget, and reads nothing of the file but its shape"
+    )
+    parser.add_argument("--plan", action="store_true", help=words)
     parser.add_argument("--problem", metavar="SLUG", help=words)
     for name, text in LENGTHS.items():
         repetition = "once for each column"
         if name == "bound":
             repetition += ", and with --intercept for it"
         words = f"{text}; once, or {repetition}"
-        is_required = name == "bound"
-        parser.add_argument(
-            f"--{name}", metavar="VALUE", action="append", required=is_required, help=words
-        )
+        parser.add_argument(f"--{name}", metavar="VALUE", action="append", help=words)
     for name, text in FLAGS.items():
         parser.add_argument(f"--{name}", dest=name, metavar="VALUE", help=text)
 
@@ -102,7 +130,9 @@ def run_release(chosen: argparse.Namespace) -> None:
             "problem must be given with --target: logistic for labels, or least-squares, huber or "
             "absolute for numbers; nothing was released."
         )
-    records = read_records(read_content(chosen.file), [*chosen.column, *target])
+    items, alike = _read_user_flags(chosen)
+    names = [*chosen.column, *target]
+    records = read_records(read_content(chosen.file), names, chosen.user)
     rows = records.values
     features = rows[:, : len(rows[0]) - len(target)] if len(rows) else rows
     texts = {name: getattr(chosen, name) for name in FLAGS}
@@ -114,25 +144,42 @@ def run_release(chosen: argparse.Namespace) -> None:
         numbers |= _read_lengths(name, getattr(chosen, name), chosen.column, has_intercept)
     if "rho" in numbers:
         numbers = {"epsilon": None, "delta": None} | numbers
+    numbers |= {"method": chosen.method, "problem": chosen.problem, "alike": alike}
+    numbers["intercept"] = chosen.intercept
+    users = len(set(records.users))
+    if chosen.plan:
+        shape: tuple[int, ...] = features.shape
+        if items is not None:
+            shape = (users, items, features.shape[1])
+        _print_plan(plan_release(shape, targets=bool(target), **numbers), as_json=chosen.json)
+        return
     answer = release(
         (features, rows[:, -1]) if target else features,
-        method=chosen.method,
-        problem=chosen.problem,
-        intercept=chosen.intercept,
+        users=None if chosen.user is None else list(records.users),
+        items=items,
         **numbers,
     )
+    counted = COUNTED.format(rows=len(rows))
+    if items is not None:
+        counted = COUNTED_USERS.format(users=users, items=items)
     columns = [name for name in records.chosen if name not in target]
     defaults = _defaults_taken(chosen, answer.method)
-    notes = (COUNTED.format(rows=len(rows)), *answer.notes)
+    unit = "row" if chosen.user is None else "user"
+    notes = (counted, *answer.notes)
     if chosen.json:
-        document = _release_json(answer, columns, notes)
+        document = _release_json(answer, columns, notes, unit)
         print_json(document | {"defaults": defaults, "reading": list(records.notes)})
         return
     for note in records.notes:
         print(f"of the file, exact and not private: {note}", file=sys.stderr)
     header = ["column", "coefficient" if target else "mean"]
     lines = [[name, number(value)] for name, value in zip(columns, answer.value, strict=True)]
-    for title, values in (("noise (sd)", answer.noise), ("95 % interval", answer.interval)):
+    is_range = answer.rows_interval is not None
+    for title, values in (
+        ("noise (sd)", answer.noise),
+        ("95 %, these rows", answer.rows_interval),
+        ("95 %, population" if is_range else "95 % interval", answer.interval),
+    ):
         if isinstance(values, np.ndarray):
             header.append(title)
             sign = "± " * (title != "noise (sd)")
@@ -142,7 +189,7 @@ def run_release(chosen: argparse.Namespace) -> None:
     print(format_table(lines, header))
     if isinstance(answer.interval, np.ndarray):
         print_text(
-            "The intervals hold together, if the statements hold and the rows are independent."
+            f"The intervals hold together, if the statements hold and the {unit}s are independent."
         )
     elif answer.interval is not None:
         radius = number(answer.interval)
@@ -150,8 +197,11 @@ def run_release(chosen: argparse.Namespace) -> None:
         if len(answer.value) == 1:
             ends = answer.value[0] - answer.interval, answer.value[0] + answer.interval
             words = " to ".join(map(number, ends))
-        print_text(f"95 % interval: {words}, if the statements hold and the rows are independent.")
-    print_text(f"{answer.method} has spent {answer.spent}; neighbours: one row is replaced.")
+        print_text(
+            f"95 % interval: {words}, if the statements hold and the {unit}s are independent."
+        )
+    replaced = "one row is" if chosen.user is None else "all rows of one user are"
+    print_text(f"{answer.method} has spent {answer.spent}; neighbours: {replaced} replaced.")
     if defaults:
         filled_in = (f"--{name} {_default_text(name, value)}" for name, value in defaults.items())
         print_text(f"by default: {', '.join(filled_in)}.")
@@ -167,9 +217,53 @@ def run_release(chosen: argparse.Namespace) -> None:
     print_text(f"warning: {answer.warning}")
 
 
+def _read_user_flags(chosen: argparse.Namespace) -> tuple[int | None, float | None]:
+    """Return the numbers of --items and --alike; raise `InvalidInput` if they do not fit --user."""
+    if chosen.user is None:
+        require(chosen.items is None, "items", "left out without --user", chosen.items)
+        require(chosen.alike is None, "alike", "left out without --user", chosen.alike)
+        return None, None
+    require(chosen.items is not None, "items", "given with --user, from public knowledge", None)
+    is_repeated = chosen.user in (*chosen.column, chosen.target)
+    require(not is_repeated, "user", "another column than --column and --target", chosen.user)
+    count = read_number("items", chosen.items)
+    items = int(count) if count.is_integer() else count
+    whole("items", items, 1, MOST_NUMBERS)
+    return int(items), None if chosen.alike is None else read_number("alike", chosen.alike)
+
+
+def _print_plan(plan: ReleasePlan, *, as_json: bool) -> None:
+    """Print what a release would do."""
+    note = PLANNED.format(shape=plan.shape)
+    if not as_json:
+        for line in str(plan).splitlines():
+            print_text(line)
+        print_note(note)
+        return
+    print_json(
+        {
+            "method": plan.method,
+            "shape": {"n": plan.shape.n, "d": plan.shape.d, "m": plan.shape.items},
+            "budget": budget_fields(plan.budget),
+            "neighbours": "replace one record" if plan.shape.items is None else "replace one user",
+            "parameters": {k: v for k, v in plan.parameters.items() if np.isfinite(v)},
+            "is_chosen_in_the_run": plan.is_chosen_in_the_run,
+            "noise": _plain(plan.noise),
+            "interval": _plain(plan.interval),
+            "rows_interval": _plain(plan.rows_interval),
+            "predicted_error": plan.predicted_error,
+            "trials": plan.trials,
+            "law": plan.law,
+            "notes": [note],
+        }
+    )
+
+
 def _defaults_taken(chosen: argparse.Namespace, method: str) -> dict[str, Any]:
     """Return the flags that were left out, with the values that the release took for them."""
     names = ["method", "epsilon", "delta", "p", "unit", "centre"]
+    if chosen.lower is not None:
+        names = names[:3]  # The range fixes the lengths.
     if chosen.rho is not None:
         names = [name for name in names if name not in ("epsilon", "delta")]
     if chosen.target is not None and has_number_target(chosen.problem):
@@ -187,7 +281,7 @@ def _default_text(name: str, value: Any) -> str:
 
 
 def _release_json(
-    answer: ArrayRelease, columns: list[str], notes: tuple[str, ...]
+    answer: ArrayRelease, columns: list[str], notes: tuple[str, ...], unit: str
 ) -> dict[str, Any]:
     """Return a private answer about the user's own columns as JSON values."""
     return {
@@ -196,9 +290,10 @@ def _release_json(
         "value": answer.value.tolist(),
         "intercept": answer.intercept,
         "interval": _plain(answer.interval),
+        "rows_interval": _plain(answer.rows_interval),
         "noise": _plain(answer.noise),
         "spent": budget_fields(answer.spent),
-        "neighbours": "replace one record",
+        "neighbours": "replace one record" if unit == "row" else "replace one user",
         "parameters": {k: v for k, v in answer.parameters.items() if np.isfinite(v)},
         "ledger": [
             {

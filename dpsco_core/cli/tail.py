@@ -3,13 +3,16 @@
 import argparse
 import math
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import to_plain
+from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.cli.tools import add_command, print_command, print_json, print_text
 from dpsco_core.explain.columns.decode import LARGEST_BYTES, LARGEST_MEGABYTES
 from dpsco_core.explain.columns.digits import to_digits
+from dpsco_core.explain.methods.guarantees import differing_guarantees
 from dpsco_core.explain.tails import (
     Tail,
     central_moment,
@@ -93,6 +96,7 @@ def _describe_tail(answer: dict[str, Any]) -> str:
 def _print_commands(records: "NumberRecords", file: str) -> None:
     """Print the run on the matching scenario, and the release of the file's columns."""
     from dpsco_core.explain.columns.own_records import fitted, mean_radius, suggested_public
+    from dpsco_core.results.release.statements import MEAN_METHOD
 
     fits = tails(records.values, records.chosen)
     point = fitted(
@@ -123,6 +127,10 @@ def _print_commands(records: "NumberRecords", file: str) -> None:
     }
     print_text("next: which method is best on synthetic data like these")
     print_command(run)
+    setting = replace(point, diameter=2 * mean_radius(publics), axis=None, grid=())
+    methods = [m for m in default_methods("mean") if method_card(m).privacy != "none"]
+    if words := differing_guarantees(setting, list(dict.fromkeys([MEAN_METHOD, *methods]))):
+        print_text(f"in multiples of the unit. {words}")
     print_text(
         "and a private mean of this file, with the --method that wins there. Its bound, unit and "
         "centre are read from the file, rounded, so that this answer is not private: put numbers "

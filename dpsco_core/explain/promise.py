@@ -10,6 +10,7 @@ from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bound, bounds_for, default_methods, method_card, problem_card
 from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.explain.hardest import impossible
+from dpsco_core.explain.methods.guarantees import differing_guarantees
 from dpsco_core.explain.window import Span, notions_of, spans
 from dpsco_core.results.measured import Measurement, Table, reference_of
 from dpsco_core.results.price import Errors, is_no_better, paired_ratio, reference_method
@@ -99,6 +100,8 @@ def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str:
     """Return which private method to take, in one sentence; empty if none ran.
 
+    A second sentence follows where what is proven of the methods differs.
+
     Over an axis the sentence is about the point with the largest value, because a sweep is most
     often made to see where a curve ends. No method is recommended whose error is about that of an
     answer without data. A reference that is clearly worse than the private method
@@ -122,7 +125,11 @@ def advice(scenario: Scenario, outcomes: Sequence[Outcome], table: Table) -> str
     ratios = {row.method: paired_ratio(errors[row.method], errors[best.method]) for row in rivals}
     close = [method_card(m).name for m, ratio in ratios.items() if ratio and ratio.within_noise]
     tie = f" ({' and '.join(close)} within the noise of the trials)" if close else ""
-    return f"take {name}: it has the smallest mean error of the private methods{tie}{cost}."
+    proven_words = differing_guarantees(scenario.at(end), [row.method for row in rows])
+    return (
+        f"take {name}: it has the smallest mean error of the private methods{tie}{cost}. "
+        f"{proven_words}"
+    ).rstrip()
 
 
 def recommended(scenario: Scenario, table: Table) -> tuple[Scenario, str] | None:

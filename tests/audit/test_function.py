@@ -205,3 +205,40 @@ def test_the_error_of_a_failing_function_names_its_code() -> None:
 def test_only_the_audit_of_a_function_takes_a_far_value(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--far-value", "3"]) == 2
     assert "far-value must be left out without function" in capsys.readouterr().err
+
+
+def quantile_clip(records: Vector, rng: np.random.Generator) -> float:
+    """Release a mean with noise for its clip, which is a quantile of the records themselves."""
+    radius = np.quantile(np.abs(records), 0.9)
+    mean = float(np.clip(records, -radius, radius).mean())
+    return mean + float(rng.laplace(scale=2 * radius / len(records)))
+
+
+@pytest.mark.parametrize("n", [8, 100, 1000])
+def test_a_clip_at_a_quantile_of_the_records_is_refuted(n: int) -> None:
+    task = FunctionAudit(function=quantile_clip, epsilon=1.0, delta=1e-6, n=n, runs=4000)
+    findings = audit_function(task)
+    assert findings.verdict == "refuted" and findings.pairs > 20
+    if n > 10:  # Beside zeros the clip is 0 whatever the changed record is.
+        assert findings.pair.shared_records != "are 0"
+    fixed = FunctionAudit(function=laplace_mean, epsilon=1.0, delta=1e-6, n=n, runs=4000)
+    assert audit_function(fixed).verdict == "not refuted"
+
+
+def test_a_function_that_does_not_react_is_warned_about() -> None:
+    def constant(records: Vector, rng: np.random.Generator) -> float:
+        """Release noise alone."""
+        return float(rng.laplace())
+
+    def always_one(records: Vector) -> float:
+        """Release a constant."""
+        return 1.0
+
+    findings = [
+        audit_function(FunctionAudit(function=f, epsilon=1.0, runs=2000))
+        for f in (constant, always_one, laplace_mean)
+    ]
+    assert [f.verdict for f in findings] == ["not refuted"] * 3
+    assert [f.reacts for f in findings] == [False, False, True]
+    assert "the output did not react to the record that was changed" in findings[0].warning
+    assert "cannot find a fault it cannot see" in findings[1].warning and not findings[2].warning

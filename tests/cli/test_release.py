@@ -167,3 +167,72 @@ def test_invalid_flags_of_a_release_are_refused(
         assert main(["release", *words]) == 2
         error = capsys.readouterr().err
         assert message in error and error.count("\n") == 1
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> str:
+    """Write a file of 800 users with 1 to 5 rows each, and a row without one; return its path."""
+    rng = np.random.default_rng(1)
+    lines = ["who,pay"]
+    for user, mean in enumerate(rng.normal(10.0, 1.0, 800)):
+        lines += [f"u{user},{mean + rng.normal():.4f}" for _ in range(rng.integers(1, 6))]
+    lines.append(",10")
+    path = tmp_path / "visits.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return str(path)
+
+
+def test_the_command_hides_all_rows_of_one_user(
+    capsys: pytest.CaptureFixture[str], visits: str
+) -> None:
+    flags = (visits, "--column", "pay", "--user", "who", "--items", "3", "--unit", "2")
+    flags += ("--centre", "10", "--bound", "4", "--method", "user.mean-clipped")
+    result = document(capsys, *flags)
+    assert result["neighbours"] == "replace one user"
+    [value], [noise] = result["value"], result["noise"]  # type: ignore[misc]
+    assert abs(value - 10) < 0.2 + 6 * noise and noise > 0
+    assert any("number of users, 800, is taken for public" in note for note in result["notes"])  # type: ignore[attr-defined]
+    assert main(["release", *flags]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "all rows of one user are replaced" in text and "the users are independent" in text
+    # The same numbers as one row a user need no more noise than 3 rows that are alike.
+    single = document(capsys, *(w if w != "3" else "1" for w in flags))
+    assert single["noise"][0] == pytest.approx(noise, rel=0.2)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--user", "who"), "items must be given with --user"),
+        (("--items", "3"), "items must be left out without --user"),
+        (("--alike", "0.5"), "alike must be left out without --user"),
+        (("--user", "pay", "--items", "3"), "user must be another column"),
+        (("--user", "whom", "--items", "3"), "user must be one of"),
+        (("--user", "who", "--items", "0"), "items must be"),
+        (("--user", "who", "--items", "2.5"), "items must be"),
+    ],
+)
+def test_a_wrong_user_is_refused_in_one_sentence(
+    capsys: pytest.CaptureFixture[str], visits: str, words: tuple[str, ...], message: str
+) -> None:
+    assert main(["release", visits, "--column", "pay", "--bound", "20", *words]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def test_a_plan_reads_the_shape_alone_and_says_what_the_release_does(
+    capsys: pytest.CaptureFixture[str], file: str, visits: str, tmp_path: Path
+) -> None:
+    flags = ("--column", "a", "--bound", "2", "--unit", "1", "--method", "mean.clipped")
+    plan = document(capsys, file, *flags, "--plan")
+    result = document(capsys, file, *flags)
+    assert plan["interval"] == result["interval"] and plan["noise"] == result["noise"]
+    assert plan["shape"] == {"n": 3000, "d": 1, "m": None} and "value" not in plan
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join(["a", *(f"{1e6 + i}" for i in range(3000))]), encoding="utf-8")
+    assert document(capsys, str(other), *flags, "--plan") == plan
+    users = ("--column", "pay", "--user", "who", "--items", "3", "--bound", "20", "--plan")
+    assert main(["release", visits, *users]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "neighbours replace one user" in text and "(800, 3, 1)" in text
+    assert "nothing is released and nothing spent" in text

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from dpsco_core.explain.anatomy import starting_risk
+from dpsco_core.explain.methods.guarantees import APART, differing_guarantees, guarantees
 from dpsco_core.explain.promise import advice
 from dpsco_core.results.measured import measured
 from dpsco_core.runs.study import Outcome
@@ -59,3 +62,25 @@ def test_no_method_is_recommended_that_is_as_bad_as_an_answer_without_data() -> 
 def test_a_costly_method_is_described_by_its_price() -> None:
     point = Scenario(problem="linear", methods=("sco.erm", "sco.clipped"))
     assert ", 3 times that of " in advised(point, (1.0, 1.0), (3.0, 3.0))
+
+
+def test_the_advice_names_what_is_proven_where_methods_differ_by_it() -> None:
+    point = Scenario(n=2000, d=5, methods=("mean.clipped", "mean.adaptive"))
+    proven = guarantees(point, point.methods)
+    assert proven["mean.adaptive"] > 10 * proven["mean.clipped"] > 0
+    text = advised(point, (0.2, 0.21, 0.2), (0.1, 0.11, 0.1))
+    assert text.startswith("take Adaptive clipping: ")
+    assert f"at most {proven['mean.clipped']:.3g} for Simple clipping; " in text
+    assert f"at most {proven['mean.adaptive']:.3g} for Adaptive clipping." in text
+    equal = Scenario(methods=("mean.clipped", "mean.cwme-cdp"))
+    values = guarantees(equal, equal.methods).values()
+    assert max(values) < APART * min(values)
+    assert "proven" not in advised(equal, (0.2, 0.21, 0.2), (0.1, 0.11, 0.1))
+
+
+def test_a_method_without_a_proven_error_is_said_to_have_none() -> None:
+    point = Scenario(n=2000, d=5, methods=("mean.clipped", "mean.iterative"))
+    assert math.isinf(guarantees(point, point.methods)["mean.iterative"])
+    assert "nothing for Iterative" in differing_guarantees(
+        point, ["mean.iterative", "mean.clipped"]
+    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpsco_core import ApproxDP, InvalidInput, release
+from dpsco_core import ApproxDP, InvalidInput, plan_release, release
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 
 RNG = np.random.default_rng(0)
@@ -146,7 +147,11 @@ def test_a_regression_on_users_finds_the_direction() -> None:
         ((ITEMS, LABELS), {"alike": 0.5}, "alike must be left out but for the mean of users"),
         ((ITEMS, LABELS[:, :2]), {}, r"targets must be of shape \(1500, 5\)"),
         (ITEMS[None], {}, r"records must be of shape \(n,\) or \(n, d\), or \(n, m, d\)"),
-        (ITEMS[0], {"method": "user.mean-clipped"}, "on records, or be given with users"),
+        (
+            ITEMS[0],
+            {"method": "user.mean-clipped"},
+            "method must be a private one on records, got",
+        ),
     ],
 )
 def test_a_wrong_statement_about_users_is_refused_in_one_sentence(
@@ -155,3 +160,15 @@ def test_a_wrong_statement_about_users_is_refused_in_one_sentence(
     with pytest.raises(InvalidInput, match=message) as refusal:
         release(records, **(STATED | options))
     assert str(refusal.value).endswith(".") and "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("method", ["user.clipped-means", "user.mean-clipped", "user.phased-sgd"])
+def test_a_method_on_users_says_what_is_missing_on_records(method: str) -> None:
+    sentence = (
+        f"got method={method}, which needs users: pass users=... with items=m, or an array of "
+        "shape (n, m, d); on the command line, --user and --items."
+    )
+    with pytest.raises(InvalidInput, match=re.escape(sentence)):
+        release(np.zeros((10, 2)), method=method, bound=1.0)
+    with pytest.raises(InvalidInput, match=re.escape(sentence)):
+        plan_release((10, 2), method=method, bound=1.0)

@@ -23,7 +23,7 @@ from dpsco_core.fields import parse
 from dpsco_core.plugins.extend import function_in
 from dpsco_core.privacy.budget import ApproxDP, PureDP
 
-RUNS_PER_LINE = 500  # Progress is shown after so many runs on each data set.
+RUNS_PER_LINE = 1000  # Progress is shown after so many runs.
 
 
 def add_function_flags(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,8 @@ def add_function_flags(parser: argparse.ArgumentParser) -> None:
         "--far-value",
         metavar="VALUE",
         help="with --function: the size of every coordinate of the record in which neighbours "
-        f"differ (default {FunctionAudit.far_value:g})",
+        f"differ (default {FunctionAudit.far_value:g}); a thousandth, a hundredth and a thousand "
+        "times as much are tried as well",
     )
 
 
@@ -65,7 +66,7 @@ def run_function_audit(chosen: argparse.Namespace) -> int:
     def progress(runs: int) -> None:
         """Show on a terminal how many runs are done."""
         if sys.stderr.isatty() and runs % RUNS_PER_LINE == 0:
-            line = f"\r{2 * runs:,} of {task.runs:,} runs "
+            line = f"\r{runs:,} of {task.runs:,} runs "
             print(line, end="", file=sys.stderr, flush=True)
 
     findings = audit_function(task, progress)
@@ -88,6 +89,12 @@ def _print_json(place: str, task: FunctionAudit, findings: FunctionFindings) -> 
             "n": task.n,
             "d": task.d,
             "far_value": task.far_value,
+            "pairs": findings.pairs,
+            "others": findings.pair.shared_records,
+            "changed_from": findings.pair.value,
+            "changed_to": findings.pair.other_value,
+            "reacts": findings.reacts,
+            "warning": findings.warning or None,
             "trials": task.runs,
             "confidence": task.confidence,
             "epsilon_lower_bound": evidence.epsilon_lower_bound,
@@ -106,7 +113,8 @@ def _print_findings(task: FunctionAudit, findings: FunctionFindings) -> None:
     evidence = findings.evidence
     print_text(
         f"Audited at n = {task.n:,}, d = {task.d:,}: the last record has coordinates "
-        f"{number(task.far_value)}, against {evidence.neighbour_place}; all others are 0."
+        f"{findings.pair.value:g}, against {evidence.neighbour_place}; all others "
+        f"{findings.pair.shared_records}."
     )
     pure = PureDP(epsilon=task.epsilon)
     claim = ApproxDP(epsilon=task.epsilon, delta=task.delta) if task.delta else pure
@@ -119,5 +127,7 @@ def _print_findings(task: FunctionAudit, findings: FunctionFindings) -> None:
         f"The best event happened in {evidence.hits:,} of {evidence.tested:,} runs on one "
         f"neighbour and in {evidence.false_hits:,} on the other."
     )
+    if findings.warning:
+        print_text(f"warning: {findings.warning}")
     for note in findings.notes:
         print_note(note)

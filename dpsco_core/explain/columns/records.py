@@ -15,6 +15,7 @@ from dpsco_core.explain.columns.table import (
     chosen_names,
     number_column,
     open_file,
+    text_cells,
 )
 from dpsco_core.explain.tails import cap_notes
 
@@ -34,6 +35,7 @@ class NumberRecords:
     examples: tuple[UnusedCell, ...]
     assumptions: tuple[str, ...]  # sentences on what was assumed about the file and its numbers
     notes: tuple[str, ...]  # the assumptions, and what was left out
+    users: tuple[str, ...] = ()  # the user of each record, if a column of users was named
 
     @property
     def count(self) -> int:
@@ -53,12 +55,16 @@ class NumberRecords:
         return tuple(note if self.is_single else f"{name}: {note}" for name, note in notes)
 
 
-def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRecords:
+def read_records(
+    content: bytes, names: Sequence[str] | None = None, user: str | None = None
+) -> NumberRecords:
     """Return the records of the columns that are named, by default the one of `read_column`.
 
+    `user` is the name of a column with the user of each row, a number or a text.
+
     A row without a number in one of the columns is left out as a whole: nothing is filled in. A row
-    in which all of them are blank is ignored, as with a single column. Raises `InvalidInput` as
-    `read_column` does.
+    in which all of them are blank is ignored, as with a single column, and so is one without a
+    user. Raises `InvalidInput` as `read_column` does.
     """
     file = open_file(content)
     names = list(dict.fromkeys(chosen_names(file, names)))
@@ -68,8 +74,10 @@ def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRe
     values = np.column_stack([cells.read.values for cells in chosen])
     has_number = ~np.isnan(values)
     is_blank = np.array([[not cell.strip() for cell in one.cells] for one in chosen]).T
-    is_used = has_number.all(axis=1)
-    is_left_out = ~is_used & ~is_blank.all(axis=1)
+    identifiers = [] if user is None else [c.strip() for c in text_cells(file, user, "user")]
+    has_user = np.array([bool(name) for name in identifiers] or [True] * len(values))
+    is_used = has_number.all(axis=1) & has_user
+    is_left_out = ~has_number.all(axis=1) & ~is_blank.all(axis=1)
     examples = []
     for row in np.flatnonzero(is_left_out)[:EXAMPLES].tolist():
         examples.append(chosen[np.flatnonzero(~has_number[row])[0]].unused(row))
@@ -89,6 +97,7 @@ def read_records(content: bytes, names: Sequence[str] | None = None) -> NumberRe
         examples=tuple(examples),
         assumptions=assumptions,
         notes=notes,
+        users=tuple(np.array(identifiers)[is_used].tolist()) if identifiers else (),
     )
 
 

@@ -129,14 +129,8 @@ def chosen_cells(file: OpenFile, name: str) -> ChosenCells:
 
     Any column can be named, also one whose first cells are no numbers: its error then says so.
     """
-    table, names = file.table, file.table.names
-    if name not in names:
-        question = did_you_mean(shorten(name), names)
-        listed = f"one of {shorten(', '.join(names))}" + f" ({question})" * bool(question)
-        require(False, "column", listed, shorten(name))
-    k = names.index(name)
-    cells = tuple(row.cells[k] for row in table.rows)
-    lines = tuple(row.line for row in table.rows)
+    cells = text_cells(file, name)
+    lines = tuple(row.line for row in file.table.rows)
     read = read_cells(cells, lines)
     if len(read.unreadable) > MOST_UNREADABLE * len(cells):
         i, share = read.unreadable[0], 100 * MOST_UNREADABLE
@@ -148,6 +142,17 @@ def chosen_cells(file: OpenFile, name: str) -> ChosenCells:
     if np.isnan(read.values).all():
         raise InvalidInput(f"{shorten(name)} has no number in its {len(cells):,} cells.")
     return ChosenCells(name=name, cells=cells, lines=lines, read=read)
+
+
+def text_cells(file: OpenFile, name: str, flag: str = "column") -> tuple[str, ...]:
+    """Return the cells of a column as texts; raise `InvalidInput` if no column has the name."""
+    names = file.table.names
+    if name not in names:
+        question = did_you_mean(shorten(name), names)
+        listed = f"one of {shorten(', '.join(names))}" + f" ({question})" * bool(question)
+        require(False, flag, listed, shorten(name))
+    k = names.index(name)
+    return tuple(row.cells[k] for row in file.table.rows)
 
 
 def number_column(file: OpenFile, chosen: ChosenCells) -> NumberColumn:

@@ -35,9 +35,12 @@ Progress = Callable[[int], None]
 class Runs:
     """Runs of one method at several values of the unknown, with common random numbers."""
 
-    def __init__(self, base: Scenario, unknown: Unknown, progress: Progress | None) -> None:
+    def __init__(
+        self, base: Scenario, unknown: Unknown, progress: Progress | None, quantile: float = 0.5
+    ) -> None:
         """Prepare the runs of the scenario's only method at any value of the unknown field."""
         self.base, self.unknown, self.progress = base, unknown, progress
+        self.quantile = quantile  # the quantile of the error that is to reach the target
         (self.method,) = base.methods
         self.method_run = make_method(self.method, base.calibration, base.tuning)
         self.count = 0
@@ -70,6 +73,13 @@ class Runs:
         records = users_of(users) if user_level else pool_items(users)
         release = released(self.method_run, records, plan, ledger, noise)
         return problem.excess_risk(release.value).value
+
+
+def quantile_of(errors: Vector, quantile: float, axis: int | None = None) -> Vector:
+    """Return a quantile of errors, along an axis or of all of them; 0.5 is the median."""
+    if quantile == 0.5:
+        return np.asarray(np.median(errors, axis=axis))
+    return np.asarray(np.quantile(errors, quantile, axis=axis))
 
 
 def first_users(

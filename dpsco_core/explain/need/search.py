@@ -1,6 +1,7 @@
 r"""How many records, or how large a privacy budget, a target error takes.
 
-The error is a power of n, or of epsilon, over a short range. A few pilot medians walk towards the
+The error is its median over trials, or another quantile of them. It is a power of n, or of epsilon,
+over a short range. A few pilot medians walk towards the
 target; two sets of trials on either side of where they end give the answer by interpolation, and
 resampling the trials gives its interval. Where the error hardly changes there is no answer.
 
@@ -24,7 +25,14 @@ from dpsco_core.base.parsing import is_real, one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.classes import binding, name_bound_algorithms
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
-from dpsco_core.explain.need.runs import Progress, Runs, Unknown, point_at, unscaled
+from dpsco_core.explain.need.runs import (
+    Progress,
+    Runs,
+    Unknown,
+    point_at,
+    quantile_of,
+    unscaled,
+)
 from dpsco_core.explain.need.units import error_in_units
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
 from dpsco_core.results.report import bound_setting
@@ -39,6 +47,7 @@ SPACING = 0.3  # the distance, in ln n, of the last two points from their midpoi
 WIDE = 1.0  # The distance at which a plateau is confirmed, since chance may flatten a short slope.
 FLATTEST = -0.15  # A slope above this number counts as a plateau.
 FINAL_TRIALS, FEW_TRIALS = 64, 16
+QUANTILES = (0.1, 0.95)  # More extreme quantiles of so few trials would say little.
 CHEAP = 100_000  # Up to this n times d the last two points have many trials.
 MOVES = 3  # The last two points are moved at most this often, if the answer is not near them.
 RESAMPLES = 1000
@@ -67,7 +76,8 @@ class Need:
 
     method: str  # slug of the method
     unknown: Unknown  # the unknown quantity
-    target: float  # the target for the median error over data and noise
+    target: float  # the target for the quantile of the error over data and noise
+    quantile: float = 0.5  # the quantile of the error that is to reach it; 0.5 is the median
     # Where the answer lies: inside the searched range, below it, or above it. On a plateau there is
     # no answer, because the error hardly changes near the end of the search.
     side: Literal["inside", "below", "above", "plateau"] = "plateau"
@@ -98,8 +108,11 @@ def need(
     # a function that is called after every point with the number of runs so far
     progress: Progress | None = None,
     error_unit: str = "moment",  # the unit of the target for a mean; see `error_in_units`
+    quantile: float = 0.5,  # the quantile of the error that is to reach it, in [0.1, 0.95]
 ) -> Need:
     """Return how large `unknown` must be for a median error of `target`, as ``dpsco need`` does.
+
+    With another `quantile` it is that of the error: at 0.9 nine runs in ten have at most `target`.
 
     Raises `InvalidInput` if an argument is not allowed; `NotApplicable` if the method cannot run
     where the search starts.
@@ -119,12 +132,15 @@ def need(
     base = replace(scenario, axis=None, grid=(), trials=1, methods=(method,)).validate()
     require(is_real(target) and target > 0, "error", "finite and above 0", target)
     target = error_in_units(base, target, error_unit)
+    low_end, high_end = QUANTILES
+    is_quantile = is_real(quantile) and low_end <= quantile <= high_end
+    require(is_quantile, "quantile", f"a number from {low_end} to {high_end}", quantile)
     budget_field = "rho" if base.rho is not None else "epsilon"
     one_of("unknown", unknown, ("n", budget_field))
     card = method_card(method)
     if unknown != "n":
         require(card.privacy != "none", "method", "a private one for a budget", method)
-    runs = Runs(base, unknown, progress)
+    runs = Runs(base, unknown, progress, quantile)
     ends = _range_of_places(base, unknown, elements)
     goal = math.log(target)
     start = _place_of_value(float(getattr(base, unknown)), unknown)
@@ -140,6 +156,7 @@ def need(
         method=method,
         unknown=unknown,
         target=target,
+        quantile=quantile,
         slope=final.slope,
         trials=len(final.left),
         near=unscaled(final.middle, unknown),
@@ -166,15 +183,18 @@ class _FinalRuns:
     spacing: float
     left: Vector
     right: Vector
+    quantile: float  # the quantile of the errors that counts
 
     @property
     def slope(self) -> float:
-        """The slope of the median log error between both sides, on the scale of the search."""
-        return float(np.median(self.right) - np.median(self.left)) / (2 * self.spacing)
+        """The slope of that log error between both sides, on the scale of the search."""
+        left, right = (float(quantile_of(x, self.quantile)) for x in (self.left, self.right))
+        return (right - left) / (2 * self.spacing)
 
     def answer(self, goal: float) -> float:
-        """Return the place at which the line through both medians reaches the goal."""
-        middle_error = 0.5 * float(np.median(self.right) + np.median(self.left))
+        """Return the place at which the line through both quantiles reaches the goal."""
+        left, right = (float(quantile_of(x, self.quantile)) for x in (self.left, self.right))
+        middle_error = 0.5 * (right + left)
         return self.middle + (goal - middle_error) / self.slope
 
     def interval(self, goal: float, seed: int) -> tuple[float, float]:
@@ -182,7 +202,9 @@ class _FinalRuns:
         rng = stream(seed, "need resample", 0)
         count = len(self.left)
         chosen = rng.integers(0, count, size=(RESAMPLES, count)).astype(np.intp)
-        left_errors, right_errors = (np.median(x[chosen], axis=1) for x in (self.left, self.right))
+        left_errors, right_errors = (
+            quantile_of(x[chosen], self.quantile, axis=1) for x in (self.left, self.right)
+        )
         slope = (right_errors - left_errors) / (2 * self.spacing)
         # Flatter slopes of resamples are due to chance, since a plateau would have been refused.
         centre = goal - 0.5 * (left_errors + right_errors)
@@ -194,13 +216,13 @@ class _FinalRuns:
 def _find_place_by_few_trials(
     runs: Runs, start: float, goal: float, ends: tuple[float, float]
 ) -> float:
-    """Walk towards the goal on medians of few trials; return the place that seems to reach it."""
+    """Walk towards the goal on quantiles of few trials; return the place that seems to reach it."""
     places: list[float] = []
     levels: list[float] = []
     place = start
     for _ in range(PILOTS):
         try:
-            level = float(np.median(runs.log_errors(place, PILOT_TRIALS)))
+            level = float(quantile_of(runs.log_errors(place, PILOT_TRIALS), runs.quantile))
         except NotApplicable:
             if not places:
                 raise
@@ -230,21 +252,27 @@ def _pilot_slope(places: list[float], levels: list[float]) -> float:
 def _final_runs(runs: Runs, middle: float, spacing: float, ends: tuple[float, float]) -> _FinalRuns:
     """Run the last two sets of trials, at a distance `spacing` on either side of the middle.
 
-    If there are many records, fewer trials are run.
+    If there are many records, fewer trials are run for a median.
     """
     spacing = min(spacing, 0.5 * (ends[1] - ends[0]))
     middle = min(max(middle, ends[0] + spacing), ends[1] - spacing)
     point = point_at(runs.base, runs.unknown, unscaled(middle, runs.unknown))
     cheap = point.n * point.d * point.m <= CHEAP
-    trials = FINAL_TRIALS if cheap else FEW_TRIALS
+    trials = FINAL_TRIALS if cheap or runs.quantile != 0.5 else FEW_TRIALS
     left_errors, right_errors = (runs.log_errors(middle + x, trials) for x in (-spacing, spacing))
-    return _FinalRuns(middle=middle, spacing=spacing, left=left_errors, right=right_errors)
+    return _FinalRuns(
+        middle=middle,
+        spacing=spacing,
+        left=left_errors,
+        right=right_errors,
+        quantile=runs.quantile,
+    )
 
 
 def _is_reached(runs: Runs, place: float, goal: float, trials: int) -> bool:
-    """Return whether the method runs at a place with a median log error of at most the goal."""
+    """Return whether the method runs at a place with a log error of at most the goal."""
     try:
-        return float(np.median(runs.log_errors(place, trials))) <= goal
+        return float(quantile_of(runs.log_errors(place, trials), runs.quantile)) <= goal
     except NotApplicable:
         return False
 
@@ -325,9 +353,22 @@ def in_words(answer: Need, *, users: bool = False) -> tuple[str, ...]:
     )
 
 
+def describe_goal(target: float, quantile: float) -> str:
+    """Return a target error in words.
+
+    Examples
+    --------
+    >>> describe_goal(0.1, 0.5), describe_goal(0.1, 0.9)
+    ('a median error of 0.1', 'an error of at most 0.1 in 90 % of runs')
+    """
+    if quantile == 0.5:
+        return f"a median error of {target:.3g}"
+    return f"an error of at most {target:.3g} in {100 * quantile:.3g} % of runs"
+
+
 def _describe_answer(answer: Need, people: str) -> str:
     """Return a sentence with the number that the method takes, or the reason for none."""
-    name, goal = method_card(answer.method).name, f"a median error of {answer.target:.3g}"
+    name, goal = method_card(answer.method).name, describe_goal(answer.target, answer.quantile)
     if answer.side == "plateau":
         opening = f"Near {_describe_amount(answer, answer.near, people)}"
         if answer.unknown == "n":

@@ -192,17 +192,20 @@ def _opacus_code(recipe: Recipe, release: NoisyRelease) -> str:
     is_sampled = release.mechanism == "poisson gaussian"
     if not _has_ball(recipe) or not (is_sampled or _is_full_descent(recipe, release)):
         return ""
-    n, d = recipe.point.n, recipe.point.d
+    n, d, budget = recipe.point.n, recipe.point.d, recipe.point.budget
     if is_sampled:
         sampling = "a Poisson sample of the records, of this size in the mean"
         notice = f"""\
-# Opacus counts neighbours that add or remove a record, whose epsilon is smaller. For the same
-# budget under these, noise_multiplier={release.add_remove_multiplier!r}."""
+# Opacus counts neighbours that add or remove a record, whose epsilon is smaller, with an
+# accountant of its own: that it prints another epsilon than the {budget} of replacing a
+# record is expected. For the same budget under its neighbours,
+# noise_multiplier={release.add_remove_multiplier!r}."""
     else:
         sampling = "all records"
         notice = f"""\
-# Opacus counts neighbours that add or remove a record: for the same budget under these,
-# noise_multiplier={release.add_remove_multiplier!r}, the half."""
+# Opacus counts neighbours that add or remove a record, with an accountant of its own: that it
+# prints another epsilon than the {budget} of replacing a record is expected. For the same
+# budget under its neighbours, noise_multiplier={release.add_remove_multiplier!r}, the half."""
     if _is_of_points(recipe):
         data = """records = torch.randn(n, d)  # put your records here, shape (n, d)
 inputs, targets = torch.ones(n, 1), records  # the weights alone are the answer

@@ -28,6 +28,7 @@ from dpsco_core.results.release.notes import (
     radius_notes,
 )
 from dpsco_core.results.release.planned import PlannedRelease, plan_for
+from dpsco_core.results.release.ranges import RANGE_NOTE
 from dpsco_core.results.release.statements import Statements
 from dpsco_core.results.release.users import grouped_records
 
@@ -68,6 +69,10 @@ class ArrayRelease:
     # given. If `unit` has an entry for every coordinate, these are the half-lengths of intervals
     # that hold together, shape (d,).
     interval: float | Vector | None
+    # With a public range: the half-lengths of 95 % intervals about the value for the mean of these
+    # rows, clamped to their range, from the noise alone; shape (d,). They hold together. None
+    # without a range, since then nothing says what the clip has moved.
+    rows_interval: Vector | None = None
     method: str  # slug
     # Radii, steps, noise and others. Lengths are multiples of `unit`, like those of the ledger.
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -107,7 +112,9 @@ def release(
     records: Any,
     *,
     method: str | None = None,
-    bound: ArrayLike,
+    bound: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
     epsilon: float | None = 1.0,
     delta: float | None = 1e-6,
     rho: float | None = None,
@@ -155,6 +162,11 @@ def release(
         `intercept` shape (d + 1,), the last one for the prediction at the centre. Where it is one
         number, that prediction is at most `bound` times the largest `unit`. The search is in the
         smallest ball, in units, that contains all of these.
+    lower, upper : float or array_like, optional
+        Instead of `bound`, `unit` and `centre`, of a mean: a public range of every number, or of
+        every coordinate, shape (d,). Numbers beyond it are clamped to it, and infinite ones, too;
+        the noise is that for its width over n, and there is no clipping bias where it holds. The
+        method is ``"mean.clipped"``, with a clip that does nothing else.
     epsilon, delta, rho : float or None
         The budget: epsilon with delta, or rho of zCDP beside ``epsilon=None, delta=None``.
         Neighbours differ by replacing one record, or all records of one user.
@@ -222,6 +234,13 @@ def release(
     >>> answer.value.shape, answer.spent, answer.interval > 0
     ((2,), ApproxDP(epsilon=1.0, delta=1e-06), True)
 
+    With a public range of the records:
+
+    >>> ages = np.random.default_rng(1).uniform(18, 80, size=5000)
+    >>> answer = release(ages, lower=0, upper=100)
+    >>> f"{answer.noise[0]:.3f} {answer.rows_interval[0]:.3f} {answer.interval[0]:.2f}"
+    '0.084 0.166 2.20'
+
     Two releases on one budget:
 
     >>> from dpsco_core.privacy import ZCDP, SharedLedger
@@ -245,6 +264,8 @@ def release(
         intercept=intercept,
         problem=problem,
         alike=alike,
+        lower=lower,
+        upper=upper,
     )
     rng = checked_generator(rng)
     arrays = grouped_records(records, users, items, rng)
@@ -283,6 +304,7 @@ def release_planned(
         value=value[:d],
         ledger=ledger,
         interval=interval_of(prepared),
+        rows_interval=rows_interval_of(prepared),
         method=task.card.slug,
         parameters=dict(result.diagnostics),
         noise=None if noise is None else noise * np.broadcast_to(units, (d,)),
@@ -293,12 +315,21 @@ def release_planned(
 
 def interval_of(prepared: PlannedRelease) -> float | Vector | None:
     """Return the proven interval of a mean, in the caller's units; None without a stated unit."""
+    limits, noise = prepared.lengths.limits, prepared.range_noise()
+    if limits is not None and noise is not None:
+        return limits.population_interval(noise, prepared.shape.n)
     if not prepared.task.is_mean or prepared.statements.unit is None:
         return None
     radius, units = prepared.proven_radius, prepared.lengths.unit
     if radius is None:
         return None
     return radius * units if units.ndim else radius * float(units)
+
+
+def rows_interval_of(prepared: PlannedRelease) -> Vector | None:
+    """Return the interval for the mean of the rows themselves; None without a public range."""
+    limits, noise = prepared.lengths.limits, prepared.range_noise()
+    return None if limits is None or noise is None else limits.rows_interval(noise)
 
 
 def _notes(prepared: PlannedRelease, result: Release) -> Iterator[str]:
@@ -310,6 +341,9 @@ def _notes(prepared: PlannedRelease, result: Release) -> Iterator[str]:
         yield from [DEFAULT_LOSS] * (statements.problem is None)
         yield from [LABELS] * task.has_labels
         yield INTERCEPT if statements.intercept else NO_INTERCEPT
+    if lengths.limits is not None:
+        yield RANGE_NOTE
+        return
     if not task.is_linear:
         yield from bound_note(result.value, prepared.point.diameter / 2)
     if task.is_mean:

@@ -13,6 +13,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.base.parsing import whole
 from dpsco_core.base.search import smallest_or
+from dpsco_core.data import DenseRows
 from dpsco_core.methods.base import Release
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.entries import Entry
@@ -26,6 +27,7 @@ from dpsco_core.results.release.answer import (
     checked_generator,
     interval_of,
     release_planned,
+    rows_interval_of,
 )
 from dpsco_core.results.release.arrays import RecordShape
 from dpsco_core.results.release.planned import PlannedRelease, ProvenBound, plan_for
@@ -61,6 +63,7 @@ class ReleasePlan:
     noise: Vector | None
     # The interval that the release will have; see `ArrayRelease.interval`.
     interval: float | Vector | None
+    rows_interval: Vector | None  # the same for the rows themselves; see `ArrayRelease`
     bounds: tuple[ProvenBound, ...]  # the proven bounds on the error of this run
     # The median error of the rehearsals, over `unit`: the l2 error of a mean, or the excess risk
     # of features and targets over their units. It is no bound: drawn records have a law.
@@ -124,6 +127,8 @@ class ReleasePlan:
         interval = self.interval
         text = "none is proven" if interval is None else _join(np.atleast_1d(interval))
         lines.append(f"  95 % interval, in your unit: {text}")
+        if self.rows_interval is not None:
+            lines.append(f"  95 % interval for these rows alone: {_join(self.rows_interval)}")
         return "\n".join(lines)
 
 
@@ -132,7 +137,9 @@ def plan_release(
     *,
     targets: bool = False,
     method: str | None = None,
-    bound: ArrayLike,
+    bound: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
     epsilon: float | None = 1.0,
     delta: float | None = 1e-6,
     rho: float | None = None,
@@ -160,7 +167,8 @@ def plan_release(
         m records each.
     targets : bool
         Whether there are targets beside them.
-    method, bound, epsilon, delta, rho, p, unit, target_unit, centre, intercept, problem, alike
+    method, bound, lower, upper, epsilon, delta, rho, p, unit, target_unit, centre, intercept, \
+problem, alike
         As in `release`.
     trials : int
         The number of rehearsals, from 1 to 1000.
@@ -203,6 +211,8 @@ def plan_release(
         intercept=intercept,
         problem=problem,
         alike=alike,
+        lower=lower,
+        upper=upper,
     )
     prepared = plan_for(_checked_shape(shape, targets), statements)
     rehearsals = [_rehearse(prepared, seed, trial) for trial in range(trials)]
@@ -220,11 +230,14 @@ def plan_release(
         is_chosen_in_the_run=prepared.task.card.private_radius and has_looked,
         noise=None if noise is None else noise * units,
         interval=interval_of(prepared),
+        rows_interval=rows_interval_of(prepared),
         bounds=prepared.bounds(),
         predicted_error=float(np.median([error for _, error in rehearsals])),
         trials=trials,
         law=f"{prepared.point.distribution} records of tail index "
-        f"{prepared.point.p + prepared.point.margin:g}",
+        f"{prepared.point.p + prepared.point.margin:g}"
+        if prepared.lengths.limits is None
+        else "records that are uniform in the range",
     )
 
 
@@ -250,6 +263,10 @@ def _rehearse(prepared: PlannedRelease, seed: int, trial: int) -> tuple[Release,
     point = prepared.point
     offset = min(1.0, prepared.lengths.ball)
     rng = stream(seed, "plan of a release", trial)
+    if prepared.lengths.limits is not None:
+        rows = DenseRows(rng.uniform(-1.0, 1.0, size=(point.n, point.d)))
+        answer = prepared.release(rows, Ledger(point.budget), rng)
+        return answer, float(np.linalg.norm(answer.value))
     problem: Problem = replace(point, offset=offset).instance.problem.draw(rng)
     sample: Any = problem.sample(point.n * point.m, rng)
     if prepared.shape.items is not None:

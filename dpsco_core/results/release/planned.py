@@ -14,6 +14,7 @@ from dpsco_core.bounds.classes import of_class
 from dpsco_core.catalogue import bounds_for, make_method
 from dpsco_core.data import DenseRows
 from dpsco_core.data.users import UserRows
+from dpsco_core.methods.average import MeanPlan
 from dpsco_core.methods.base import Plan, Release, released
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import Setting
@@ -78,13 +79,29 @@ class PlannedRelease:
         values = [b.value(self.setting, self.plan) for b in rows if not b.failures(self.setting)]
         return smallest_or([v for v in values if v > 0], lambda v: v, None)
 
+    def range_noise(self) -> Vector | None:
+        """Return the noise on a mean of records in a range, shape (d,); None without a range.
+
+        It is the standard deviation of each coordinate, in the unit of the records.
+        """
+        limits, plan = self.lengths.limits, self.plan
+        if limits is None or not isinstance(plan, MeanPlan):
+            return None
+        return np.asarray(plan.noise.noise_std * limits.half)
+
     def methods_with_interval(self) -> tuple[str, ...]:
         """Return the slugs of the methods that have a proven interval at this point."""
         rows = self._interval_bounds()
         return tuple(dict.fromkeys(b.card.method for b in rows if not b.failures(self.setting)))
 
     def bounds(self) -> tuple[ProvenBound, ...]:
-        """Return the proven bounds on the error of a run with this plan."""
+        """Return the proven bounds on the error of a run with this plan.
+
+        There are none for a public range: those of the catalogue are about moments, and its
+        intervals are sharper.
+        """
+        if self.lengths.limits is not None:
+            return ()
         rows = bounds_for(self.point.problem, self.point.level)
         slug = self.task.card.slug
         return tuple(
@@ -110,6 +127,8 @@ class PlannedRelease:
         # Overflow here is harmless: the method clips what is not finite, or replaces it by 0.
         with np.errstate(over="ignore", invalid="ignore"):
             columns = (arrays.rows - lengths.centre) / lengths.unit
+            if lengths.limits is not None:
+                columns = np.clip(columns, -1.0, 1.0)
             if self.statements.intercept:
                 columns = np.column_stack([columns, np.ones(len(columns))])
             targets = None if arrays.targets is None else arrays.targets / lengths.target_unit
@@ -167,7 +186,9 @@ def plan_for(shape: RecordShape, statements: Statements) -> PlannedRelease:
         lengths=lengths,
         point=point,
         setting=setting,
-        plan=planned(point, task.card.slug, setting),
+        plan=planned(point, task.card.slug, setting)
+        if lengths.limits is None
+        else lengths.limits.method.plan(setting),
     )
 
 

@@ -20,11 +20,19 @@ from dpsco_core.catalogue import (
     problem_class,
 )
 from dpsco_core.fields import TABLE
+from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.linear_models import LinearModelProblem
-from dpsco_core.results.release.arrays import RecordShape, checked_centre, checked_lengths
+from dpsco_core.results.release.arrays import (
+    RecordShape,
+    checked_centre,
+    checked_lengths,
+    real_numbers,
+)
+from dpsco_core.results.release.ranges import PublicRange, checked_range
 
 MEAN = MeanEstimation.card.slug
+MEAN_METHOD = "mean.adaptive"  # the method of a mean for which none is stated
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -32,7 +40,7 @@ class Statements:
     """The arguments of `release`, without the records: see there."""
 
     method: str | None = None
-    bound: ArrayLike
+    bound: ArrayLike | None = None
     epsilon: float | None = 1.0
     delta: float | None = 1e-6
     rho: float | None = None
@@ -43,6 +51,13 @@ class Statements:
     intercept: bool = False
     problem: str | None = None
     alike: float | None = None
+    lower: ArrayLike | None = None
+    upper: ArrayLike | None = None
+
+    @property
+    def has_range(self) -> bool:
+        """Whether a public range of the records is stated, instead of bound and unit."""
+        return self.lower is not None or self.upper is not None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -91,24 +106,32 @@ class Lengths:
     centre: Vector  # shape (d,)
     answer: Vector  # the unit of the answer: shape (), (d,), or with an intercept (d + 1,)
     ball: float  # the radius of the smallest ball, in units, that holds an answer in its bounds
+    # The public range of the records; None if none is stated. It fixes the other lengths.
+    limits: PublicRange | None = None
 
 
 def choose_task(shape: RecordShape, statements: Statements) -> ReleaseTask:
     """Return the method and the problem, by default those that fit the shape of the records."""
     method, has_users = statements.method, shape.items is not None
+    if statements.has_range:
+        method = _method_of_range(shape, statements)
     if method is None and has_users:
         method = "user.clipped-means" if shape.has_targets else "user.mean-adaptive"
     elif method is None:
-        method = "sco.clipped" if shape.has_targets else "mean.adaptive"
+        method = "sco.clipped" if shape.has_targets else MEAN_METHOD
     card = method_card(method)
     is_private = card.privacy != "none"
     if has_users:
         condition = "a private one on users for records of shape (n, m, d)"
         require(card.level == "user" and is_private, "method", condition, method)
     else:
-        condition = "a private one on records" + (
-            ", or be given with users" * (card.level == "user" and is_private)
-        )
+        if card.level == "user" and is_private:
+            raise InvalidInput(
+                f"method must be a private one on records, got method={method}, which needs "
+                "users: pass users=... with items=m, or an array of shape (n, m, d); on the "
+                "command line, --user and --items."
+            )
+        condition = "a private one on records"
         require(card.level == "item" and is_private, "method", condition, method)
     problem = statements.problem or ("logistic" if shape.has_targets else card.problems[0])
     is_model = problem in LINEAR_MODELS
@@ -121,6 +144,21 @@ def choose_task(shape: RecordShape, statements: Statements) -> ReleaseTask:
 def check_lengths(task: ReleaseTask, shape: RecordShape, statements: Statements) -> Lengths:
     """Return the lengths of the statements; raise `InvalidInput` if one does not fit."""
     d, intercept = shape.d, statements.intercept
+    limits = checked_range(statements.lower, statements.upper, d)
+    if limits is not None:
+        return Lengths(
+            unit=limits.half,
+            target_unit=1.0,
+            centre=limits.centre,
+            answer=limits.half,
+            ball=math.sqrt(d),
+            limits=limits,
+        )
+    if statements.bound is None:
+        raise InvalidInput(
+            "bound must be given, a public bound on the answer; or, for a mean of records, lower "
+            "and upper, a public range of the records."
+        )
     centre = checked_centre(statements.centre, d)
     is_flag = isinstance(intercept, bool | np.bool_)
     require(is_flag, "intercept", "True or False", type(intercept).__name__)
@@ -143,6 +181,24 @@ def check_lengths(task: ReleaseTask, shape: RecordShape, statements: Statements)
     else:
         _require_ball(ball, "1" if task.is_linear else "unit", {"bound": bounds, "unit": units})
     return Lengths(unit=units, target_unit=target_unit, centre=centre, answer=answer, ball=ball)
+
+
+def _method_of_range(shape: RecordShape, statements: Statements) -> str:
+    """Return the method for a public range; raise `InvalidInput` if a statement does not fit it."""
+    is_mean_of_records = shape.items is None and not shape.has_targets
+    condition = "left out but for a mean of records without users"
+    require(
+        is_mean_of_records and statements.problem in (None, MEAN), "lower", condition, "a range"
+    )
+    for name in ("bound", "unit", "target_unit"):
+        value = getattr(statements, name)
+        require(value is None, name, "left out beside lower and upper", value)
+    centre = real_numbers("centre", statements.centre)
+    require(not centre.any(), "centre", "left out beside lower and upper", centre.tolist())
+    require(statements.p == 2, "p", "2, as by default, beside lower and upper", statements.p)
+    slug = SimpleClipping.card.slug
+    require(statements.method in (None, slug), "method", f"{slug} with a range", statements.method)
+    return slug
 
 
 def checked_share_in_common(task: ReleaseTask, shape: RecordShape, alike: float | None) -> float:

@@ -159,6 +159,10 @@ def assigned_numbers(code: str) -> dict[str, Any]:
 def test_the_code_for_opacus_names_batch_size_and_epochs() -> None:
     result = recipe(LOGISTIC, "sco.dp-sgd")
     code = snippets(result)["opacus"]
+    comment = " ".join(code.replace("\n#", "").split())
+    assert f"another epsilon than the {result.point.budget} of replacing a record is expected" in (
+        comment
+    )
     assert assigned_numbers(code)["batch_size"] == result.batch == 100
     epochs = (result.steps or 0) * 100 / 1000
     assert result.epochs == epochs > 1 and result.to_dict()["epochs"] == epochs
