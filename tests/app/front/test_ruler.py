@@ -13,7 +13,7 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.figure.values import RulerMark
 from dpsco_app.front.bound_lines import LINE, limit_words, proof_words
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.nested import UNAVOIDABLE, UNSETTLED
+from dpsco_app.front.nested import NO_BETTER, UNAVOIDABLE, UNSETTLED
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import region
@@ -55,7 +55,9 @@ def test_where_both_limits_are_near_one_label_names_them_both() -> None:
     limit = rungs["Proven limit"]
     assert limit.aside.startswith("CDP Fano, a second proof")
     assert re.search(r"^CDP Fano, a second proof \(zCDP\): ×\d\.\d$", limit.aside)
-    assert "Fano" not in limit.note and not any(r.aside for r in rungs.values() if r is not limit)
+    assert "Fano" not in limit.note
+    assert not any("Fano" in r.aside for r in rungs.values() if r is not limit)
+    assert rungs["With privacy"].aside == NO_BETTER
 
 
 def test_each_section_of_the_bar_has_its_name_beside_it() -> None:
