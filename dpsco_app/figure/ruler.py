@@ -176,7 +176,7 @@ def _factors_above(rungs: Sequence[RulerMark], place: PanelBox) -> Part:
     lines, width = [""], 0.0
     for rung in reversed(rungs):
         words = f"{rung.text} {rung.short}".strip()
-        word_width = _text_width(f"{words}{WIDE_SPACE}", size) * BOLD
+        word_width = _text_width(words, size) * BOLD + size
         if width and width + word_width > room:
             lines, width = [*lines, ""], 0.0
         style = f"color:{theme.colour(rung.colour)}"
