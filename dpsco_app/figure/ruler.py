@@ -25,7 +25,7 @@ FACTOR_START = 29.0  # The left end of the factors, in pixels right of the chose
 PITCH = 22.0  # The least distance between two factors, in pixels.
 LIFT = 4.0  # The height of a factor above its dot where the lines fall, in pixels.
 SHORT = 11.0  # The type size of the factors above a phone's panel.
-ABOVE = 20.0  # The height of these factors above the panel, in pixels.
+FACTORS_LIFT = 20.0  # The height of these factors above the panel, in pixels.
 WIDE_SPACE = "\N{NO-BREAK SPACE}" * 3
 HALO = 0.8  # The opacity of the background behind a factor.
 LEFT = 9.0  # The gap between the chosen value and a factor at its left, in pixels.
@@ -159,14 +159,14 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
             }
         )
     if not theme.size.ladder:
-        notes.append(_factors_above(rungs, place))
+        notes.append(_phone_factors(rungs, place))
     notes += _head_parts(ruler, place, x_pixel, side, centres[-1] + size)
     if theme.size.ladder and side > 0:
         notes += _section_names(ruler, place, curves, right_centres)
     return shapes, notes
 
 
-def _factors_above(rungs: Sequence[RulerMark], place: PanelBox) -> Part:
+def _phone_factors(rungs: Sequence[RulerMark], place: PanelBox) -> Part:
     """Return the factors with their short names above the panel of a phone, the largest first.
 
     They stand above the name of the axis, in as many lines as they need.
@@ -192,7 +192,7 @@ def _factors_above(rungs: Sequence[RulerMark], place: PanelBox) -> Part:
         "yref": "paper",
         "y": 1,
         "yanchor": "bottom",
-        "yshift": theme.px(ABOVE),
+        "yshift": theme.px(FACTORS_LIFT),
         "align": "left",
         "showarrow": False,
     }

@@ -56,15 +56,19 @@ def _new_data_words(old_scenario: Scenario, new_scenario: Scenario, field: str) 
     """
     if old_scenario.distribution != new_scenario.distribution or field not in SYMBOL:
         return ""
-    before, after = far_records(old_scenario), far_records(new_scenario)
-    if before is None or after is None or far_label(before) == far_label(after):
+    old_records, new_records = far_records(old_scenario), far_records(new_scenario)
+    if (
+        old_records is None
+        or new_records is None
+        or far_label(old_records) == far_label(new_records)
+    ):
         return ""
     changed = _changed_words(old_scenario, new_scenario, field)
-    records = "far record" if after.count == 1 else "far records"
-    count, distance = far_label(after).split(" at ")
+    records = "far record" if new_records.count == 1 else "far records"
+    count, distance = far_label(new_records).split(" at ")
     return (
         f"Because {changed}, the hardest data have {count} {records} at {distance}, not "
-        f"{far_label(before)}:"
+        f"{far_label(old_records)}:"
     )
 
 

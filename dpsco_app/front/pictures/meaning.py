@@ -111,10 +111,10 @@ def _steps(
         )
     joined = "<span class='sign'>→</span>".join(terms)
     if parts is not None:
-        sentence, more = cause(parts, outliers, theme), WHY_CLIP
+        sentence, title = cause(parts, outliers, theme), WHY_CLIP
         if is_level_without_data(study):
-            sentence, more = f"<b>{NO_DATA}</b>", f"{NO_DATA_MORE} {WHY_CLIP}"
-        joined += f"<span class='cause' title='{more}'>{sentence}</span>"
+            sentence, title = f"<b>{NO_DATA}</b>", f"{NO_DATA_MORE} {WHY_CLIP}"
+        joined += f"<span class='cause' title='{title}'>{sentence}</span>"
     return f"<span class='steps'>{joined}</span>"
 
 

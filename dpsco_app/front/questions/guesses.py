@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from dpsco_app.front.costs import is_open
-from dpsco_app.front.questions.tails import other_tail, promised_without, tail_price
+from dpsco_app.front.questions.tails import other_tail, promise_base_words, tail_price
 from dpsco_app.front.study import Study, chosen_point
 from dpsco_app.front.titles import NO_BREAK, ratio_text
 from dpsco_app.parts.options import number_text
@@ -59,7 +59,7 @@ def guess_of(study: Study, scenario: Scenario, card: str) -> PriceGuess | None:
         own_p, other_p = (f"p = {number_text(s.p)}" for s in (scenario, other_tail(scenario)))
         if price is None:
             return None
-        factor = f"×{ratio_text(price)} {promised_without(scenario)}"
+        factor = f"×{ratio_text(price)} {promise_base_words(scenario)}"
         now_text = f"A promise for all data is {factor}, at {own_p}."
         question = f"{now_text} Your guess at {other_p}?".replace("p = ", P_IS)
         subject = "the promise is"

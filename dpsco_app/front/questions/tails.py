@@ -107,7 +107,7 @@ def tails_answer(scenario: Scenario) -> str:
         f"{point_name} {ranged_price(*t.prices(i))} times"
         for point_name, t in zip(point_names, (heavy, light), strict=True)
     ]
-    return f"A promise for all data is {texts[0]}, {texts[1]} {promised_without(scenario)}."
+    return f"A promise for all data is {texts[0]}, {texts[1]} {promise_base_words(scenario)}."
 
 
 def tail_price(scenario: Scenario, p: float) -> float | None:
@@ -119,7 +119,7 @@ def tail_price(scenario: Scenario, p: float) -> float | None:
     return None if own_tail is None else own_tail.prices(_index(own_tail))[1]
 
 
-def promised_without(scenario: Scenario) -> str:
+def promise_base_words(scenario: Scenario) -> str:
     """Return the denominator of the promises' ratios: the error promised without privacy.
 
     It is the same at both tails, because the variance of every coordinate is.
@@ -153,7 +153,7 @@ def tails_headline(scenario: Scenario) -> tuple[str, ...]:
     p, r = (number_text(t.scenario.p) for t in (heavy, light))
     price_line = (
         f"A promise for all data is {ranged_price(*heavy.prices(i))} times "
-        f"{promised_without(scenario)}, at p = {p}; {ranged_price(*light.prices(i))} at p = {r}."
+        f"{promise_base_words(scenario)}, at p = {p}; {ranged_price(*light.prices(i))} at p = {r}."
     )
     ends = heavy.prices(-1), light.prices(-1)
     starts = heavy.prices(0), light.prices(0)

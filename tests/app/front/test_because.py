@@ -13,16 +13,19 @@ from dpsco_core.scenario import Scenario
 def test_on_the_hardest_data_the_sentence_names_the_far_records_before_and_after() -> None:
     old = FIRST.scenario
     new = replace(old, epsilon=2.0)
-    before, after = far_records(old), far_records(new)
-    assert before is not None and after is not None and before.count > after.count
+    old_records, new_records = far_records(old), far_records(new)
+    assert old_records is not None and new_records is not None
+    assert old_records.count > new_records.count
     text = because(old, new, "epsilon")
-    count, distance = far_label(after).split(" at ")
+    count, distance = far_label(new_records).split(" at ")
     assert text == (
         f"Because ε was doubled, the hardest data have {count} far records at {distance}, not "
-        f"{far_label(before)}:"
+        f"{far_label(old_records)}:"
     )
-    lighter = because(old, replace(old, p=20.0), "p")
-    assert lighter.startswith("Because the tail is lighter, the hardest data have 9 far records at")
+    lighter_text = because(old, replace(old, p=20.0), "p")
+    assert lighter_text.startswith(
+        "Because the tail is lighter, the hardest data have 9 far records at"
+    )
     more_records = because(old, replace(old, n=10 * old.n, grid=(*old.grid, 10 * old.n)), "n")
     assert more_records.startswith("Because n grew to 100,000, the hardest data have 7 far records")
 

@@ -63,12 +63,13 @@ def test_the_card_on_lighter_tails_asks_for_a_guess_and_then_shows_guess_and_ans
     # The question gives nothing away: headline and address are unchanged.
     assert (headline_text(visit), visit.address) == (before, address)
     # Question and answer are of one quantity: a promise over the one without privacy.
-    own = tail_price(FIRST.scenario, FIRST.scenario.p)
+    own_price = tail_price(FIRST.scenario, FIRST.scenario.p)
     point = FIRST.scenario.at(chosen_point(FIRST.scenario))
     root = f"√(d/n) = {rounded(math.sqrt(point.d / point.n))}"
-    assert own is not None
+    assert own_price is not None
     assert (
-        f"A promise for all data is ×{own:.1f} that without privacy, {root}, at p = 2" in sentence
+        f"A promise for all data is ×{own_price:.1f} that without privacy, {root}, at p = 2"
+        in sentence
     )
     visit.change("guess", str(place))
     answer = cards(visit)[0].sentence

@@ -56,8 +56,8 @@ def test_the_steps_lead_from_no_price_to_the_price_of_the_headline() -> None:
     assert float(average) < float(clipped) <= float(noisy)
     far = far_records(HARDEST)
     assert far is not None
-    chief = cause(PriceParts(clipping=2.4, noise=0.05), far, Theme())
-    assert words_of(chief) == f"Clipping {far.count} records costs most, noise little."
+    cause_text = cause(PriceParts(clipping=2.4, noise=0.05), far, Theme())
+    assert words_of(cause_text) == f"Clipping {far.count} records costs most, noise little."
     assert is_level_without_data(complete_study(HARDEST))
     assert words.endswith(NO_DATA)
     assert f"title='{NO_DATA_MORE} {WHY_CLIP}'" in screen.head

@@ -447,11 +447,11 @@ def test_the_measured_attack_and_the_claimed_curve_are_drawn_at_their_values(fau
     # The table beside the figure is about the dot.
     assert figure.ladder is not None
     assert f"{100 * achieved.alarm_share:.3g} %" in figure.ladder.title
-    told = {row.name: row.values[0] for row in figure.ladder.rows}
+    row_values = {row.name: row.values[0] for row in figure.ladder.rows}
     claimed = norm.cdf(norm.isf(mark.x[0]) - 1)
-    assert told["the audit's attack"] == f"{100 * mark.y[0]:.3g} %"
-    assert told["the claim, at least"] == f"{100 * claimed:.3g} %"
-    assert told["blind guessing"] == f"{100 * (1 - mark.x[0]):.3g} %"
+    assert row_values["the audit's attack"] == f"{100 * mark.y[0]:.3g} %"
+    assert row_values["the claim, at least"] == f"{100 * claimed:.3g} %"
+    assert row_values["blind guessing"] == f"{100 * (1 - mark.x[0]):.3g} %"
     corner = norm.cdf(norm.isf(max(box.x)) - 1)
     assert (max(box.y) < corner) == achieved.refutes == (fault == "half-noise")
     assert ("Caught" in figure.alt) == achieved.refutes
