@@ -15,6 +15,7 @@ RULER_TOP = 30  # The height in pixels of the space above a panel without a titl
 # A figure with a ruler is PICTURES pixels shorter, to leave room for the pictures above it, unless
 # it is already shorter than LOW.
 PICTURES, LOW = 52, 420
+FACTORS = 26  # The room in pixels of the factors above the panel of a phone.
 DOT = 6  # The length in pixels by which the dot on the axis extends below the axis.
 
 
@@ -27,6 +28,9 @@ def plotly(figure: Figure, theme: Theme) -> Part:
             right = ruler_room(figure.ruler)
             height = size.height - PICTURES if size.height > LOW else size.height
             size = replace(size, right=right, height=height)
+        else:
+            # On a phone two lines of factors stand above the panel.
+            size = replace(size, top=size.top + FACTORS, height=size.height + FACTORS)
         theme = replace(theme, size=size)
     elif theme.size.ladder:
         right = theme.size.right + extra_name_width(figure.ladder, theme.size.right)

@@ -24,7 +24,9 @@ TICK = (7.0, 25.0)
 FACTOR_START = 29.0  # The left end of the factors, in pixels right of the chosen value.
 PITCH = 22.0  # The least distance between two factors, in pixels.
 LIFT = 4.0  # The height of a factor above its dot where the lines fall, in pixels.
-SHORT = 11.5  # The type size of the words beside a factor on a phone.
+SHORT = 11.0  # The type size of the factors above a phone's panel.
+FACTORS_LIFT = 20.0  # The height of these factors above the panel, in pixels.
+WIDE_SPACE = "\N{NO-BREAK SPACE}" * 3
 HALO = 0.8  # The opacity of the background behind a factor.
 LEFT = 9.0  # The gap between the chosen value and a factor at its left, in pixels.
 # The largest distance of a factor at the left from its stroke, in multiples of its type size.
@@ -68,6 +70,8 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
     """Return the bar and its strokes as Plotly's shapes, and the factors beside it as annotations.
 
     The bar stands right of the chosen value, or left of it where the factors do not fit otherwise.
+    On a phone the curves are so close that factors beside them would cover one another's curves, so
+    that they stand above the panel.
     """
     theme = place.theme
     rungs = sorted((r for r in ruler.rungs if r.text), key=lambda r: r.at)
@@ -76,11 +80,6 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
     x_pixel, size = place.x_pixel(ruler.x), _scaled_type(place, FACTOR)
     factors = {r.key: f"<b>{r.text}</b>" for r in rungs}
     longest = {r.key: _text_width(r.text, size) * 1.15 for r in rungs}
-    if not theme.size.ladder:  # A phone has no room for names at the ends of the lines.
-        small = theme.px(SHORT)
-        for r in rungs:
-            factors[r.key] += f" <span style='font-size:{small:.1f}px'>{r.short}</span>"
-            longest[r.key] += _text_width(r.short, small) + 6
     widest = max(longest.values())
     right_room = place.theme.size.right if theme.size.ladder else 0
     # Right of the chosen value, factors may extend into the gap between the panel and the names.
@@ -116,15 +115,16 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
         # Bounds have no dots, so their strokes begin at the axis line.
         ends = TICK if rung.key in dotted else (0.0, TICK[1])
         shapes.append(_shape_position(place, ruler, ends, side) | stroke | look)
+        if not theme.size.ladder:
+            continue
         shift = side * theme.px(FACTOR_START)
         width = longest[rung.key]
         start = x_pixel + shift - (width if side < 0 else 0)
         room = (start, start + width), (fences[i], fences[i + 1])
-        # On a phone the curves are so close that factors moved off them would overlap one another.
-        clear = _clear_centre(preferred, size, curves, *room) if theme.size.ladder else None
+        clear = _clear_centre(preferred, size, curves, *room)
         centre = preferred if clear is None else clear
         is_left = side < 0
-        if theme.size.ladder and side > 0 and abs(centre - heights[i]) > size:
+        if side > 0 and abs(centre - heights[i]) > size:
             # Below a falling line there is free space to the left of the stroke.
             left_start = x_pixel - theme.px(LEFT) - width
             left_room = (left_start, left_start + width), room[1]
@@ -158,10 +158,44 @@ def _bar_and_factors(ruler: Ruler, place: PanelBox) -> tuple[list[Part], list[Pa
                 "borderpad": 0,
             }
         )
+    if not theme.size.ladder:
+        notes.append(_phone_factors(rungs, place))
     notes += _head_parts(ruler, place, x_pixel, side, centres[-1] + size)
     if theme.size.ladder and side > 0:
         notes += _section_names(ruler, place, curves, right_centres)
     return shapes, notes
+
+
+def _phone_factors(rungs: Sequence[RulerMark], place: PanelBox) -> Part:
+    """Return the factors with their short names above the panel of a phone, the largest first.
+
+    They stand above the name of the axis, in as many lines as they need.
+    """
+    theme = place.theme
+    size, room = theme.px(SHORT), place.width + theme.px(theme.size.left)
+    lines, width = [""], 0.0
+    for rung in reversed(rungs):
+        words = f"{rung.text} {rung.short}".strip()
+        word_width = _text_width(words, size) * BOLD + size
+        if width and width + word_width > room:
+            lines, width = [*lines, ""], 0.0
+        style = f"color:{theme.colour(rung.colour)}"
+        lines[-1] += f"{WIDE_SPACE * (width > 0)}<span style='{style}'><b>{words}</b></span>"
+        width += word_width
+    return {
+        "text": "<br>".join(lines),
+        "font": {"size": size, "color": theme.colour(INK)},
+        "xref": "paper",
+        "x": place.domain[0],
+        "xanchor": "left",
+        "xshift": -theme.px(theme.size.left),
+        "yref": "paper",
+        "y": 1,
+        "yanchor": "bottom",
+        "yshift": theme.px(FACTORS_LIFT),
+        "align": "left",
+        "showarrow": False,
+    }
 
 
 def _section_names(

@@ -12,7 +12,7 @@ from dpsco_app.front.costs import (
     cost_words,
     is_open,
 )
-from dpsco_app.front.questions.tails import tails_of
+from dpsco_app.front.questions.tails import promise_base_words, tails_of
 from dpsco_app.front.reference import WEAKNESS, with_article
 from dpsco_app.front.study import Study, place
 from dpsco_app.front.titles import NO_BREAK, ratio_text
@@ -109,7 +109,8 @@ def _promise(scenario: Scenario, x: float | None) -> str:
     _, high = own_tail.prices([a for a, _ in own_tail.spans].index(x))
     _, last_price = own_tail.prices(-1)
     sentence = (
-        f"Other data have larger errors: a promise for all costs at most {ratio_text(high)} times"
+        f"Other data have larger errors: a promise for all is at most {ratio_text(high)} times "
+        f"{promise_base_words(scenario)}"
     )
     cures = scenario.axis == "n" and last_price < 0.8 * own_tail.prices(0)[1]
     return sentence + (", less with more records." if cures else ".")

@@ -29,6 +29,7 @@ from dpsco_core.results.measured import Measurement
 
 POSSIBLE = "possible"
 WITHOUT_DATA = "answering without data"
+NO_BETTER = "as large as an answer without data"
 ENTERS = "not private, so it may be here"
 # If Fano's bound is within this relative distance of the limit, one label names both.
 LABEL_TOLERANCE = 0.1
@@ -209,7 +210,7 @@ class NestedPanel(FrontPanel):
             point_text = f", at {point_text.removeprefix(', ')}"
         return Ruler(
             x=place(self.x),
-            head=(HEAD, f"without privacy{point_text}") if reference else (),
+            head=(HEAD, f"without privacy on these data{point_text}") if reference else (),
             rungs=rungs,
             parts=self._parts(base) if base else (),
         )
@@ -323,6 +324,8 @@ class NestedPanel(FrontPanel):
                 edge,
                 bold=is_hero,
             )
+            if is_hero and self._is_hardest and self.study.useless(self.x) == "level":
+                rung = replace(rung, aside=NO_BETTER)
             rungs.append(rung)
         return rungs
 

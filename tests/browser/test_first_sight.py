@@ -116,6 +116,7 @@ def test_axe_finds_no_accessibility_fault_and_no_texts_overlap(
         ready(page)
         expect_drawn(page, "compact" if is_phone else "wide")
         labels = page.evaluate(COMPACT_LABELS if is_phone else LABELS)
-        assert len(labels) > 5 and overlapping(labels) == []
+        # On a phone all factors are one label.
+        assert len(labels) >= (5 if is_phone else 6) and overlapping(labels) == []
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()

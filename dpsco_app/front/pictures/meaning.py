@@ -33,6 +33,12 @@ SPELLED_OUT = "DP-SCO: differentially private stochastic convex optimization"
 # The three steps; each has a picture and causes one part of the error.
 AVERAGE, CLIP, NOISE = "average", "clip first", "add noise"
 PART_OF = {AVERAGE: "sampling", CLIP: "bias", NOISE: "noise"}
+# The sentence if the best private answer is no better than one that ignores the data.
+NO_DATA = "An answer without data does as well."
+NO_DATA_MORE = (
+    "At these settings hiding one person hides all that the hardest data tell: always giving one "
+    "fixed answer has as small an error as the best private algorithm that has run."
+)
 WHY_CLIP = "Unclipped, one record could move the answer anywhere: no noise hides it."
 CHIEFLY = 3.0  # If one of two parts exceeds this multiple of the other, it is named alone.
 # The height of a picture with names below it, and the radius of its ball, in pixels.
@@ -105,8 +111,20 @@ def _steps(
         )
     joined = "<span class='sign'>→</span>".join(terms)
     if parts is not None:
-        joined += f"<span class='cause' title='{WHY_CLIP}'>{cause(parts, outliers, theme)}</span>"
+        sentence, title = cause(parts, outliers, theme), WHY_CLIP
+        if is_level_without_data(study):
+            sentence, title = f"<b>{NO_DATA}</b>", f"{NO_DATA_MORE} {WHY_CLIP}"
+        joined += f"<span class='cause' title='{title}'>{sentence}</span>"
     return f"<span class='steps'>{joined}</span>"
+
+
+def is_level_without_data(study: Study) -> bool:
+    """Return whether, on the hardest data, the best private answer equals one without data.
+
+    On other data the headline says so.
+    """
+    x = chosen_point(study.scenario)
+    return study.role == "hardest" and study.complete and study.useless(x) == "level"
 
 
 def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
@@ -115,6 +133,8 @@ def cause(parts: PriceParts, outliers: FarRecords | None, theme: Theme) -> str:
         _coloured(word, PART_COLOURS[part], theme)
         for word, part in (("clipping", "bias"), ("noise", "noise"))
     )
+    if parts.price < 1:
+        return f"Here {clipping} gains more than the {noise} costs."
     if parts.clipping > CHIEFLY * parts.noise and outliers is not None:
         records = "record" if outliers.count == 1 else "records"
         clipping = clipping.replace("clipping", "Clipping")

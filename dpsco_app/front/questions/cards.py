@@ -121,7 +121,9 @@ def _all_cards(study: Study, scenario: Scenario, chosen: str) -> tuple[Question,
     return replace(first_card, is_suggested=not chosen), *rest
 
 
-SLIDERS = "Above each slider: what a guarantee costs along it. The lower the cheaper."
+SLIDERS = (
+    "Above each slider: a promise for all data over the one without privacy. Lower is cheaper."
+)
 
 
 def _data_card(study: Study, scenario: Scenario, chosen: str) -> Question | None:

@@ -4,10 +4,9 @@ import math
 from dataclasses import dataclass
 
 from dpsco_app.front.costs import is_open
-from dpsco_app.front.questions.tails import other_tail, tail_price
+from dpsco_app.front.questions.tails import other_tail, promise_base_words, tail_price
 from dpsco_app.front.study import Study, chosen_point
 from dpsco_app.front.titles import NO_BREAK, ratio_text
-from dpsco_app.parts.evaluations import are_hardest_of_all
 from dpsco_app.parts.options import number_text
 from dpsco_core.scenario import Scenario
 
@@ -56,14 +55,14 @@ class PriceGuess:
 def guess_of(study: Study, scenario: Scenario, card: str) -> PriceGuess | None:
     """Return the guess that a card asks for; None if its answer is not a single number."""
     if card == "light":
-        measured = _price_on_hardest(study, scenario)
-        price = measured or tail_price(scenario, scenario.p)
+        price = tail_price(scenario, scenario.p)
         own_p, other_p = (f"p = {number_text(s.p)}" for s in (scenario, other_tail(scenario)))
-        price_name = "Privacy" if measured else "A promise for all data"
-        now_text = f"{price_name} costs ×{ratio_text(price or 0.0)} at {own_p}."
-        promise_words = ", as a promise for all data" if measured else ""
-        question = f"{now_text} Your guess at {other_p}{promise_words}?".replace("p = ", P_IS)
-        subject = "the promise costs"
+        if price is None:
+            return None
+        factor = f"×{ratio_text(price)} {promise_base_words(scenario)}"
+        now_text = f"A promise for all data is {factor}, at {own_p}."
+        question = f"{now_text} Your guess at {other_p}?".replace("p = ", P_IS)
+        subject = "the promise is"
     elif card == "data":
         price = price_now(study)
         data = "Student t data" if study.role == "hardest" else "the hardest data"
@@ -74,14 +73,6 @@ def guess_of(study: Study, scenario: Scenario, card: str) -> PriceGuess | None:
     if price is None or not LEAST_PRICE <= price < math.inf:
         return None
     return PriceGuess(card=card, scenario=scenario, question=question, price=price, subject=subject)
-
-
-def _price_on_hardest(study: Study, scenario: Scenario) -> float | None:
-    """Return the measured price if no other data have larger errors; otherwise None."""
-    is_hardest = study.role == "hardest" and study.scenario == scenario
-    if not is_hardest or not are_hardest_of_all(scenario, chosen_point(scenario)):
-        return None
-    return price_now(study)
 
 
 def price_now(study: Study) -> float | None:

@@ -18,7 +18,7 @@ from dpsco_app.figure.values import (
     RulerMark,
 )
 from dpsco_app.front.study import chosen_point, place
-from dpsco_app.front.titles import at_point, axis_title, drag_words, ratio_text
+from dpsco_app.front.titles import NO_BREAK, at_point, axis_title, drag_words, ratio_text
 from dpsco_app.parts.evaluations import evaluations, window
 from dpsco_app.parts.options import number_text, ranged, rounded
 from dpsco_core.explain.window import Span
@@ -95,16 +95,19 @@ def tails_answer(scenario: Scenario) -> str:
         starts = [t.prices(0) for t in (heavy, light)]
         falls = [end[1] < 0.8 * start[1] for end, start in zip(ends, starts, strict=True)]
         if falls[1] and not falls[0] and ends[0][0] > 1.05:
-            fall_words = "to 1" if ends[1][1] < 1.25 else f"to {ratio_text(ends[1][1])}"
+            fall_words = "1" if ends[1][1] < 1.25 else ratio_text(ends[1][1])
             low = ratio_text(ends[0][0])
             stays = f"stays at {low} {point_names[0]}"
-            return f"With more records the price falls {fall_words} {point_names[1]}, and {stays}."
+            return (
+                "With more records a promise over that without privacy falls to "
+                f"{fall_words} {point_names[1]}, and {stays}."
+            )
     i = _index(heavy)
     texts = [
         f"{point_name} {ranged_price(*t.prices(i))} times"
         for point_name, t in zip(point_names, (heavy, light), strict=True)
     ]
-    return f"A promise for all data costs {texts[0]}, {texts[1]} the error without privacy."
+    return f"A promise for all data is {texts[0]}, {texts[1]} {promise_base_words(scenario)}."
 
 
 def tail_price(scenario: Scenario, p: float) -> float | None:
@@ -114,6 +117,18 @@ def tail_price(scenario: Scenario, p: float) -> float | None:
     """
     own_tail = next((tail for tail in tails_of(scenario) if tail.scenario.p == p), None)
     return None if own_tail is None else own_tail.prices(_index(own_tail))[1]
+
+
+def promise_base_words(scenario: Scenario) -> str:
+    """Return the denominator of the promises' ratios: the error promised without privacy.
+
+    It is the same at both tails, because the variance of every coordinate is.
+    """
+    tail = tails_of(scenario)[0]
+    value = tail.public[_index(tail)]
+    point = scenario.at(chosen_point(scenario))
+    root = f"√(d/n){NO_BREAK}={NO_BREAK}" * math.isclose(value, math.sqrt(point.d / point.n))
+    return f"that without privacy, {root}{rounded(value)}"
 
 
 def ranged_price(low: float, high: float) -> str:
@@ -137,8 +152,8 @@ def tails_headline(scenario: Scenario) -> tuple[str, ...]:
     i = _index(heavy)
     p, r = (number_text(t.scenario.p) for t in (heavy, light))
     price_line = (
-        f"A promise for all data costs {ranged_price(*heavy.prices(i))} times the error "
-        f"at p = {p}, {ranged_price(*light.prices(i))} at p = {r}."
+        f"A promise for all data is {ranged_price(*heavy.prices(i))} times "
+        f"{promise_base_words(scenario)}, at p = {p}; {ranged_price(*light.prices(i))} at p = {r}."
     )
     ends = heavy.prices(-1), light.prices(-1)
     starts = heavy.prices(0), light.prices(0)

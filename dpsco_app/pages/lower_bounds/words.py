@@ -147,7 +147,8 @@ def standing_words(standing: Standing) -> tuple[str, str]:
     small = (
         f"{place}, the best proven method, “{method_card(window.upper.card.method).name}”, "
         f"guarantees {brief(window.ceiling)}, {short_text(standing.ratio(window.notion), 2)} times "
-        f"the proven limit. The worst-case error of always answering 0 is {brief(standing.start)}."
+        f"the proven limit. Without data the error is "
+        f"at most {brief(standing.start)}, in the worst case over all data."
     )
     return f"{answer}; {brief(window.ceiling)} is proven possible", small
 

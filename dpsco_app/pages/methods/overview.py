@@ -31,7 +31,7 @@ from dpsco_core.scenario import Scenario
 
 QUESTION = "Which method should you start with?"
 ALL = "Which methods are there, and which of them can run here?"
-START = "Answer without data"
+START = "Without data, on these data"
 # The largest number of letters of a row's name on a phone, where its mean follows.
 MOST_LETTERS = 36
 MOST_NAMED = 3  # The largest number of methods named in a sentence.

@@ -55,7 +55,7 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
     )
     point = Line(
         key="attack",
-        name="measured",
+        name="the audit's attack",
         x=[achieved.alarm_share],
         y=[achieved.miss_share],
         colour=colour_of(method),
@@ -73,15 +73,16 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
         want=(0.06, 0.12),
         below="claim",
     )
+    alarms = achieved.alarm_share
     claim = LadderRow(
         key="claim",
         name="the claim, at least",
         colour=IMPOSSIBLE.ink,
-        values=[_percent(achieved.least_misses)],
+        values=[_percent(float(curve.misses(np.array(alarms))))],
         end=misses[-1],
         swatch="edge",
     )
-    reached = ladder_row(box, _percent(high), achieved.miss_share)
+    reached = ladder_row(point, _percent(achieved.miss_share), achieved.miss_share)
     guessing = replace(thin_line("blind guessing", [0.0, 1.0], [1.0, 0.0]), label="")
     return Figure(
         panels=[
@@ -95,7 +96,7 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
         ],
         y=linear_axis("Misses: share of true cases", 0, 1),
         ladder=Ladder(
-            title=f"Misses at {_percent(right)} false alarms",
+            title=f"Measured at {_percent(alarms)} false alarms",
             columns=["misses"],
             rows=[
                 claim,
@@ -104,7 +105,7 @@ def attack_figure(curve: TradeoffCurve, achieved: Attack, method: str, alt: str)
                     key=guessing.key,
                     name="blind guessing",
                     colour=QUIET,
-                    values=[_percent(1 - right)],
+                    values=[_percent(1 - alarms)],
                     end=0.0,
                 ),
             ],
@@ -118,8 +119,10 @@ def title_attack(judged: Judged) -> str:
     curve, achieved = judged.curve, judged.attack
     if achieved.refutes:
         return (
-            f"Caught: the attack misses at most {_percent(achieved.miss_interval[1])}, and the "
-            f"claim allows no fewer than {_percent(achieved.least_misses)}"
+            f"Caught: at {_percent(achieved.alarm_interval[1])} "
+            "false alarms the attack misses at most "
+            f"{_percent(achieved.miss_interval[1])}, and the claim allows no fewer than "
+            f"{_percent(achieved.least_misses)}"
         )
     if judged.verdict == "refuted":
         result = judged.result
@@ -147,7 +150,7 @@ def said_attack(achieved: Attack, method: str, fault: str) -> str:
     )
     return (
         f"{method_card(method).name}{broken}: {achieved.negatives:,} test runs on each neighbour. "
-        f"The box holds the true shares with confidence "
+        f"The dot is what they measured; the box around it holds the true shares with confidence "
         f"{number_text(100 * achieved.confidence)} %; {verdict}."
     )
 

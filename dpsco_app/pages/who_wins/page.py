@@ -49,7 +49,7 @@ def _draw(screen: FirstScreen, view: state.View, scenario: Scenario) -> None:
         draw_parts(planes, PLANE, "Over", label_visibility="visible")
     measured, small, compared = view.reading == "measured", "", scenario
     if measured:
-        small = f"An answer that ignores the data: {rounded(without_data(scenario))}. "
+        small = f"Without data, on these data: {rounded(without_data(scenario))}. "
         for refused_there in _left_out(scenario, view.plane):
             reason = refused_there.reason.split(". ")[0]
             small += f"Left out: {refused_there.names} ({reason}). "

@@ -5,6 +5,7 @@ directly.
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -12,7 +13,9 @@ from dpsco_app.figure.theme import Theme
 from dpsco_app.front.questions.cards import Question
 from dpsco_app.front.questions.guesses import PriceGuess
 from dpsco_app.front.questions.tails import tail_price
+from dpsco_app.front.study import chosen_point
 from dpsco_app.front.titles import NO_BREAK
+from dpsco_app.parts.options import rounded
 from dpsco_app.parts.presets import FIRST
 from dpsco_app.session.session import CURVES
 from dpsco_app.static_page.visit import Visit, handle_messages
@@ -55,15 +58,23 @@ def test_the_card_on_lighter_tails_asks_for_a_guess_and_then_shows_guess_and_ans
     visit.change("card", "light")
     (card,) = cards(visit)
     sentence = card.sentence.replace(NO_BREAK, " ")
-    assert "Your guess at p = 10, as a promise for all data?" in sentence
+    assert "Your guess at p = 10?" in sentence
     assert len(card.choices) == 3
     # The question gives nothing away: headline and address are unchanged.
     assert (headline_text(visit), visit.address) == (before, address)
-    assert "Privacy costs ×3.4" in card.sentence
+    # Question and answer are of one quantity: a promise over the one without privacy.
+    own_price = tail_price(FIRST.scenario, FIRST.scenario.p)
+    point = FIRST.scenario.at(chosen_point(FIRST.scenario))
+    root = f"√(d/n) = {rounded(math.sqrt(point.d / point.n))}"
+    assert own_price is not None
+    assert (
+        f"A promise for all data is ×{own_price:.1f} that without privacy, {root}, at p = 2"
+        in sentence
+    )
     visit.change("guess", str(place))
     answer = cards(visit)[0].sentence
     price = tail_price(FIRST.scenario, 10.0)
-    assert price is not None and f"the promise costs ×{price:.1f}." in answer
+    assert price is not None and f"the promise is ×{price:.1f}." in answer
     assert card.choices[place] in answer
     assert ("rightly" in answer) == (place == 0)
     assert "card=light" in visit.address and headline_text(visit) != before

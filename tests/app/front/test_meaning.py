@@ -15,9 +15,12 @@ from dpsco_app.front.pictures.meaning import (
     CLIP,
     LARGEST_UNIT,
     LONGEST_ERROR,
+    NO_DATA,
+    NO_DATA_MORE,
     WHY_CLIP,
     cause,
     error_places,
+    is_level_without_data,
     meaning,
 )
 from dpsco_app.front.screen import front_screen
@@ -53,13 +56,17 @@ def test_the_steps_lead_from_no_price_to_the_price_of_the_headline() -> None:
     assert float(average) < float(clipped) <= float(noisy)
     far = far_records(HARDEST)
     assert far is not None
-    assert words.endswith(f"Clipping {far.count} records costs most, noise little.")
-    assert f"title='{WHY_CLIP}'" in screen.head
+    cause_text = cause(PriceParts(clipping=2.4, noise=0.05), far, Theme())
+    assert words_of(cause_text) == f"Clipping {far.count} records costs most, noise little."
+    assert is_level_without_data(complete_study(HARDEST))
+    assert words.endswith(NO_DATA)
+    assert f"title='{NO_DATA_MORE} {WHY_CLIP}'" in screen.head
 
 
 @pytest.mark.parametrize(
     ("clipping", "noise", "words"),
     [
+        (-0.5, 0.2, "Here clipping gains more than the noise costs."),
         (2.4, 0.05, "The clipping costs, hardly the noise."),
         (0.0, 0.7, "The noise costs, hardly the clipping."),
         (-0.2, 0.7, "The noise costs, hardly the clipping."),

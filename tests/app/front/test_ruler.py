@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_app.figure.labels import LETTER
 from dpsco_app.figure.render import plotly
-from dpsco_app.figure.theme import Theme
+from dpsco_app.figure.theme import COMPACT, Theme
 from dpsco_app.figure.values import RulerMark
 from dpsco_app.front.bound_lines import LINE, limit_words, proof_words
 from dpsco_app.front.figure import front_figure
-from dpsco_app.front.nested import UNAVOIDABLE, UNSETTLED
+from dpsco_app.front.nested import NO_BETTER, UNAVOIDABLE, UNSETTLED
 from dpsco_app.front.study import Study
 from dpsco_app.front.view import View
 from dpsco_app.parts.evaluations import region
@@ -55,7 +56,9 @@ def test_where_both_limits_are_near_one_label_names_them_both() -> None:
     limit = rungs["Proven limit"]
     assert limit.aside.startswith("CDP Fano, a second proof")
     assert re.search(r"^CDP Fano, a second proof \(zCDP\): ×\d\.\d$", limit.aside)
-    assert "Fano" not in limit.note and not any(r.aside for r in rungs.values() if r is not limit)
+    assert "Fano" not in limit.note
+    assert not any("Fano" in r.aside for r in rungs.values() if r is not limit)
+    assert rungs["With privacy"].aside == NO_BETTER
 
 
 def test_each_section_of_the_bar_has_its_name_beside_it() -> None:
@@ -154,3 +157,24 @@ def test_under_a_zcdp_budget_fano_is_a_weaker_limit_than_the_edge_of_the_region(
     rungs = ruler_of(scenario)
     assert "weaker limit" in rungs["CDP Fano"].note
     assert rungs["CDP Fano"].at < rungs["Proven limit"].at
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+def test_on_a_phone_the_factors_stand_above_the_panel_in_full_and_cover_no_curve(
+    epsilon: float,
+) -> None:
+    scenario = replace(SMALL, epsilon=epsilon)
+    study_run = Study(scenario=scenario, outcomes=tuple(study(scenario)), role="hardest")
+    figure = front_figure((study_run,), View(), "")
+    assert figure.ruler is not None
+    layout = plotly(figure, Theme(size=COMPACT))["layout"]
+    factors = [rung.text for rung in figure.ruler.rungs if rung.text]
+    assert len(factors) == 4
+    (note,) = [part for part in layout["annotations"] if "×" in part["text"]]
+    assert (note["yref"], note["y"], note["yanchor"]) == ("paper", 1, "bottom")
+    assert all(f"<b>{factor} " in note["text"] for factor in factors)
+    lines = note["text"].split("<br>")
+    height = 1.3 * note["font"]["size"] * len(lines)
+    assert note["yshift"] + height <= layout["margin"]["t"]
+    letters = max(len(re.sub("<[^>]+>", "", line)) for line in lines)
+    assert letters * note["font"]["size"] * LETTER <= COMPACT.width

@@ -291,7 +291,9 @@ def test_the_page_states_the_window_and_draws_it_over_the_chosen_field() -> None
         f"{ceiling} is proven possible"
     )
     assert f", guarantees {ceiling}, 2.2 times the proven limit. " in line_below(page)
-    assert line_below(page).endswith("The worst-case error of always answering 0 is 2.")
+    assert line_below(page).endswith(
+        "Without data the error is at most 2, in the worst case over all data."
+    )
     assert "zCDP" not in headline_text(page) + line_below(page)
     possible = f"and {ceiling} is proven possible: 1.8 times that limit"
     assert f"the proven limit is {brief(windows['zcdp'].floor)}, {possible}" in written_text(page)

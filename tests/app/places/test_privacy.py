@@ -235,7 +235,7 @@ def test_the_first_figure_is_the_calculator() -> None:
         ({"part": "audit", "audited": "mean.cwme-pure", "runs": "2000"}, "at δ = 0"),
         ({"part": "attack", "runs": "2000"}, "misses at least 98.2 % of the true cases"),
         ({"part": "attack", "runs": "2000"}, "four readings of one curve"),
-        ({"part": "attack", "fault": "half-noise"}, "Caught: the attack misses at most"),
+        ({"part": "attack", "fault": "half-noise"}, "false alarms the attack misses at most"),
         ({"part": "attack", "delta": "0"}, "Nearest: choose Coordinate-wise, Laplace"),
         (
             {"part": "attack", "delta": "0", "audited": "mean.cwme-pure", "runs": "2000"},
@@ -444,6 +444,14 @@ def test_the_measured_attack_and_the_claimed_curve_are_drawn_at_their_values(fau
     assert (max(box.x), max(box.y)) == (achieved.alarm_interval[1], achieved.miss_interval[1])
     assert (min(box.x), min(box.y)) == (achieved.alarm_interval[0], achieved.miss_interval[0])
     assert (*mark.x, *mark.y) == (achieved.alarm_share, achieved.miss_share)
+    # The table beside the figure is about the dot.
+    assert figure.ladder is not None
+    assert f"{100 * achieved.alarm_share:.3g} %" in figure.ladder.title
+    row_values = {row.name: row.values[0] for row in figure.ladder.rows}
+    claimed = norm.cdf(norm.isf(mark.x[0]) - 1)
+    assert row_values["the audit's attack"] == f"{100 * mark.y[0]:.3g} %"
+    assert row_values["the claim, at least"] == f"{100 * claimed:.3g} %"
+    assert row_values["blind guessing"] == f"{100 * (1 - mark.x[0]):.3g} %"
     corner = norm.cdf(norm.isf(max(box.x)) - 1)
     assert (max(box.y) < corner) == achieved.refutes == (fault == "half-noise")
     assert ("Caught" in figure.alt) == achieved.refutes
