@@ -50,8 +50,8 @@ class SharedLedger:
 
     def __str__(self) -> str:
         """Return the budget, what has been set aside, and the ledger of every run."""
-        first = f"Shared ledger with {self.budget}, of which {self.spent()} is set aside:"
-        return "\n".join([first, *map(str, self._runs)])
+        head = f"Shared ledger with {self.budget}, of which {self.spent()} is set aside:"
+        return "\n".join([head, *map(str, self._runs)])
 
     @property
     def entries(self) -> tuple[Entry, ...]:

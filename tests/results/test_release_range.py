@@ -32,8 +32,8 @@ def test_the_noise_is_that_of_the_width_over_n() -> None:
     assert answer.noise == pytest.approx([100.0 / 400])
     assert entry.sensitivity == pytest.approx(2 / 400)  # over half of the width
     assert answer.rows_interval == pytest.approx(1.959964 * answer.noise)
-    both = release(PAIRS, **ENDS, **RHO)
-    assert both.noise == pytest.approx(math.sqrt(2) * np.array([100.0, 5000.0]) / 400)
+    of_two_columns = release(PAIRS, **ENDS, **RHO)
+    assert of_two_columns.noise == pytest.approx(math.sqrt(2) * np.array([100.0, 5000.0]) / 400)
 
 
 def test_the_answer_is_the_clamped_mean_plus_the_recorded_noise() -> None:

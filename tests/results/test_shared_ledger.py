@@ -167,16 +167,16 @@ def test_a_run_that_fails_counts_as_spent_in_full(monkeypatch: pytest.MonkeyPatc
 
 def test_a_run_spends_its_share_alone_and_the_share_counts_once() -> None:
     shared = SharedLedger(ZCDP(rho=1.0))
-    first, second = shared.share(ZCDP(rho=0.25)), shared.share(ZCDP(rho=0.25))
+    spending_run, idle_run = shared.share(ZCDP(rho=0.25)), shared.share(ZCDP(rho=0.25))
     noise, rng = GaussianNoise(l2_sensitivity=1.0, rho=0.25), np.random.default_rng(0)
-    first.release(noise, np.zeros(2), rng, label="a sum")
+    spending_run.release(noise, np.zeros(2), rng, label="a sum")
     with pytest.raises(BudgetExceeded):
-        first.release(noise, np.zeros(2), rng)
-    assert shared.entries == first.entries and not second.entries
-    assert first.spent() == ZCDP(rho=0.25) and second.spent() is None
+        spending_run.release(noise, np.zeros(2), rng)
+    assert shared.entries == spending_run.entries and not idle_run.entries
+    assert spending_run.spent() == ZCDP(rho=0.25) and idle_run.spent() is None
     assert shared.spent() == ZCDP(rho=0.5) == shared.left()
     assert str(shared).startswith("Shared ledger with 1-zCDP, of which 0.5-zCDP is set aside:\n")
-    assert str(first) in str(shared) and "a sum" in str(shared)
+    assert str(spending_run) in str(shared) and "a sum" in str(shared)
 
 
 @pytest.mark.parametrize(

@@ -256,21 +256,21 @@ def rough_cdp(
 ) -> float:
     """Return about the largest `hypercube_cdp`: on a grid, as if B were its mean n p or 0."""
     p = np.geomspace(*search_range(math.sqrt(d / rho), n, largest), ROUGH_POINTS)
-    deficit, none = rho / d * (n * p) ** 2, _probability_of_none(p, n)
+    deficit, empty = rho / d * (n * p) ** 2, _probability_of_no_spike(p, n)
     if squared:
-        values = d * mean_power(p, moment_order, 2) * np.maximum(1 - 2 * deficit, none)
+        values = d * mean_power(p, moment_order, 2) * np.maximum(1 - 2 * deficit, empty)
     else:
         size = 2 * math.sqrt(d) * mean_power(p, moment_order)
-        values = size * np.maximum(entropy_inverse(deficit), none / 2)
+        values = size * np.maximum(entropy_inverse(deficit), empty / 2)
     return float(np.max(values))
 
 
-def _probability_of_none(p: Floats, n: int) -> Floats:
+def _probability_of_no_spike(p: Floats, n: int) -> Floats:
     """Return the probability that none of n records is a spike.
 
     With a large budget, most of a bound comes from this case.
     """
-    return np.exp(n * np.log1p(-np.minimum(p, 1 - 1e-16)))
+    return np.asarray(np.exp(n * np.log1p(-np.minimum(p, 1 - 1e-16))))
 
 
 def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
@@ -292,7 +292,7 @@ def rough_pure(
         if squared
         else math.sqrt(d) * mean_power(p, moment_order)
     )
-    wrong = np.maximum(wrong_sign_fraction(d, epsilon * n * p), _probability_of_none(p, n) / 2)
+    wrong = np.maximum(wrong_sign_fraction(d, epsilon * n * p), _probability_of_no_spike(p, n) / 2)
     return float(np.max(2 * size * wrong))
 
 

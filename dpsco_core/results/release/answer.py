@@ -52,8 +52,9 @@ INTERCEPT = (
     "are clipped with its part, and it gets noise as the other coefficients do."
 )
 
-MOST_VALUES = 6  # A printed answer shows so many coordinates,
-MOST_NOTES = 5  # and so many notes.
+# the largest numbers of coordinates and of notes in a printed answer
+MOST_VALUES = 6
+MOST_NOTES = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +100,8 @@ class ArrayRelease:
         else:
             lines.append(f"  95 % interval: within {self.interval:.4g} of the value, in l2 norm")
         lines += [f"  note: {note}" for note in self.notes[:MOST_NOTES]]
-        more = len(self.notes) - MOST_NOTES
-        return "\n".join(lines + [f"  and {more} more in `notes`"] * (more > 0))
+        left_out = len(self.notes) - MOST_NOTES
+        return "\n".join(lines + [f"  and {left_out} more in `notes`"] * (left_out > 0))
 
     @property
     def spent(self) -> Budget | None:
