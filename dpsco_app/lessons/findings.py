@@ -46,7 +46,7 @@ class LessonEvidence:
 
     points: tuple[SeriesPoint, ...]  # The measured points; a study has a series for each method.
     outcomes: tuple[Outcome, ...] = ()  # The outcomes of a study's cells.
-    second_points: tuple[SeriesPoint, ...] = ()  # The measured points on the second set.
+    second_points: tuple[SeriesPoint, ...] = ()  # Those on the second constraint set.
     # The largest proven lower bound at each point of the grid.
     floor: Mapping[float, float] = field(default_factory=dict)
     # The error of the starting point, which ignores the data, at each point of the grid.

@@ -16,7 +16,8 @@ from dpsco_core.scenario import Scenario
 
 # Such a function draws a part of a page from the screen, the view and the scenario.
 Draw = Callable[[FirstScreen, Any, Scenario], None]
-WHOLE = ""  # The part of a page without parts.
+# The key in `draw` and `questions` for a page that is not divided into parts.
+WHOLE = ""
 
 
 def draw_page(

@@ -126,10 +126,12 @@ class PageState(Page[V]):
         return fitted
 
     def restore(self) -> list[str]:
-        """Open the page in the session if its address is new; return the errors in the address.
+        """Show the page in the session, and return the errors in the address.
 
-        Streamlit drops the widgets' state while another page is shown, and a stopped run of a page
-        may not have set it; both are restored here.
+        The page is opened if another one was shown, or if its address is new and the browser has
+        not merely sent an outdated one; otherwise the session takes over the view of the widgets.
+        The values of the widgets are set again: Streamlit drops them while another page is shown,
+        and a run of the page that was stopped may not have set all of them.
         """
         state, session, memory = st.session_state, visit.current(), self.memory
         query = {k: v for k, v in st.query_params.to_dict().items() if k in self.parameters}

@@ -133,7 +133,8 @@ def bound_at_rate(
     card: BoundCard,
     rate: Rate,
     hypotheses: tuple[Hypothesis, ...],
-    **changes: Any,  # further arguments of `bound_like`: the fields of the card that change
+    # further arguments of `bound_like`: `optimal`, or fields of the card that change
+    **changes: Any,
 ) -> Bound:
     """Return the bound with the formula, LaTeX and letters of `rate`, and a changed `card`."""
     return bound_like(

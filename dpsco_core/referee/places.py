@@ -24,7 +24,11 @@ BELOW_TWO, ITEMS = 1.5, 4  # the tail index for bounds with p < 2, and the numbe
 
 
 def base_place(method: str, start: Scenario) -> Scenario:
-    """Return the scenario from which the settings of a claim on a method are derived."""
+    """Return `start` with this method alone and without an axis, from which trials derive theirs.
+
+    The problem, the law, delta, the geometry and the number of items are replaced where the card of
+    the method rules them out.
+    """
     card = method_card(method)
     problem = start.problem if start.problem in card.problems else card.problems[0]
     point = replace(start, problem=problem, methods=(method,), axis=None, grid=())

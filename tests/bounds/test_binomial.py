@@ -55,7 +55,7 @@ def test_expectation_is_f_at_the_ends_of_the_range_of_p():
     assert value.tolist() == [5.0, 17.0]
 
 
-def test_counts_beyond_the_largest_one_are_left_out():
+def test_an_expectation_leaves_out_counts_above_the_given_limit():
     value = expectation(lambda b: np.ones_like(b), 10, np.array([0.5]), largest=4, fine=True)
     assert value[0] == pytest.approx(sum(exact_binomial_pmf(10, 0.5)[:5]), rel=1e-12)
 

@@ -357,7 +357,7 @@ def test_no_private_estimator_beats_a_lower_bound_anywhere_on_the_grid(
         assert len(comparisons) >= 20
 
 
-def test_every_bound_with_an_instance_is_compared_with_some_method() -> None:
+def test_every_explicit_bound_on_a_mean_with_an_instance_is_compared_with_two_methods() -> None:
     chosen = scenarios((SIZES[3], SIZES[12], BELOW_TWO))
     comparisons = [
         c for s in chosen for m in ("mean.clipped", "mean.cwme-pure") for c in compare(s, m, 2)

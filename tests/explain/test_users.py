@@ -88,7 +88,8 @@ def test_a_filter_pays_from_some_number_of_items_on() -> None:
     # less at the sharper ones.
     is_below = falling.mean < flat.mean
     assert not is_below[falling.items <= 300].any() and is_below[falling.items >= 3000].all()
-    # The distance of the filtered mean falls as 1/sqrt(m), that of the other mean not at all.
+    # With the filter, the distance of the answer from the minimiser falls as 1/sqrt(m); without it,
+    # the distance does not depend on m.
     is_many = falling.items >= 500
     for errors, slope in ((falling, -0.5), (flat, 0)):
         fitted = line_slope(errors.items[is_many], np.sqrt(2 * errors.mean[is_many]))

@@ -80,7 +80,8 @@ def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
         slack = SIGMAS * float(np.linalg.norm(error)) + 1e-9
         checks = {"mean_gradient_bound": (size - slack, constants.mean_gradient_bound)}
         moment, spread = mean_and_error(np.abs(g - mean) ** p)
-        # The mean is estimated, which moves the moment by less than its own relative error.
+        # The central moment is about the sample mean instead of the true one, which moves it by
+        # less than 2 %.
         checks["coordinate_moment"] = (
             float((moment - SIGMAS * spread).max()) * (1 - 0.02),
             constants.coordinate_moment,

@@ -29,7 +29,6 @@ from dpsco_app.parts.problem_words import words_for
 from dpsco_app.session.result import Result
 from dpsco_app.session.screen import Screen
 from dpsco_app.shell.places import link_to
-from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import parse_formula
 from dpsco_core.catalogue import bound, distribution_card, method_card
 from dpsco_core.explain.hardest import is_hard
@@ -114,17 +113,13 @@ def _draw_links(scenario: Scenario, lead: str) -> None:
             link_to(
                 "lower-bounds", "The proof, with your numbers", query=links.query(scenario) | proof
             )
-        try:
-            query = privacy_query(scenario, lead) if lead else None
-        except InvalidInput:  # The page Privacy has no control for this budget.
-            return
-        if query is not None:
+        if lead:
             link_to(
                 "privacy",
                 "Where the budget went",
                 icon=":material/receipt_long:",
                 help=f"The ledger of one run of {method_card(lead).name}, on the page Privacy.",
-                query=query,
+                query=privacy_query(scenario, lead),
             )
 
 

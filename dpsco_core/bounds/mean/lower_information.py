@@ -16,7 +16,7 @@ from dpsco_core.bounds.cubes import within_cubes
 from dpsco_core.bounds.instances import distance, two_sided
 from dpsco_core.bounds.instances.prior import SHRUNK, ZCDP_CLASS, prior_within
 from dpsco_core.bounds.letters import BINOMIAL, SCALE
-from dpsco_core.bounds.mean.lower_priors import at_best, on_hypercube, over_prior
+from dpsco_core.bounds.mean.lower_priors import at_best, mean_bound_over_prior, on_hypercube
 from dpsco_core.problems.base import Setting
 
 
@@ -141,11 +141,11 @@ _TWO_SIDED_SQUARED = replace(
 _WITHIN_R = within_cubes(prior_within(on_hypercube, scaled_mean_bound), strong=False)
 INFORMATION_BOUNDS: tuple[Bound, ...] = (
     *(
-        over_prior(card, distance_value, _WITHIN_R, letters=BY_DISTANCE)
+        mean_bound_over_prior(card, distance_value, _WITHIN_R, letters=BY_DISTANCE)
         for card in (_DISTANCE, _DISTANCE_SQUARED)
     ),
     *(
-        over_prior(card, two_sided_value, _WITHIN_R, letters=BOTH_WAYS)
+        mean_bound_over_prior(card, two_sided_value, _WITHIN_R, letters=BOTH_WAYS)
         for card in (_TWO_SIDED, _TWO_SIDED_SQUARED)
     ),
 )

@@ -29,7 +29,7 @@ from dpsco_core.bounds.instances import gaussian, hypercube, spikes
 from dpsco_core.bounds.instances.hardest import FORMS, Best, ValueAt, largest_spike_probability
 from dpsco_core.bounds.instances.prior import SHRUNK, SIGNS_BELOW_TWO, ZCDP_CLASS
 from dpsco_core.bounds.letters import BINOMIAL, WRONG_SIGNS
-from dpsco_core.bounds.mean.lower_priors import at_best, over_prior
+from dpsco_core.bounds.mean.lower_priors import at_best, mean_bound_over_prior
 from dpsco_core.bounds.rate import bound_at_rate, two_terms
 from dpsco_core.problems.base import Setting
 
@@ -111,7 +111,7 @@ def _bound_over_spikes(
     in_class = _condition_on_class(instance)
     if instance == "hypercube":
         in_class = within_cubes(in_class, strong=False)
-    return over_prior(card, value, in_class, *sizes, letters=letters)
+    return mean_bound_over_prior(card, value, in_class, *sizes, letters=letters)
 
 
 _fano_cdp = partial(_bound_over_spikes, instance="spike", privacy="zcdp", proof="fano by packing")

@@ -58,15 +58,17 @@ from dpsco_core.problems.base import Setting
 Notion = Literal["approx", "zcdp"]
 
 
-def over_prior(
+def mean_bound_over_prior(
     card: BoundCard,
     value: Value,  # the function that computes the bound in moment units
     *hypotheses: Hypothesis,
     letters: tuple[Letter, ...] = LOWER,
 ) -> Bound:
-    """Return the lower bound on the error of a mean that is drawn from a prior.
+    """Return the lower bound on the error of estimating a mean that is drawn from a prior.
 
-    For signs and tracing, the prior's means lie on a cube inside the constraint set.
+    It holds if the coordinate moments are finite and the prior fits the constraint set, beside
+    `hypotheses`. On the instances "hypercube" and "tracing" the means lie on a cube inside that
+    set.
     """
     squared = card.quantity == "squared l2 error"
     on_set: Hypothesis = PRIOR_IN_SET
@@ -393,18 +395,26 @@ _IN_CLASS = prior_within(
 )
 _SPIKES_WITHIN = within_cubes(prior_within(on_hypercube, scaled_mean_bound), strong=False)
 PRIOR_BOUNDS: tuple[Bound, ...] = (
-    over_prior(_APPROX, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, TWO_SIGNS, letters=TRACED),
-    over_prior(_APPROX_SQUARED, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, letters=TRACED),
-    over_prior(_ZCDP, cdp_tracing, _IN_CLASS, TWO_SIGNS, letters=TRACED),
-    over_prior(_ZCDP_SQUARED, cdp_tracing, _IN_CLASS, letters=TRACED),
+    mean_bound_over_prior(
+        _APPROX, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, TWO_SIGNS, letters=TRACED
+    ),
+    mean_bound_over_prior(
+        _APPROX_SQUARED, approx_tracing, APPROXIMATE_BUDGET, _IN_CLASS, letters=TRACED
+    ),
+    mean_bound_over_prior(_ZCDP, cdp_tracing, _IN_CLASS, TWO_SIGNS, letters=TRACED),
+    mean_bound_over_prior(_ZCDP_SQUARED, cdp_tracing, _IN_CLASS, letters=TRACED),
     *(
-        over_prior(card, assouad_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN, letters=GROUPED)
+        mean_bound_over_prior(
+            card, assouad_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN, letters=GROUPED
+        )
         for card in (_ASSOUAD_CARD, _ASSOUAD_SQUARED)
     ),
     *(
-        over_prior(card, packing_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN, letters=PACKED)
+        mean_bound_over_prior(
+            card, packing_value, APPROXIMATE_BUDGET, _SPIKES_WITHIN, letters=PACKED
+        )
         for card in (_PACKING, _PACKING_SQUARED)
     ),
-    over_prior(_DISTORTION, rate_distortion_value, _SPIKES_WITHIN),
-    over_prior(_DISTORTION_SQUARED, rate_distortion_value, _SPIKES_WITHIN),
+    mean_bound_over_prior(_DISTORTION, rate_distortion_value, _SPIKES_WITHIN),
+    mean_bound_over_prior(_DISTORTION_SQUARED, rate_distortion_value, _SPIKES_WITHIN),
 )

@@ -15,7 +15,7 @@ from dpsco_core.bounds.cubes import within_cubes
 from dpsco_core.bounds.instances import unseen
 from dpsco_core.bounds.instances.prior import SHRUNK, prior_within
 from dpsco_core.bounds.mean.below_two import BELOW_TWO
-from dpsco_core.bounds.mean.lower_priors import at_best, on_hypercube, over_prior
+from dpsco_core.bounds.mean.lower_priors import at_best, mean_bound_over_prior, on_hypercube
 from dpsco_core.problems.base import Setting
 
 SUMMARY = (
@@ -56,5 +56,5 @@ _SQUARED = replace(
 )
 _WITHIN = within_cubes(prior_within(on_hypercube, scaled_mean_bound), strong=False)
 UNSEEN_BOUNDS: tuple[Bound, ...] = tuple(
-    over_prior(card, unseen_value, BELOW_TWO, _WITHIN) for card in (_CARD, _SQUARED)
+    mean_bound_over_prior(card, unseen_value, BELOW_TWO, _WITHIN) for card in (_CARD, _SQUARED)
 )

@@ -44,9 +44,10 @@ _SUMMANDS = "n^(1/4)*m^(5/4)/epsilon", "n^(1/2)*m^(5/4)/(d^(1/4)*epsilon^(1/2))"
 SMOOTH = _count(f"{_LEADING} + sqrt(kappa)*min({', '.join(_SUMMANDS)})")
 SMOOTH_PRINTED = _count(f"{_LEADING} + sqrt(kappa)*({' + '.join(_SUMMANDS)})")
 # Counts by Theorem 4.1 (D.3), for Algorithm 3 on smoothed losses. The printed count omits the last
-# term, m T/epsilon with T the number of steps; the others dominate it only for m up to about
-# n^(5/2) epsilon^3. It also prints epsilon^(1/4) for epsilon^(5/4): too large for epsilon < 1 and
-# too small for epsilon > 1 (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
+# term, m T/epsilon with T the number of steps, which exceeds the others for m above about n^(5/2)
+# epsilon^7 (above n^(5/2) epsilon^3 with the printed power). The paper prints epsilon^(1/4) where
+# its proof has epsilon^(5/4): too large for epsilon < 1, too small for epsilon > 1
+# (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
 NON_SMOOTH = _count("m*n*(1 + n^(3/8)*m^(1/4)*epsilon^(5/4)) + n^(3/4)*m^(3/2)/sqrt(epsilon)")
 NON_SMOOTH_PRINTED = _count("m*n*(1 + n^(3/8)*m^(1/4)*epsilon^(1/4))")
 # Bassily and Sun (2023) have this count at n = d and epsilon = 1.

@@ -203,7 +203,12 @@ def _best_sgd(
     failure: float,
     other_steps: tuple[float, ...] = (),
 ) -> ExplicitRisk:
-    """Return the smallest bound over phases, decays and step sizes, which `schedule` takes."""
+    """Return the smallest bound on the mean excess risk of phased SGD, with its schedule.
+
+    The search is over the numbers of phases, the decays and the step sizes, which are the arguments
+    of `schedule`; step sizes are multiples of the printed one and of `other_steps`. `distance` and
+    `failure` are those of `phased_sgd_risk`.
+    """
     best = ExplicitRisk(terms=VOID, schedule=None)
     if not math.isfinite(case.smoothness):
         return best

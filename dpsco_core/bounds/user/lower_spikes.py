@@ -168,8 +168,10 @@ _APPROX = replace(
 )
 _IN_CLASS = within_cubes(prior_within(priors.on_hypercube, scaled_mean_bound), strong=False)
 USER_SPIKES: tuple[Bound, ...] = (
-    priors.over_prior(_CDP, _zcdp_bound, _IN_CLASS, letters=(*information.BOTH_WAYS, _USERS)),
-    priors.over_prior(
+    priors.mean_bound_over_prior(
+        _CDP, _zcdp_bound, _IN_CLASS, letters=(*information.BOTH_WAYS, _USERS)
+    ),
+    priors.mean_bound_over_prior(
         _APPROX, _approximate_bound, APPROXIMATE_BUDGET, _IN_CLASS, letters=(*priors.PACKED, _USERS)
     ),
 )

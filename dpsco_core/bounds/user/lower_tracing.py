@@ -180,10 +180,10 @@ _IN_CLASS = prior_within(
     partial(largest_tracing_probability, spread=CONCENTRATED), scaled_mean_bound
 )
 USER_TRACING: tuple[Bound, ...] = (
-    priors.over_prior(
+    priors.mean_bound_over_prior(
         _CDP, partial(tracing_value, notion="zcdp"), _IN_CLASS, TWO_SIGNS, letters=_LETTERS
     ),
-    priors.over_prior(
+    priors.mean_bound_over_prior(
         _APPROX,
         partial(tracing_value, notion="approx"),
         APPROXIMATE_BUDGET,

@@ -32,8 +32,8 @@ from dpsco_core.privacy.mechanisms import GaussianNoise, Mechanism, gaussian_noi
 from dpsco_core.problems.base import Setting
 
 MEDIAN_SHARE = 0.25  # the share of rho for all medians
-NORM_SHARE = {"practical": 0.05, "theory": 0.1875}  # the share of rho for the search for the norm
-NORM_STEPS = 12  # the number of halvings in the search for the norm
+NORM_SHARE = {"practical": 0.05, "theory": 0.1875}  # the share of rho for the search for the radius
+NORM_STEPS = 12  # the number of halvings in the search for the clip radius
 # the number of cells per unit of the moment scale at the end of the search for a median
 FINENESS = 16
 MOST_STEPS = 40  # the largest number of halvings in the search for a median
@@ -46,12 +46,14 @@ class MeanAboutMedians(Statistic):
     """The mean of rows clipped to a private radius about the medians of rotated coordinates."""
 
     median_rho: float  # the budget of all medians together
-    norm_rho: float  # the budget of the search for the norm
+    # the rho of the private search for the clip radius, a quantile of the records' distances from
+    # the medians
+    norm_rho: float
     release_rho: float
     mean_bound: float  # the radius of the ball on which the medians are projected
     limit: float  # medians are searched between -limit and limit
     median_steps: int  # the number of halvings of the range of the medians
-    largest_radius: float  # the largest radius of the search for the norm
+    largest_radius: float  # the largest clip radius of that search
     left_out: float  # k: the number of records that should be longer than the radius, approximately
 
     label: ClassVar[str] = "mean of clipped records"

@@ -176,7 +176,8 @@ def test_the_last_steps_show_what_the_title_of_the_story_says() -> None:
     assert all(a < b for a, b in zip(light.guarantees, heavy.guarantees, strict=True))
     assert light.guarantees[-1] < 1.05 and f"{light.guarantees[-1]:.2f} with" in first_text
     assert heavy.guarantees[-1] > 4 and f"to {heavy.guarantees[-1]:.1f}: " in first_text
-    # The limit for the heavy tail is flat, above 1 and above the price for the light tail.
+    # The limit for the heavy tail is flat and above 2. The guarantee for the light tail begins
+    # above it and ends below it.
     assert min(heavy.floors) > 2 and max(heavy.floors) < 1.01 * min(heavy.floors)
     assert light.guarantees[0] > heavy.floors[0] and light.guarantees[-1] < heavy.floors[-1]
     assert "the guarantee passes below it" in STEPS[-1].text[0]

@@ -13,15 +13,14 @@ from tests.bound_marks import second_implementation_of
 from tests.bounds.euclidean.helpers import BY_SLUG, make_setting, random_settings, with_constants
 from tests.folded import each, one_in
 
-# Explicit upper bounds for the class of the lower bounds, which assumes moments and no Lipschitz
-# losses.
-
 
 def is_explicit_and_private(card):
     """Return whether a card is of an explicit bound on private methods on the l2 ball."""
     return (card.constant, card.geometry) == ("explicit", "l2") and card.privacy != "none"
 
 
+# These explicit upper bounds hold under the assumptions of the lower bounds: bounded moments, and
+# no Lipschitz constant of the loss.
 MOMENT_UPPER = [
     b
     for b in UPPER_SCO_BOUNDS
