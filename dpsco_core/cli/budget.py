@@ -21,6 +21,7 @@ from dpsco_core.explain.budgets import (
     Point,
     batched,
     composed,
+    conversions,
     every_conversion,
     point_of,
     shuffling,
@@ -66,6 +67,8 @@ STATED = {
     "conversions": f"{REPLACED}; no sampling; noise_multiplier is noise over sensitivity",
     "composition": f"{REPLACED}; each release spends the whole budget on all records; by each "
     "accounting",
+    "share": f"{REPLACED}; what each release may spend, if all together cost the budget",
+    "total": f"{REPLACED}; of all releases together, if each spends the whole budget",
     "shuffling": f"{REPLACED}; records in a secret random order; amplification by shuffling",
     "subsampling": f"{REPLACED}; one secret batch without replacement; the exact mixture",
     "batches": f"{REPLACED}; a secret batch for each release; moments of Gaussian noise",
@@ -193,6 +196,7 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
     # With sampled batches, the budget is that of all releases together, not of each one.
     if releases is not None and sampling in (None, "none"):
         composition = composed(point, releases)
+        numbers["share"] = _share_of_each(point, releases)
         numbers["composition"] = [
             {
                 "accounting": name,
@@ -252,6 +256,16 @@ def _releases_of_epochs(inputs: dict[str, float | None], sampling: Sampling | No
         for name, size in zip(("batch", "records"), sizes, strict=True)
     )
     return float(releases_of_epochs(epochs, sampling, batch, records))
+
+
+def _share_of_each(point: Point, releases: int) -> dict[str, float]:
+    """Return what each of equal releases may spend, if all of them together cost the budget.
+
+    It is an epsilon under a pure budget, and otherwise the rho of a Gaussian release.
+    """
+    if point.kind == "pure":
+        return {"epsilon": point.epsilon / releases}
+    return {"rho": conversions(point)[-1].rho / releases}
 
 
 def _rho_of_all(composition: Composed) -> dict[str, float]:

@@ -27,6 +27,7 @@ from dpsco_core.explain.need.runs import Unknown, point_at
 from dpsco_core.explain.need.search import describe_goal
 from dpsco_core.explain.recipe.recipe import NoisyRelease, Recipe, recipe
 from dpsco_core.explain.recipe.setting import standard_deviation
+from dpsco_core.fields import parse
 from dpsco_core.results.report import finite_or_none
 from dpsco_core.scenario import Scenario
 
@@ -84,7 +85,11 @@ def run_need(chosen: argparse.Namespace) -> None:
     unknown = cast(Unknown, chosen.find)
     target = error_in_units(scenario, read_number("error", chosen.error), chosen.error_unit)
     quantile = read_number("quantile", chosen.quantile)
-    rows = [need(scenario, m, target, unknown, quantile=quantile) for m in scenario.methods]
+    trials = _stated_trials(chosen)
+    rows = [
+        need(scenario, m, target, unknown, quantile=quantile, trials=trials)
+        for m in scenario.methods
+    ]
     if chosen.json:
         needs = [_need_fields(row) for row in rows]
         spread = standard_deviation(scenario) if scenario.problem == "mean" else math.nan
@@ -104,6 +109,11 @@ def run_need(chosen: argparse.Namespace) -> None:
     )
     for row in rows:
         _print_noise(scenario, row)
+
+
+def _stated_trials(chosen: argparse.Namespace) -> int | None:
+    """Return the number of trials at each of the last two points; None if it is not given."""
+    return None if chosen.trials is None else parse("trials", chosen.trials)
 
 
 def _read_lists(chosen: argparse.Namespace) -> dict[str, list[str]]:
@@ -163,7 +173,14 @@ def _table_rows(
         for method in scenario.methods:
             answer, refusal = None, ""
             try:
-                answer = need(scenario, method, target, unknown, quantile=quantile)
+                answer = need(
+                    scenario,
+                    method,
+                    target,
+                    unknown,
+                    quantile=quantile,
+                    trials=_stated_trials(chosen),
+                )
             except NotApplicable as error_at_place:
                 refusal = str(error_at_place)
             yield NeedRow(

@@ -87,6 +87,7 @@ def add_release(commands: Any) -> None:
         "loss, which --target needs: logistic for labels -1 and 1 or 0 and 1; least-squares, huber "
         "or absolute for a target that is a number"
     )
+    parser.add_argument("--problem", metavar="SLUG", help=words)
     words = (
         "a column with the user of each row, a number or a text: the release hides all rows of one "
         "user, and needs --items"
@@ -104,7 +105,6 @@ def add_release(commands: Any) -> None:
         "nothing: it spends no budget, and reads nothing of the file but its shape"
     )
     parser.add_argument("--plan", action="store_true", help=words)
-    parser.add_argument("--problem", metavar="SLUG", help=words)
     for name, text in LENGTHS.items():
         repetition = "once for each column"
         if name == "bound":
@@ -188,9 +188,10 @@ def run_release(chosen: argparse.Namespace) -> None:
         lines.append(["(intercept)", number(answer.intercept)])
     print(format_table(lines, header))
     if isinstance(answer.interval, np.ndarray):
-        print_text(
-            f"The intervals hold together, if the statements hold and the {unit}s are independent."
-        )
+        subject = "Each interval holds with probability 95 %"
+        if len(answer.value) > 1:
+            subject = "The intervals of all columns hold together with probability 95 %"
+        print_text(f"{subject}, if the statements hold and the {unit}s are independent.")
     elif answer.interval is not None:
         radius = number(answer.interval)
         words = f"a ball of radius {radius} about the answer"

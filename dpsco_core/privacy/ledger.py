@@ -49,7 +49,7 @@ class Ledger:
 
     def __str__(self) -> str:
         """Return the budget, what has been spent, and a line for every release."""
-        lines = [f"Ledger with {self.budget}, of which {self.spent()} is spent:"]
+        lines = [f"Ledger with {self.budget}, of which {self.spent() or 'nothing'} is spent:"]
         lines += [
             f"  {e.label}: {e.mechanism}, sensitivity {e.sensitivity:.4g}, noise {e.noise:.4g}"
             for e in self._entries

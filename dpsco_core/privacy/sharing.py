@@ -50,7 +50,9 @@ class SharedLedger:
 
     def __str__(self) -> str:
         """Return the budget, what has been set aside, and the ledger of every run."""
-        head = f"Shared ledger with {self.budget}, of which {self.spent()} is set aside:"
+        head = (
+            f"Shared ledger with {self.budget}, of which {self.spent() or 'nothing'} is set aside:"
+        )
         return "\n".join([head, *map(str, self._runs)])
 
     @property

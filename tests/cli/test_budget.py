@@ -10,7 +10,7 @@ import pytest
 from dpsco_core.cli.main import main
 from dpsco_core.explain.recipe.noise import epsilon_of, noise_for
 from dpsco_core.privacy.allocated_passes import allocate_passes
-from dpsco_core.privacy.budget import gaussian_epsilon
+from dpsco_core.privacy.budget import gaussian_epsilon, gaussian_rho
 from dpsco_core.privacy.poisson import DIRECTIONS
 from tests.folded import each
 
@@ -226,3 +226,21 @@ def test_a_wrong_word_is_answered_with_the_nearest_one(
         main(words)
     error = capsys.readouterr().err
     assert f"; did you mean {name}?)." in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--epsilon", "1", "--delta", "1e-6"], ("rho", gaussian_rho(1.0, 1e-6) / 4)),
+        (["--epsilon", "1", "--delta", "0"], ("epsilon", 0.25)),
+        (["--rho", "0.1"], ("rho", 0.025)),
+    ],
+)
+def test_the_share_of_each_release_costs_the_budget_together(
+    words: list[str], expected: tuple[str, float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    share = numbers_of(capsys, *words, "--releases", "4")["share"]
+    name, value = expected
+    assert share == {name: pytest.approx(value, rel=1e-12)}
+    if words[0] == "--epsilon" and name == "rho":
+        assert gaussian_epsilon(4 * share["rho"], 1e-6) == pytest.approx(1.0, rel=1e-9)

@@ -83,6 +83,23 @@ def test_the_median_error_of_fresh_runs_at_the_answer_is_the_target(
     assert records < target < small
 
 
+def test_more_trials_narrow_the_interval() -> None:
+    few_trials, many_trials = (
+        need(SMALL, "mean.clipped", 0.1, trials=trials) for trials in (16, 400)
+    )
+    assert (few_trials.trials, many_trials.trials) == (16, 400)
+    assert many_trials.high / many_trials.low < few_trials.high / few_trials.low
+    for trials in (15, 10_001):
+        with pytest.raises(InvalidInput, match="trials must be an integer between 16 and 10,000"):
+            need(SMALL, "mean.clipped", 0.1, trials=trials)
+
+
+def test_the_command_takes_the_trials_that_it_is_given(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["need", "--error", "0.1", "--method", "mean.clipped", "--n", "200", "--d", "1"]
+    assert main([*words, "--trials", "50", "--seed", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["needs"][0]["trials"] == 50
+
+
 def test_an_easier_target_or_a_larger_budget_never_takes_more_records() -> None:
     """Common random numbers remove all chance from the comparison."""
     by_target = [need(SMALL, "mean.clipped", e).value for e in (0.05, 0.08, 0.12, 0.2)]

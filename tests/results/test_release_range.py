@@ -98,7 +98,8 @@ def test_the_interval_for_a_population_adds_hoeffdings_bound() -> None:
         ({**ENDS, "centre": 1.0}, "centre must be left out"),
         ({**ENDS, "p": 3.0}, "p must be 2"),
         ({**ENDS, "method": "mean.adaptive"}, "method must be mean.clipped with a range"),
-        ({**ENDS, "problem": "geometric-median"}, "lower must be left out but for a mean"),
+        ({**ENDS, "problem": "geometric-median"}, "lower must be left out for a loss"),
+        ({**ENDS, "delta": 0.0}, "delta must be above 0 beside lower and upper"),
     ],
 )
 def test_a_wrong_range_is_refused(options: dict[str, Any], message: str) -> None:
@@ -109,9 +110,10 @@ def test_a_wrong_range_is_refused(options: dict[str, Any], message: str) -> None
 
 
 def test_a_range_is_for_records_without_targets_and_users() -> None:
-    for records in ((PAIRS, AGES), PAIRS.reshape(100, 4, 2)):
-        with pytest.raises(InvalidInput, match="lower must be left out but for a mean"):
-            release(records, **ENDS)
+    with pytest.raises(InvalidInput, match="left out for a loss, which needs a bound"):
+        release((PAIRS, AGES), **ENDS)
+    with pytest.raises(InvalidInput, match="release each user's mean as a record"):
+        release(PAIRS.reshape(100, 4, 2), **ENDS)
 
 
 def test_a_plan_with_a_range_says_what_the_release_does() -> None:

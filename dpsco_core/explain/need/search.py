@@ -1,9 +1,9 @@
 r"""How many records, or how large a privacy budget, a target error takes.
 
 The error is its median over trials, or another quantile of them. It is a power of n, or of epsilon,
-over a short range. A few pilot medians walk towards the
-target; two sets of trials on either side of where they end give the answer by interpolation, and
-resampling the trials gives its interval. Where the error hardly changes there is no answer.
+over a short range. A few pilot medians walk towards the target; two sets of trials on either side
+of where they end give the answer by interpolation, and resampling the trials gives its interval.
+Where the error hardly changes there is no answer.
 
 Trials share their random numbers along the way: trial t at n is the first n records of its own
 stream, and its noise is the same multiple of the noise's scale at every n and budget.
@@ -21,7 +21,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.law_classes import LawClass
 from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, RHO_MIN
-from dpsco_core.base.parsing import is_real, one_of
+from dpsco_core.base.parsing import is_real, one_of, whole
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.classes import binding, name_bound_algorithms
 from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
@@ -47,6 +47,7 @@ SPACING = 0.3  # the distance, in ln n, of the last two points from their midpoi
 WIDE = 1.0  # The distance at which a plateau is confirmed, since chance may flatten a short slope.
 FLATTEST = -0.15  # A slope above this number counts as a plateau.
 FINAL_TRIALS, FEW_TRIALS = 64, 16
+LEAST_TRIALS, MOST_TRIALS = 16, 10_000
 QUANTILES = (0.1, 0.95)  # More extreme quantiles of so few trials would say little.
 CHEAP = 100_000  # Up to this n times d the last two points have many trials.
 MOVES = 3  # The last two points are moved at most this often, if the answer is not near them.
@@ -109,6 +110,9 @@ def need(
     progress: Progress | None = None,
     error_unit: str = "moment",  # the unit of the target for a mean; see `error_in_units`
     quantile: float = 0.5,  # the quantile of the error that is to reach it, in [0.1, 0.95]
+    # The number of trials at each of the last two points, from 16 to 10,000; by default 64, and
+    # fewer where samples are large.
+    trials: int | None = None,
 ) -> Need:
     """Return how large `unknown` must be for a median error of `target`, as ``dpsco need`` does.
 
@@ -117,11 +121,11 @@ def need(
     Raises `InvalidInput` if an argument is not allowed; `NotApplicable` if the method cannot run
     where the search starts.
 
-    All but the unknown is that of the scenario; its value there is where the search starts. Axis
-    and trials do not count, and a budget is sought only in the kind that the scenario has: `n`,
-    ``"epsilon"`` or ``"rho"``. A target for a mean is in units of the moment bound of a coordinate
-    (``"moment"``), or in standard deviations of one (``"sd"``, or ``"sd-per-coordinate"`` for the
-    error in each coordinate).
+    All but the unknown is that of the scenario; its value there is where the search starts. Its
+    axis and its trials do not count, and a budget is sought only in the kind that the scenario has:
+    `n`, ``"epsilon"`` or ``"rho"``. A target for a mean is in units of the moment bound of a
+    coordinate (``"moment"``), or in standard deviations of one (``"sd"``, or
+    ``"sd-per-coordinate"`` for the error in each coordinate).
 
     Examples
     --------
@@ -135,6 +139,8 @@ def need(
     low_end, high_end = QUANTILES
     is_quantile = is_real(quantile) and low_end <= quantile <= high_end
     require(is_quantile, "quantile", f"a number from {low_end} to {high_end}", quantile)
+    if trials is not None:
+        whole("trials", trials, LEAST_TRIALS, MOST_TRIALS)
     budget_field = "rho" if base.rho is not None else "epsilon"
     one_of("unknown", unknown, ("n", budget_field))
     card = method_card(method)
@@ -146,9 +152,9 @@ def need(
     start = _place_of_value(float(getattr(base, unknown)), unknown)
     middle = _find_place_by_few_trials(runs, min(max(start, ends[0]), ends[1]), goal, ends)
     for _ in range(MOVES):
-        final = _final_runs(runs, middle, SPACING, ends)
+        final = _final_runs(runs, middle, SPACING, ends, trials)
         if final.slope > FLATTEST:
-            final = _final_runs(runs, middle, WIDE, ends)
+            final = _final_runs(runs, middle, WIDE, ends, trials)
         if final.slope > FLATTEST or abs(final.answer(goal) - final.middle) <= 2 * final.spacing:
             break
         middle = final.answer(goal)
@@ -249,16 +255,19 @@ def _pilot_slope(places: list[float], levels: list[float]) -> float:
     return min(max(slope, SLOPES[0]), SLOPES[1])
 
 
-def _final_runs(runs: Runs, middle: float, spacing: float, ends: tuple[float, float]) -> _FinalRuns:
+def _final_runs(
+    runs: Runs, middle: float, spacing: float, ends: tuple[float, float], trials: int | None
+) -> _FinalRuns:
     """Run the last two sets of trials, at a distance `spacing` on either side of the middle.
 
-    If there are many records, fewer trials are run for a median.
+    If `trials` is None and there are many records, fewer trials are run for a median.
     """
     spacing = min(spacing, 0.5 * (ends[1] - ends[0]))
     middle = min(max(middle, ends[0] + spacing), ends[1] - spacing)
     point = point_at(runs.base, runs.unknown, unscaled(middle, runs.unknown))
-    cheap = point.n * point.d * point.m <= CHEAP
-    trials = FINAL_TRIALS if cheap or runs.quantile != 0.5 else FEW_TRIALS
+    if trials is None:
+        cheap = point.n * point.d * point.m <= CHEAP
+        trials = FINAL_TRIALS if cheap or runs.quantile != 0.5 else FEW_TRIALS
     left_errors, right_errors = (runs.log_errors(middle + x, trials) for x in (-spacing, spacing))
     return _FinalRuns(
         middle=middle,

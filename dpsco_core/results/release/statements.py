@@ -185,11 +185,12 @@ def check_lengths(task: ReleaseTask, shape: RecordShape, statements: Statements)
 
 def _method_of_range(shape: RecordShape, statements: Statements) -> str:
     """Return the method for a public range; raise `InvalidInput` if a statement does not fit it."""
-    is_mean_of_records = shape.items is None and not shape.has_targets
-    condition = "left out but for a mean of records without users"
-    require(
-        is_mean_of_records and statements.problem in (None, MEAN), "lower", condition, "a range"
-    )
+    condition = "left out for users: release each user's mean as a record, or state bound and unit"
+    require(shape.items is None, "lower", condition, "a range")
+    is_mean = not shape.has_targets and statements.problem in (None, MEAN)
+    require(is_mean, "lower", "left out for a loss, which needs a bound", "a range")
+    is_pure = statements.rho is None and statements.delta == 0
+    require(not is_pure, "delta", "above 0 beside lower and upper: their noise is Gaussian", 0)
     for name in ("bound", "unit", "target_unit"):
         value = getattr(statements, name)
         require(value is None, name, "left out beside lower and upper", value)
