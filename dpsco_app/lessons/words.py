@@ -88,10 +88,9 @@ WORDS: dict[str, LessonWords] = {
         preview_title="How often is the spy right? Draw your prediction",
         explanation="Privacy is a matter of degree: without noise the spy would always be "
         "right. The promise holds against every spy, whatever else they know. One answer "
-        "moves the share by at most 1/100: this is the **sensitivity** of the share, and the "
-        "size of the noise is the sensitivity divided by ε. Heavy-tailed records have no "
-        "largest size, so the sensitivity of their average has no limit. The next step sets "
-        "one.",
+        "moves the share by at most 1/100, its **sensitivity**, and the size of the noise is "
+        "the sensitivity divided by ε. Heavy-tailed records have no largest size: their "
+        "average has no finite sensitivity. Hence the next step.",
     ),
     "clipping": LessonWords(
         title="Clipping: bias against noise",
@@ -234,13 +233,12 @@ WORDS: dict[str, LessonWords] = {
         "figure: click there or choose here. Which candidate is the best guess?",
         preview_title="Four candidates, and the private average of the first round",
         explanation="Candidates that are far apart, although few records tell them apart, "
-        "are a **packing**. Here seven records do, and to hide seven together multiplies ρ by "
-        r"7² (**group privacy**): what is published holds at most $7^2\rho$ nats of "
-        "information about the name (1 nat is 1.44 bits). **Fano's inequality** says that "
-        "whoever learns so little must often be wrong. With d numbers per record there are "
-        "$2^d$ candidates, and nearly every guess is wrong. Only a few of them lie close to "
-        "any one answer, so the true mean is usually far away: that distance is the error no "
-        "private algorithm can avoid.",
+        "are a **packing**. Seven records do so here, and to hide seven together multiplies ρ "
+        r"by 7² (**group privacy**): at most $7^2\rho$ nats about the name are published (1 nat "
+        "is 1.44 bits). By **Fano's inequality**, whoever learns so little must often be "
+        "wrong. With d numbers per record there are $2^d$ candidates, and nearly every guess "
+        "is wrong. Few of them lie close to any one answer, so the true mean is usually far "
+        "away: no private algorithm can avoid that error.",
     ),
     "budgets": LessonWords(
         title="Budgets that add",

@@ -167,7 +167,7 @@ def spellings(field: str) -> tuple[str, ...]:
 def test_every_default_that_a_command_states_for_a_field_is_that_of_a_scenario(
     command: str,
 ) -> None:
-    """`release` differs in p and `fano` in its sizes, for reasons that their helps give."""
+    """`release` differs in p and alike, and `fano` in its sizes; their helps say why."""
     parser = _build_parser([command])
     [kinds] = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
     stated = {
@@ -177,7 +177,7 @@ def test_every_default_that_a_command_states_for_a_field_is_that_of_a_scenario(
         and getattr(Scenario, action.dest, None) is not None
     }
     differing = {k for k, text in stated.items() if text not in spellings(k)}
-    allowed = {"release": {"p"}, "fano": {"n", "d", "p", "distribution"}}
+    allowed = {"release": {"p", "alike"}, "fano": {"n", "d", "p", "distribution"}}
     if command == "fano":
         words = " ".join(str(kinds.choices[command].description).split())
         assert "a scene of the page Lower bounds" in words and "`dpsco run` has others" in words

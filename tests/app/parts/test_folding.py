@@ -56,8 +56,8 @@ def test_a_window_gets_the_figure_for_its_size() -> None:
     for name in ("With privacy", "Without privacy", "Proven limit"):
         assert any(f"<b>{name}</b>" in text for text in annotation_texts(wide))
         assert not any(f"<b>{name}</b>" in text for text in annotation_texts(phone))
-    # On a phone the name stands beside its factor.
-    assert any("private</span>" in text for text in annotation_texts(phone))
+    # On a phone the name stands beside its factor, above the panel.
+    assert any("private</b></span>" in text for text in annotation_texts(phone))
     assert "class='ladder heard'" not in heard + drawn_html(page)
     # The table below the figure has the same names in every window.
     assert list(ladder_numbers(page)) == names

