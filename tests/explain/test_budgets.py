@@ -276,6 +276,7 @@ def test_the_command_agrees_with_the_calculator(capsys: pytest.CaptureFixture[st
         "budget",
         "conversions",
         "attacker",
+        "share",
         "composition",
         "total",
         "shuffling",
