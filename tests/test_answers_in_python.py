@@ -110,6 +110,8 @@ def test_a_budget_in_python_is_that_of_the_command(
         rows = [(c.name, c.rho, c.epsilon) for c in answer.conversions]
         expected = [(c["conversion"], c["rho"], c["epsilon"]) for c in document["conversions"]]
         assert rows == expected
+    share = None if answer.share is None else dataclasses.asdict(answer.share)
+    assert share == document.get("share")
     if answer.composition is not None:
         for row in document["composition"]:
             assert getattr(answer.composition, row["accounting"]) == row["epsilon"]

@@ -1,7 +1,7 @@
 """The command `dpsco budget`: conversions, composition and amplification of a budget."""
 
 import argparse
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from dpsco_core.base.errors import InvalidInput, require
@@ -21,7 +21,7 @@ from dpsco_core.explain.budgets import (
     Point,
     batched,
     composed,
-    conversions,
+    equal_share,
     every_conversion,
     point_of,
     shuffling,
@@ -196,7 +196,7 @@ def _requested_numbers(inputs: dict[str, float | None], sampling: str | None) ->
     # With sampled batches, the budget is that of all releases together, not of each one.
     if releases is not None and sampling in (None, "none"):
         composition = composed(point, releases)
-        numbers["share"] = _share_of_each(point, releases)
+        numbers["share"] = asdict(equal_share(point, releases))
         numbers["composition"] = [
             {
                 "accounting": name,
@@ -256,16 +256,6 @@ def _releases_of_epochs(inputs: dict[str, float | None], sampling: Sampling | No
         for name, size in zip(("batch", "records"), sizes, strict=True)
     )
     return float(releases_of_epochs(epochs, sampling, batch, records))
-
-
-def _share_of_each(point: Point, releases: int) -> dict[str, float]:
-    """Return what each of equal releases may spend, if all of them together cost the budget.
-
-    It is an epsilon under a pure budget, and otherwise the rho of a Gaussian release.
-    """
-    if point.kind == "pure":
-        return {"epsilon": point.epsilon / releases}
-    return {"rho": conversions(point)[-1].rho / releases}
 
 
 def _rho_of_all(composition: Composed) -> dict[str, float]:

@@ -84,12 +84,8 @@ def run_need(chosen: argparse.Namespace) -> None:
     scenario = Scenario.from_dict(given_fields(chosen)).validate(sampling=False)
     unknown = cast(Unknown, chosen.find)
     target = error_in_units(scenario, read_number("error", chosen.error), chosen.error_unit)
-    quantile = read_number("quantile", chosen.quantile)
-    trials = _stated_trials(chosen)
-    rows = [
-        need(scenario, m, target, unknown, quantile=quantile, trials=trials)
-        for m in scenario.methods
-    ]
+    options = _search_options(chosen)
+    rows = [need(scenario, m, target, unknown, **options) for m in scenario.methods]
     if chosen.json:
         needs = [_need_fields(row) for row in rows]
         spread = standard_deviation(scenario) if scenario.problem == "mean" else math.nan
@@ -111,9 +107,10 @@ def run_need(chosen: argparse.Namespace) -> None:
         _print_noise(scenario, row)
 
 
-def _stated_trials(chosen: argparse.Namespace) -> int | None:
-    """Return the number of trials at each of the last two points; None if it is not given."""
-    return None if chosen.trials is None else parse("trials", chosen.trials)
+def _search_options(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Return the quantile and the trials of `need`; trials are None if they are not given."""
+    trials = None if chosen.trials is None else parse("trials", chosen.trials)
+    return {"quantile": read_number("quantile", chosen.quantile), "trials": trials}
 
 
 def _read_lists(chosen: argparse.Namespace) -> dict[str, list[str]]:
@@ -152,8 +149,8 @@ def _run_table(chosen: argparse.Namespace, values: dict[str, list[str]]) -> None
         print_json({"scenario": rows[0].scenario.to_dict(), "varied": listed, "needs": needs})
         return
     print_text(error_in_words(rows[0].scenario, rows[0].target))
-    quantile = read_number("quantile", chosen.quantile)
-    print_text(f"Asked for: {describe_goal(rows[0].target, quantile)}.")
+    goal = describe_goal(rows[0].target, _search_options(chosen)["quantile"])
+    print_text(f"Asked for: {goal}.")
     print()
     print_needs(rows)
 
@@ -163,7 +160,7 @@ def _table_rows(
 ) -> Iterator[NeedRow]:
     """Yield the row of each method at every combination of the values; raises `InvalidInput`."""
     unknown, error = cast(Unknown, chosen.find), read_number("error", chosen.error)
-    quantile = read_number("quantile", chosen.quantile)
+    options = _search_options(chosen)
     for texts in product(*values.values()):
         for name, text in zip(values, texts, strict=True):
             setattr(chosen, name, text)
@@ -173,14 +170,7 @@ def _table_rows(
         for method in scenario.methods:
             answer, refusal = None, ""
             try:
-                answer = need(
-                    scenario,
-                    method,
-                    target,
-                    unknown,
-                    quantile=quantile,
-                    trials=_stated_trials(chosen),
-                )
+                answer = need(scenario, method, target, unknown, **options)
             except NotApplicable as error_at_place:
                 refusal = str(error_at_place)
             yield NeedRow(

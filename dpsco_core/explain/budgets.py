@@ -177,6 +177,21 @@ def every_conversion(point: Point) -> tuple[Conversion, ...]:
     return (*conversions(point), *(() if laplace is None else (laplace,)))
 
 
+def equal_share(point: Point, releases: int) -> Budget:
+    """Return what each of equal releases may spend, if all of them together cost the budget.
+
+    Under a pure budget the share is pure, and otherwise it is the rho of a Gaussian release.
+
+    Examples
+    --------
+    >>> equal_share(Point(kind="zcdp", rho=0.5), 4)
+    ZCDP(rho=0.125)
+    """
+    if point.kind == "pure":
+        return PureDP(epsilon=point.epsilon / releases)
+    return ZCDP(rho=conversions(point)[-1].rho / releases)
+
+
 def approximate(point: Point) -> Point:
     """Return a budget as an (epsilon, delta) one at its delta, by the best conversion."""
     return Point(kind="approx", epsilon=conversions(point)[-1].epsilon, delta=point.delta)

@@ -8,6 +8,7 @@ from dpsco_core.explain.budgets import (
     Composed,
     Conversion,
     composed,
+    equal_share,
     every_conversion,
     point_of,
 )
@@ -34,6 +35,8 @@ class BudgetAnswer:
     # Releases that each spend the whole budget on all records; None for one, and for batches,
     # whose releases have the budget together.
     composition: Composed | None
+    # What each of those releases may spend, if all of them together cost the budget.
+    share: Budget | None
     # The noise of equal Gaussian releases that have the (epsilon, delta) budget together, over the
     # largest norm of a record, or their cost; None for other budgets.
     noise: Priced | None
@@ -122,7 +125,7 @@ def budget(
             records=records,
         )
         return BudgetAnswer(
-            budget=None, delta=read_at, conversions=(), composition=None, noise=priced
+            budget=None, delta=read_at, conversions=(), composition=None, share=None, noise=priced
         )
     point = point_of(epsilon, delta, rho)
     if has_batches and point.kind != "approx":
@@ -144,6 +147,7 @@ def budget(
         delta=point.delta,
         conversions=every_conversion(point),
         composition=composed(point, count) if is_composed else None,
+        share=equal_share(point, count) if is_composed else None,
         noise=noise,
     )
 
