@@ -82,7 +82,7 @@ OTHER_DRAWS = {
     # A secret choice of records of each user, and a secret order of users.
     ("dpsco_core.results.release.users", "permutation"),
     # A plan with a public range draws records, and an audit those beside the changed record.
-    ("dpsco_core.results.release.plan", "uniform"),
+    ("dpsco_core.results.release.planned", "uniform"),
     ("dpsco_core.audit.neighbours", "standard_normal"),
     ("dpsco_core.audit.neighbours", "standard_cauchy"),
     # The machine's speed is measured on these numbers.

@@ -22,13 +22,9 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.sharing import SharedLedger, Unit
 from dpsco_core.results.release.arrays import OwnRecords
 from dpsco_core.results.release.notes import (
-    bound_note,
     delta_note,
-    interval_note,
-    radius_notes,
 )
 from dpsco_core.results.release.planned import PlannedRelease, plan_for
-from dpsco_core.results.release.ranges import RANGE_NOTE
 from dpsco_core.results.release.statements import Statements
 from dpsco_core.results.release.users import grouped_records
 
@@ -304,8 +300,8 @@ def release_planned(
     return ArrayRelease(
         value=value[:d],
         ledger=ledger,
-        interval=interval_of(prepared),
-        rows_interval=rows_interval_of(prepared),
+        interval=prepared.interval,
+        rows_interval=prepared.rows_interval,
         method=task.card.slug,
         parameters=dict(result.diagnostics),
         noise=None if noise is None else noise * np.broadcast_to(units, (d,)),
@@ -314,48 +310,16 @@ def release_planned(
     )
 
 
-def interval_of(prepared: PlannedRelease) -> float | Vector | None:
-    """Return the proven interval of a mean, in the caller's units; None without a stated unit."""
-    limits, noise = prepared.lengths.limits, prepared.range_noise()
-    if limits is not None and noise is not None:
-        return limits.population_interval(noise, prepared.shape.n)
-    if not prepared.task.is_mean or prepared.statements.unit is None:
-        return None
-    radius, units = prepared.proven_radius, prepared.lengths.unit
-    if radius is None:
-        return None
-    return radius * units if units.ndim else radius * float(units)
-
-
-def rows_interval_of(prepared: PlannedRelease) -> Vector | None:
-    """Return the interval for the mean of the rows themselves; None without a public range."""
-    limits, noise = prepared.lengths.limits, prepared.range_noise()
-    return None if limits is None or noise is None else limits.rows_interval(noise)
-
-
 def _notes(prepared: PlannedRelease, result: Release) -> Iterator[str]:
     """Yield what a reader of the release must see, from what is public or released."""
-    statements, task, lengths = prepared.statements, prepared.task, prepared.lengths
+    statements, task = prepared.statements, prepared.task
     delta = statements.delta if statements.rho is None else None
     yield from delta_note(delta, prepared.shape.n)
     if task.is_model:
         yield from [DEFAULT_LOSS] * (statements.problem is None)
         yield from [LABELS] * task.has_labels
         yield INTERCEPT if statements.intercept else NO_INTERCEPT
-    if lengths.limits is not None:
-        yield RANGE_NOTE
-        return
-    if not task.is_linear:
-        yield from bound_note(result.value, prepared.point.diameter / 2)
-    if task.is_mean:
-        # Notes give lengths in the unit of the records if all coordinates share it.
-        shared = float(lengths.unit) if lengths.unit.ndim == 0 else None
-        yield from radius_notes(
-            task.card, result.diagnostics, result.ledger, result.value, lengths.ball, shared
-        )
-        proven = prepared.proven_radius
-        methods = () if proven is not None else prepared.methods_with_interval()
-        yield from interval_note(proven, methods, has_unit=statements.unit is not None)
+    yield from prepared.notes_on_lengths(result)
 
 
 def answer_noise(ledger: Ledger, plan: Plan) -> float | None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,21 +13,14 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.base.parsing import whole
 from dpsco_core.base.search import smallest_or
-from dpsco_core.data import DenseRows
-from dpsco_core.methods.base import Release
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.entries import Entry
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.sharing import SharedLedger
-from dpsco_core.problems import Problem
-from dpsco_core.problems.samples.users import users_of
 from dpsco_core.results.release.answer import (
     ArrayRelease,
     answer_noise,
     checked_generator,
-    interval_of,
     release_planned,
-    rows_interval_of,
 )
 from dpsco_core.results.release.arrays import RecordShape
 from dpsco_core.results.release.planned import PlannedRelease, ProvenBound, plan_for
@@ -215,7 +208,9 @@ problem, alike
         upper=upper,
     )
     prepared = plan_for(_checked_shape(shape, targets), statements)
-    rehearsals = [_rehearse(prepared, seed, trial) for trial in range(trials)]
+    rehearsals = [
+        prepared.rehearse(stream(seed, "plan of a release", trial)) for trial in range(trials)
+    ]
     rehearsal = rehearsals[0][0]
     noise = answer_noise(rehearsal.ledger, prepared.plan) if prepared.task.is_mean else None
     has_looked = any(entry.mechanism == "exponential" for entry in rehearsal.ledger.entries)
@@ -229,15 +224,12 @@ problem, alike
         spent=rehearsal.ledger.spent(),
         is_chosen_in_the_run=prepared.task.card.private_radius and has_looked,
         noise=None if noise is None else noise * units,
-        interval=interval_of(prepared),
-        rows_interval=rows_interval_of(prepared),
+        interval=prepared.interval,
+        rows_interval=prepared.rows_interval,
         bounds=prepared.bounds(),
         predicted_error=float(np.median([error for _, error in rehearsals])),
         trials=trials,
-        law=f"{prepared.point.distribution} records of tail index "
-        f"{prepared.point.p + prepared.point.margin:g}"
-        if prepared.lengths.limits is None
-        else "records that are uniform in the range",
+        law=prepared.law,
     )
 
 
@@ -256,29 +248,6 @@ def _checked_shape(shape: object, targets: object) -> RecordShape:
     n, *middle, d = (*map(int, sizes), 1) if len(sizes) == 1 else map(int, sizes)
     items = middle[0] if middle else None
     return RecordShape(n=n, d=d, items=items, has_targets=bool(targets))
-
-
-def _rehearse(prepared: PlannedRelease, seed: int, trial: int) -> tuple[Release, float]:
-    """Return a release of drawn records with the plan, and its error over the unit."""
-    point = prepared.point
-    offset = min(1.0, prepared.lengths.ball)
-    rng = stream(seed, "plan of a release", trial)
-    if prepared.lengths.limits is not None:
-        rows = DenseRows(rng.uniform(-1.0, 1.0, size=(point.n, point.d)))
-        answer = prepared.release(rows, Ledger(point.budget), rng)
-        return answer, float(np.linalg.norm(answer.value))
-    problem: Problem = replace(point, offset=offset).instance.problem.draw(rng)
-    sample: Any = problem.sample(point.n * point.m, rng)
-    if prepared.shape.items is not None:
-        sample = _as_users(sample, point.m)
-    ledger = Ledger(point.budget)
-    result = prepared.release(sample, ledger, rng)
-    return result, problem.excess_risk(result.value).value
-
-
-def _as_users(sample: Any, items: int) -> Any:
-    """Return drawn records as those of users with so many records each."""
-    return replace(users_of(sample), items=items)
 
 
 def _join(values: Vector) -> str:

@@ -29,7 +29,7 @@ from dpsco_core.results.release.arrays import (
     checked_lengths,
     real_numbers,
 )
-from dpsco_core.results.release.ranges import PublicRange, checked_range
+from dpsco_core.results.release.ranges import PublicRange
 
 MEAN = MeanEstimation.card.slug
 MEAN_METHOD = "mean.adaptive"  # the method of a mean for which none is stated
@@ -106,8 +106,6 @@ class Lengths:
     centre: Vector  # shape (d,)
     answer: Vector  # the unit of the answer: shape (), (d,), or with an intercept (d + 1,)
     ball: float  # the radius of the smallest ball, in units, that holds an answer in its bounds
-    # The public range of the records; None if none is stated. It fixes the other lengths.
-    limits: PublicRange | None = None
 
 
 def choose_task(shape: RecordShape, statements: Statements) -> ReleaseTask:
@@ -144,16 +142,6 @@ def choose_task(shape: RecordShape, statements: Statements) -> ReleaseTask:
 def check_lengths(task: ReleaseTask, shape: RecordShape, statements: Statements) -> Lengths:
     """Return the lengths of the statements; raise `InvalidInput` if one does not fit."""
     d, intercept = shape.d, statements.intercept
-    limits = checked_range(statements.lower, statements.upper, d)
-    if limits is not None:
-        return Lengths(
-            unit=limits.half,
-            target_unit=1.0,
-            centre=limits.centre,
-            answer=limits.half,
-            ball=math.sqrt(d),
-            limits=limits,
-        )
     if statements.bound is None:
         raise InvalidInput(
             "bound must be given, a public bound on the answer; or, for a mean of records, lower "
@@ -181,6 +169,13 @@ def check_lengths(task: ReleaseTask, shape: RecordShape, statements: Statements)
     else:
         _require_ball(ball, "1" if task.is_linear else "unit", {"bound": bounds, "unit": units})
     return Lengths(unit=units, target_unit=target_unit, centre=centre, answer=answer, ball=ball)
+
+
+def lengths_of_range(limits: PublicRange) -> Lengths:
+    """Return the lengths that a public range of the records fixes."""
+    half = limits.half
+    radius = math.sqrt(limits.d)
+    return Lengths(unit=half, target_unit=1.0, centre=limits.centre, answer=half, ball=radius)
 
 
 def _method_of_range(shape: RecordShape, statements: Statements) -> str:
